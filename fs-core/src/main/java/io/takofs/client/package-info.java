@@ -1,0 +1,2 @@
+/** The client API: TakoClient and its streams. */
+package io.takofs.client;

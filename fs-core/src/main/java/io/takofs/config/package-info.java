@@ -1,0 +1,2 @@
+/** Configuration in Hadoop's XML form, every key with type, default, unit and meaning. */
+package io.takofs.config;

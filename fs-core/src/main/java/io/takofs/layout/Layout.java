@@ -1,0 +1,163 @@
+package io.takofs.layout;
+
+/** Every memory and wire layout. Generated from native/include/tako/layout.def. */
+public final class Layout {
+
+  /** version of the wire protocol; peers must agree exactly. */
+  public static final int PROTOCOL_VERSION = 1;
+
+  /** version of the pool format; a newer pool is refused. */
+  public static final int POOL_VERSION = 1;
+
+  /** 'TAKO' in memory order, first word of a superblock. */
+  public static final int POOL_MAGIC = 1330331988;
+
+  /** 'TLOG' in memory order, first word of a segment header. */
+  public static final int SEGMENT_MAGIC = 1196379220;
+
+  /** calls outstanding on one connection, and receive credits each way. */
+  public static final int RPC_SLOTS = 64;
+
+  /** bytes of one request slot, header included. */
+  public static final int RPC_REQUEST_SLOT_SIZE = 16384;
+
+  /** bytes of one reply slot, header included. */
+  public static final int RPC_REPLY_SLOT_SIZE = 65536;
+
+  /** Bytes of the record {@code RPC_HEADER}. */
+  public static final int RPC_HEADER_SIZE = 32;
+
+  /** Offset of {@code RPC_HEADER.length}: payload bytes that follow the header. */
+  public static final int RPC_HEADER_LENGTH_OFFSET = 0;
+
+  /** Offset of {@code RPC_HEADER.crc32c}: CRC32C of bytes 8..32 and the payload. */
+  public static final int RPC_HEADER_CRC32C_OFFSET = 4;
+
+  /** Offset of {@code RPC_HEADER.client_id}: session that calls; 0 before a session is open. */
+  public static final int RPC_HEADER_CLIENT_ID_OFFSET = 8;
+
+  /** Offset of {@code RPC_HEADER.sequence}: number of the call within the session, from 1. */
+  public static final int RPC_HEADER_SEQUENCE_OFFSET = 16;
+
+  /** Offset of {@code RPC_HEADER.epoch}: incarnation of the server that is addressed; 0 = any. */
+  public static final int RPC_HEADER_EPOCH_OFFSET = 24;
+
+  /** bytes of one arena of the data zone: one memory region. */
+  public static final int ARENA_SIZE = 1073741824;
+
+  /** bytes covered by one CRC32C. */
+  public static final int GRANULE_SIZE = 4096;
+
+  /** bytes of the smallest extent; every extent starts on a unit. */
+  public static final int UNIT_SIZE = 65536;
+
+  /** bytes of the largest extent. */
+  public static final int EXTENT_SIZE_MAX = 1048576;
+
+  /** bytes at the start of an arena: one CRC32C per granule. */
+  public static final int ARENA_CHECKSUM_SIZE = 1048576;
+
+  /** bytes of one log segment. */
+  public static final int SEGMENT_SIZE = 8388608;
+
+  /** offset of the first frame; the bytes before are the owner's CPU's only. */
+  public static final int SEGMENT_DATA_OFFSET = 4096;
+
+  /** offset of the second copy of the segment header. */
+  public static final int SEGMENT_HEADER_COPY_B = 2048;
+
+  /** largest payload of one frame. */
+  public static final int FRAME_PAYLOAD_MAX = 1048576;
+
+  /** frames start on and are padded to this. */
+  public static final int FRAME_ALIGN = 8;
+
+  /** Bytes of the record {@code SEGMENT_HEADER}. */
+  public static final int SEGMENT_HEADER_SIZE = 128;
+
+  /** Offset of {@code SEGMENT_HEADER.magic}: SEGMENT_MAGIC. */
+  public static final int SEGMENT_HEADER_MAGIC_OFFSET = 0;
+
+  /** Offset of {@code SEGMENT_HEADER.version}: POOL_VERSION. */
+  public static final int SEGMENT_HEADER_VERSION_OFFSET = 4;
+
+  /** Offset of {@code SEGMENT_HEADER.state}: FREE 0, OPEN 1, SEALED 2, FLUSHED 3. */
+  public static final int SEGMENT_HEADER_STATE_OFFSET = 6;
+
+  /** Offset of {@code SEGMENT_HEADER.log_id}: log the segment belongs to. */
+  public static final int SEGMENT_HEADER_LOG_ID_OFFSET = 8;
+
+  /** Offset of {@code SEGMENT_HEADER.replica_incarnation}: incarnation of the replica that owns it. */
+  public static final int SEGMENT_HEADER_REPLICA_INCARNATION_OFFSET = 12;
+
+  /** Offset of {@code SEGMENT_HEADER.segment_sequence}: position in the chain, never reused. */
+  public static final int SEGMENT_HEADER_SEGMENT_SEQUENCE_OFFSET = 16;
+
+  /** Offset of {@code SEGMENT_HEADER.term}: term of its only writer. */
+  public static final int SEGMENT_HEADER_TERM_OFFSET = 24;
+
+  /** Offset of {@code SEGMENT_HEADER.config_epoch}: cluster map epoch at open. */
+  public static final int SEGMENT_HEADER_CONFIG_EPOCH_OFFSET = 32;
+
+  /** Offset of {@code SEGMENT_HEADER.base_index}: index of the first frame. */
+  public static final int SEGMENT_HEADER_BASE_INDEX_OFFSET = 40;
+
+  /** Offset of {@code SEGMENT_HEADER.base_chain}: chain value before the first frame. */
+  public static final int SEGMENT_HEADER_BASE_CHAIN_OFFSET = 48;
+
+  /** Offset of {@code SEGMENT_HEADER.sealed_length}: bytes sealed, fixed once. */
+  public static final int SEGMENT_HEADER_SEALED_LENGTH_OFFSET = 56;
+
+  /** Offset of {@code SEGMENT_HEADER.valid_length}: bytes adopted, at most sealed_length. */
+  public static final int SEGMENT_HEADER_VALID_LENGTH_OFFSET = 60;
+
+  /** Offset of {@code SEGMENT_HEADER.sealed_chain}: chain value at sealed_length. */
+  public static final int SEGMENT_HEADER_SEALED_CHAIN_OFFSET = 64;
+
+  /** Offset of {@code SEGMENT_HEADER.write_sequence}: the copy with the larger one is newer. */
+  public static final int SEGMENT_HEADER_WRITE_SEQUENCE_OFFSET = 72;
+
+  /** Offset of {@code SEGMENT_HEADER.crc32c}: CRC32C of bytes 0..124. */
+  public static final int SEGMENT_HEADER_CRC32C_OFFSET = 124;
+
+  /** Bytes of the record {@code FRAME_HEADER}. */
+  public static final int FRAME_HEADER_SIZE = 32;
+
+  /** Offset of {@code FRAME_HEADER.length}: payload bytes, more than zero. */
+  public static final int FRAME_HEADER_LENGTH_OFFSET = 0;
+
+  /** Offset of {@code FRAME_HEADER.type}: ENTRY 1, NOOP 2. */
+  public static final int FRAME_HEADER_TYPE_OFFSET = 4;
+
+  /** Offset of {@code FRAME_HEADER.flags}: zero. */
+  public static final int FRAME_HEADER_FLAGS_OFFSET = 5;
+
+  /** Offset of {@code FRAME_HEADER.term16}: low bits of the segment's term. */
+  public static final int FRAME_HEADER_TERM16_OFFSET = 6;
+
+  /** Offset of {@code FRAME_HEADER.index}: position in the log, strictly one more than the last. */
+  public static final int FRAME_HEADER_INDEX_OFFSET = 8;
+
+  /** Offset of {@code FRAME_HEADER.commit_index}: highest committed index known at append. */
+  public static final int FRAME_HEADER_COMMIT_INDEX_OFFSET = 16;
+
+  /** Offset of {@code FRAME_HEADER.entry_term}: term in which the entry was first proposed. */
+  public static final int FRAME_HEADER_ENTRY_TERM_OFFSET = 24;
+
+  /** Offset of {@code FRAME_HEADER.header_crc}: crc32c(previous chain, bytes 0..28). */
+  public static final int FRAME_HEADER_HEADER_CRC_OFFSET = 28;
+
+  /** Bytes of the record {@code FRAME_TRAILER}. */
+  public static final int FRAME_TRAILER_SIZE = 8;
+
+  /** Offset of {@code FRAME_TRAILER.payload_crc}: crc32c(header_crc, padded payload). */
+  public static final int FRAME_TRAILER_PAYLOAD_CRC_OFFSET = 0;
+
+  /** Offset of {@code FRAME_TRAILER.chain}: crc32c(header_crc, payload_crc), 0 replaced by 1. */
+  public static final int FRAME_TRAILER_CHAIN_OFFSET = 4;
+
+  /** Hash of all of the above; peers and pools compare it. */
+  public static final long LAYOUT_HASH = 0x2b3443733fee52dbL;
+
+  private Layout() {}
+}

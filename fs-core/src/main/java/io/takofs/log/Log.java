@@ -1,0 +1,45 @@
+package io.takofs.log;
+
+import io.takofs.base.TakoException;
+import java.nio.ByteBuffer;
+
+/**
+ * A log of entries, applied in commit order by one state machine.
+ *
+ * <p>Thread rule: one thread at a time, the owner's.
+ */
+public interface Log extends AutoCloseable {
+  /** Receives committed entries, each once, in index order. */
+  @FunctionalInterface
+  interface CommitHandler {
+    /** {@code payload} is read-only and valid only during the call. */
+    void onCommit(long index, ByteBuffer payload);
+  }
+
+  /**
+   * Appends {@code payload} (1 byte to FRAME_PAYLOAD_MAX) and returns its index at once. It is
+   * committed, and safe, when the handler of a later {@link #poll} receives it.
+   *
+   * @throws TakoException with status NO_SPACE when the log zone is full until the next {@link
+   *     #trim}
+   */
+  long propose(ByteBuffer payload) throws TakoException;
+
+  /** Hands newly committed entries to {@code handler}; returns how many. Never blocks. */
+  int poll(CommitHandler handler);
+
+  /** Highest index proposed; 0 when empty. */
+  long lastIndex();
+
+  /** Highest index committed. */
+  long commitIndex();
+
+  /** Bytes appended since the log began, for deciding when to checkpoint. */
+  long appendedBytes();
+
+  /** A durable checkpoint covers everything up to {@code index}: segments wholly below may go. */
+  void trim(long index);
+
+  @Override
+  void close();
+}

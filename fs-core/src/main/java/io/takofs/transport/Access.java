@@ -1,0 +1,11 @@
+package io.takofs.transport;
+
+/** What peers may do to a registered region. */
+public enum Access {
+  /** Local use only: source of writes, sink of reads. */
+  LOCAL,
+  REMOTE_READ,
+  REMOTE_READ_WRITE,
+  /** Remote read, write, compare-and-swap and fetch-and-add. */
+  REMOTE_ATOMIC
+}

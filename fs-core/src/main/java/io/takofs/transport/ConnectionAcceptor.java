@@ -1,0 +1,31 @@
+package io.takofs.transport;
+
+import java.io.IOException;
+
+/**
+ * The listening side's part in making a connection. Runs on a thread of the transport and must not
+ * block.
+ */
+public interface ConnectionAcceptor {
+  /**
+   * Someone wants to connect. The queue pair does not exist yet: post receives in {@link
+   * #onConnected}, which runs before the peer learns that it is connected.
+   *
+   * @return what the queue pair is made with, and private data for the peer
+   * @throws IOException to refuse; the peer's connect fails with its message
+   */
+  Accept onConnect(String remoteName, byte[] privateData) throws IOException;
+
+  /** The pair stands; the peer will learn of it when this returns. */
+  void onConnected(QueuePair queuePair);
+
+  /** The pair went into ERROR, or its peer closed it or died. Called once. */
+  void onDisconnected(QueuePair queuePair);
+
+  /**
+   * The answer to a connection request.
+   *
+   * @param privateData at most 56 bytes for the peer
+   */
+  record Accept(QueuePairConfig config, byte[] privateData) {}
+}

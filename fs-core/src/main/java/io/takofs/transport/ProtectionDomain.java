@@ -1,0 +1,25 @@
+package io.takofs.transport;
+
+import io.takofs.memory.MappedMemory;
+import java.io.IOException;
+
+/**
+ * Regions and queue pairs that may be used together: a remote key is good only for queue pairs of
+ * the same domain.
+ *
+ * <p>Thread rule: any thread; registration is for set-up, never for the data path.
+ */
+public interface ProtectionDomain extends AutoCloseable {
+  /** Allocates and registers {@code length} zeroed bytes, pre-faulted, page-aligned. */
+  MemoryRegion allocate(int length, Access access) throws IOException;
+
+  /**
+   * Registers {@code length} bytes of a mapped file from {@code offset}; the file stays its
+   * owner's.
+   */
+  MemoryRegion register(MappedMemory memory, long offset, int length, Access access)
+      throws IOException;
+
+  @Override
+  void close();
+}

@@ -1,0 +1,98 @@
+package io.takofs.transport;
+
+import java.nio.ByteBuffer;
+
+/**
+ * One end of a reliable connection. Operations are staged by the methods named after them and
+ * handed to the transport together by {@link #ring}, which costs one doorbell.
+ *
+ * <p>A staged or posted operation's local bytes must stay unchanged until its completion, or until
+ * the completion of a later signalled operation of the same pair. Every send that fails completes,
+ * signalled or not. Staging in state ERROR is allowed; the operation completes as FLUSHED.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+public interface QueuePair extends AutoCloseable {
+  /** State of the pair; it only moves forward. */
+  enum State {
+    CONNECTED,
+    ERROR,
+    CLOSED
+  }
+
+  /** Operation flag: report success too. Failures are always reported. */
+  int SIGNALED = 1;
+
+  /** Number of this pair, unique within its transport in this process. */
+  int number();
+
+  State state();
+
+  /** Why the pair is in ERROR, naming the peer; empty while CONNECTED. */
+  String errorText();
+
+  /** The peer, for messages and logs. */
+  String remoteName();
+
+  /** Private data the peer gave when the connection was made; at most 56 bytes. */
+  byte[] remotePrivateData();
+
+  /** Stages a write of local bytes to the peer's memory. */
+  void write(long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags);
+
+  /** Stages a write that also consumes a receive of the peer and hands it {@code immediate}. */
+  void writeWithImmediate(
+      long workRequestId,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      int flags);
+
+  /** Stages a read of the peer's memory into local bytes. */
+  void read(long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags);
+
+  /** Stages an 8-byte compare-and-swap; the old value lands in the 8 local bytes. */
+  void compareAndSwap(
+      long workRequestId,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      long expected,
+      long desired,
+      int flags);
+
+  /** Stages an 8-byte fetch-and-add; the old value lands in the 8 local bytes. */
+  void fetchAndAdd(
+      long workRequestId,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      long addend,
+      int flags);
+
+  /** Hands all staged operations to the transport, in order. */
+  void ring();
+
+  /** Sends that may still be staged before completions must be polled. */
+  int sendSlotsFree();
+
+  /** Posts one receive (a credit for one writeWithImmediate of the peer). */
+  void postReceive(long workRequestId);
+
+  /**
+   * The peer's memory itself, where the transport maps it (load and store instead of read and
+   * write), little-endian; null where it cannot. The bytes of other processes: never trust them.
+   */
+  ByteBuffer map(long remoteAddress, int length, int rkey);
+
+  /**
+   * Ends the pair from this side: nothing the peer posted lands once this returns true. Returns
+   * false while that cannot be promised yet (a peer that shares memory and still runs); ask again.
+   */
+  boolean revoke();
+
+  /** Moves to CLOSED and releases everything; outstanding operations complete as FLUSHED first. */
+  @Override
+  void close();
+}

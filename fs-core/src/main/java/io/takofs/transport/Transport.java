@@ -1,0 +1,47 @@
+package io.takofs.transport;
+
+import java.io.IOException;
+
+/**
+ * One way to reach other processes: a device, in verbs' words.
+ *
+ * <p>Thread rule: any thread.
+ */
+public interface Transport extends AutoCloseable {
+  /** {@code shm}, {@code tcp}, {@code sim} or {@code verbs}. */
+  String name();
+
+  ProtectionDomain allocateProtectionDomain();
+
+  CompletionQueue createCompletionQueue(int capacity);
+
+  /**
+   * Accepts connections at {@code endpoint} (its form is the transport's own; a port of 0 or an
+   * empty name asks for a free one).
+   */
+  Listener listen(String endpoint, ConnectionAcceptor acceptor) throws IOException;
+
+  /**
+   * Connects to a listener.
+   *
+   * @param endpoint as the listener's {@link Listener#endpoint} says
+   * @param privateData at most 56 bytes for the acceptor
+   * @param timeoutNs until the connection must stand
+   * @throws IOException naming the endpoint and what is wrong with it
+   */
+  QueuePair connect(String endpoint, QueuePairConfig config, byte[] privateData, long timeoutNs)
+      throws IOException;
+
+  /** Closes everything made from it. */
+  @Override
+  void close();
+
+  /** A place where connections arrive. */
+  interface Listener extends AutoCloseable {
+    /** What a peer passes to {@link Transport#connect}. */
+    String endpoint();
+
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,2 @@
+/** The data server: pool, log, namespace and data zone behind one RPC endpoint. */
+package io.takofs.server;
