@@ -42,6 +42,36 @@ public final class Layout {
   /** Offset of {@code RPC_HEADER.epoch}: incarnation of the server that is addressed; 0 = any. */
   public static final int RPC_HEADER_EPOCH_OFFSET = 24;
 
+  /** kind of a connection that carries calls. */
+  public static final int CONNECTION_RPC = 1;
+
+  /** kind of a connection that only reads and writes the data zone. */
+  public static final int CONNECTION_DATA = 2;
+
+  /** Bytes of the record {@code CONNECTION}. */
+  public static final int CONNECTION_SIZE = 56;
+
+  /** Offset of {@code CONNECTION.protocol_version}: PROTOCOL_VERSION of the sender. */
+  public static final int CONNECTION_PROTOCOL_VERSION_OFFSET = 0;
+
+  /** Offset of {@code CONNECTION.kind}: CONNECTION_RPC or CONNECTION_DATA. */
+  public static final int CONNECTION_KIND_OFFSET = 4;
+
+  /** Offset of {@code CONNECTION.layout_hash}: layout hash of the sender. */
+  public static final int CONNECTION_LAYOUT_HASH_OFFSET = 8;
+
+  /** Offset of {@code CONNECTION.client_id}: session the connection belongs to; 0 for none yet. */
+  public static final int CONNECTION_CLIENT_ID_OFFSET = 16;
+
+  /** Offset of {@code CONNECTION.epoch}: incarnation of the server; 0 from a client. */
+  public static final int CONNECTION_EPOCH_OFFSET = 24;
+
+  /** Offset of {@code CONNECTION.address}: of the sender's slots: replies land at the client, requests at the server; 0 for DATA. */
+  public static final int CONNECTION_ADDRESS_OFFSET = 32;
+
+  /** Offset of {@code CONNECTION.rkey}: of the sender's slots; 0 for DATA. */
+  public static final int CONNECTION_RKEY_OFFSET = 40;
+
   /** bytes of one arena of the data zone: one memory region. */
   public static final int ARENA_SIZE = 1073741824;
 
@@ -157,7 +187,7 @@ public final class Layout {
   public static final int FRAME_TRAILER_CHAIN_OFFSET = 4;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x2b3443733fee52dbL;
+  public static final long LAYOUT_HASH = 0xbd9b71ed5dfcf341L;
 
   private Layout() {}
 }

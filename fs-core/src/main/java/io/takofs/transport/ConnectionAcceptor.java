@@ -16,10 +16,23 @@ public interface ConnectionAcceptor {
    */
   Accept onConnect(String remoteName, byte[] privateData) throws IOException;
 
-  /** The pair stands; the peer will learn of it when this returns. */
-  void onConnected(QueuePair queuePair);
+  /**
+   * The pair stands; the peer will learn of it when this returns.
+   *
+   * @param accept what {@link #onConnect} answered for this connection, the same object
+   */
+  void onConnected(QueuePair queuePair, Accept accept);
 
-  /** The pair went into ERROR, or its peer closed it or died. Called once. */
+  /**
+   * The peer vanished between {@link #onConnect} and {@link #onConnected}: what was made for {@code
+   * accept} is not needed.
+   */
+  void onAborted(Accept accept);
+
+  /**
+   * The pair went into ERROR, or its peer closed it or died. Called once, and not when this side
+   * closes the pair.
+   */
   void onDisconnected(QueuePair queuePair);
 
   /**
