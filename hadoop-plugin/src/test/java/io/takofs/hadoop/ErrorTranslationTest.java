@@ -1,0 +1,57 @@
+package io.takofs.hadoop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.EnumMap;
+import java.util.Map;
+import org.apache.hadoop.fs.ChecksumException;
+import org.apache.hadoop.fs.ClusterStorageCapacityExceededException;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.InvalidRequestException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+import org.apache.hadoop.security.AccessControlException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ErrorTranslationTest {
+  private static final Map<Status, Class<? extends IOException>> HADOOP_TYPES =
+      new EnumMap<>(Status.class);
+
+  static {
+    HADOOP_TYPES.put(Status.NOT_FOUND, FileNotFoundException.class);
+    HADOOP_TYPES.put(Status.IS_A_DIRECTORY, FileNotFoundException.class);
+    HADOOP_TYPES.put(Status.ALREADY_EXISTS, FileAlreadyExistsException.class);
+    HADOOP_TYPES.put(Status.NOT_A_DIRECTORY, ParentNotDirectoryException.class);
+    HADOOP_TYPES.put(Status.NOT_EMPTY, PathIsNotEmptyDirectoryException.class);
+    HADOOP_TYPES.put(Status.PERMISSION_DENIED, AccessControlException.class);
+    HADOOP_TYPES.put(Status.INVALID_ARGUMENT, InvalidRequestException.class);
+    HADOOP_TYPES.put(Status.NO_SPACE, ClusterStorageCapacityExceededException.class);
+    HADOOP_TYPES.put(Status.CORRUPT, ChecksumException.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = Status.class, mode = EnumSource.Mode.EXCLUDE, names = "UNSUPPORTED")
+  void shouldGiveTheTypeHadoopBranchesOn(Status status) {
+    TakoException cause = new TakoException(status, "what went wrong with /a");
+    IOException translated = ErrorTranslation.translate(cause, "/a");
+    assertThat(translated)
+        .isExactlyInstanceOf(HADOOP_TYPES.getOrDefault(status, TakoException.class));
+    assertThat(translated == cause || translated.getCause() == cause).isTrue();
+    assertThat(translated.getMessage()).contains("/a");
+  }
+
+  @Test
+  void shouldThrowUncheckedWhenTheServerDoesNotKnowTheOperation() {
+    TakoException cause = new TakoException(Status.UNSUPPORTED, "no such operation");
+    assertThatThrownBy(() -> ErrorTranslation.translate(cause, "/a"))
+        .isInstanceOf(UnsupportedOperationException.class)
+        .hasCause(cause);
+  }
+}
