@@ -1,0 +1,322 @@
+package io.takofs.config;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Every configuration key, once. {@code conf/tako-site.xml} is rendered from this list and a test
+ * keeps the two equal.
+ *
+ * <p>Thread rule: immutable, any thread.
+ */
+public final class ConfigKeys {
+  /** What all keys begin with. */
+  public static final String PREFIX = "fs.tako.";
+
+  private static final List<ConfigKey<?>> KEYS = new ArrayList<>();
+
+  // ---- client
+
+  /** How clients reach the server. */
+  public static final ConfigKey<TransportChoice> TRANSPORT =
+      register(
+          ConfigKey.choice(
+              "fs.tako.transport",
+              TransportChoice.AUTO,
+              "How a client reaches the server: auto takes shared memory when the server is on the"
+                  + " same host and offers it, and tcp otherwise."));
+
+  /** Deadline of one call. */
+  public static final ConfigKey<Duration> CLIENT_TIMEOUT =
+      register(
+          ConfigKey.duration(
+              "fs.tako.client.timeout",
+              "10ms",
+              "1h",
+              "30s",
+              "Deadline of one call, reconnecting and sending again included. A server that does"
+                  + " not answer in this time fails the call with an error that names it."));
+
+  /** Deadline of one attempt to connect. */
+  public static final ConfigKey<Duration> CLIENT_CONNECT_TIMEOUT =
+      register(
+          ConfigKey.duration(
+              "fs.tako.client.connect.timeout",
+              "10ms",
+              "10m",
+              "5s",
+              "How long one attempt to connect may take before the next one is made."));
+
+  /** First pause between attempts to reconnect. */
+  public static final ConfigKey<Duration> CLIENT_BACKOFF_MIN =
+      register(
+          ConfigKey.duration(
+              "fs.tako.client.backoff.min",
+              "1ms",
+              "1m",
+              "10ms",
+              "Pause after the first failed attempt to connect; it doubles with each further one."));
+
+  /** Longest pause between attempts to reconnect. */
+  public static final ConfigKey<Duration> CLIENT_BACKOFF_MAX =
+      register(
+          ConfigKey.duration(
+              "fs.tako.client.backoff.max",
+              "1ms",
+              "10m",
+              "500ms",
+              "Longest pause between two attempts to connect."));
+
+  /** Block size that files report. */
+  public static final ConfigKey<Long> BLOCK_SIZE =
+      register(
+          ConfigKey.size(
+              "fs.tako.block.size",
+              "64k",
+              "1t",
+              "128m",
+              "Block size that new files report to Hadoop, which makes input splits of it. Where"
+                  + " bytes are kept does not depend on it."));
+
+  /** Replication that files report. */
+  public static final ConfigKey<Integer> REPLICATION =
+      register(
+          ConfigKey.integer(
+              "fs.tako.replication",
+              1,
+              512,
+              1,
+              "Replication that new files record. One server keeps one copy whatever it says."));
+
+  /** Bytes of one staging buffer of a writer. */
+  public static final ConfigKey<Long> WRITE_BUFFER_SIZE =
+      register(
+          ConfigKey.size(
+              "fs.tako.write.buffer.size",
+              "64k",
+              "16m",
+              "1m",
+              "Bytes a writer over tcp gathers before it sends them. Shared memory is written"
+                  + " directly and needs none."));
+
+  /** Staging buffers of a writer. */
+  public static final ConfigKey<Integer> WRITE_BUFFERS =
+      register(
+          ConfigKey.integer(
+              "fs.tako.write.buffers",
+              1,
+              64,
+              3,
+              "Buffers a writer over tcp may have under way at once."));
+
+  /** Bytes read ahead over tcp. */
+  public static final ConfigKey<Long> READ_AHEAD_SIZE =
+      register(
+          ConfigKey.size(
+              "fs.tako.read.ahead.size",
+              "0",
+              "64m",
+              "4m",
+              "Bytes a sequential reader over tcp asks for before they are wanted; 0 turns it off."
+                  + " Shared memory needs none."));
+
+  // ---- server
+
+  /** Address the server listens on. */
+  public static final ConfigKey<String> SERVER_HOST =
+      register(
+          ConfigKey.string(
+              "fs.tako.server.host",
+              "a host name or address of this machine; 0.0.0.0 for all",
+              "127.0.0.1",
+              "Address the server listens on.",
+              ConfigKeys::notEmpty));
+
+  /** Port the server listens on. */
+  public static final ConfigKey<Integer> SERVER_PORT =
+      register(
+          ConfigKey.integer(
+              "fs.tako.server.port",
+              0,
+              65535,
+              7420,
+              "Port the server listens on; 0 takes a free one."));
+
+  /** Directory of the pool. */
+  public static final ConfigKey<String> POOL_PATH =
+      register(
+          ConfigKey.string(
+              "fs.tako.server.pool.path",
+              "a directory on tmpfs, hugetlbfs or DAX",
+              "/dev/shm/tako",
+              "Directory of the pool, the memory that holds everything. It is made when missing;"
+                  + " what a pool there holds is kept.",
+              ConfigKeys::notEmpty));
+
+  /** Bytes of the data zone. */
+  public static final ConfigKey<Long> POOL_SIZE =
+      register(
+          ConfigKey.size(
+              "fs.tako.server.pool.size",
+              "2m",
+              "64t",
+              "2g",
+              "Bytes for file data; used when the pool is formatted."));
+
+  /** Bytes of the page zone. */
+  public static final ConfigKey<Long> PAGES_SIZE =
+      register(
+          ConfigKey.size(
+              "fs.tako.server.pool.pages.size",
+              "4m",
+              "4t",
+              "256m",
+              "Bytes for the namespace and other metadata; used when the pool is formatted."));
+
+  /** Bytes of the log zone. */
+  public static final ConfigKey<Long> LOG_SIZE =
+      register(
+          ConfigKey.size(
+              "fs.tako.server.pool.log.size",
+              "32m",
+              "1t",
+              "256m",
+              "Bytes for the log; used when the pool is formatted. At least twice"
+                  + " fs.tako.server.checkpoint.size, or checkpoints come earlier."));
+
+  /** Log bytes between checkpoints. */
+  public static final ConfigKey<Long> CHECKPOINT_SIZE =
+      register(
+          ConfigKey.size(
+              "fs.tako.server.checkpoint.size",
+              "1m",
+              "1t",
+              "64m",
+              "Bytes of log after which a checkpoint is written; it bounds the work of a restart."));
+
+  /** How long a session outlives its connection. */
+  public static final ConfigKey<Duration> SESSION_TTL =
+      register(
+          ConfigKey.duration(
+              "fs.tako.server.session.ttl",
+              "100ms",
+              "1h",
+              "10s",
+              "How long the server keeps the session of a client whose connection is gone. At its"
+                  + " end the files the client was writing are closed at their flushed length."));
+
+  /** When another writer may take a lease over. */
+  public static final ConfigKey<Duration> LEASE_SOFT_LIMIT =
+      register(
+          ConfigKey.duration(
+              "fs.tako.server.lease.soft",
+              "100ms",
+              "1d",
+              "1m",
+              "Silence of a writer after which another writer may take its file over."));
+
+  /** When the server recovers a lease by itself. */
+  public static final ConfigKey<Duration> LEASE_HARD_LIMIT =
+      register(
+          ConfigKey.duration(
+              "fs.tako.server.lease.hard",
+              "100ms",
+              "7d",
+              "20m",
+              "Silence of a writer after which the server closes its file by itself."));
+
+  /** Rest of freed extents. */
+  public static final ConfigKey<Duration> QUARANTINE =
+      register(
+          ConfigKey.duration(
+              "fs.tako.server.quarantine",
+              "0ms",
+              "1h",
+              "2s",
+              "How long the space of deleted data rests before it is used again, so that readers"
+                  + " that still hold its place are not surprised. A full pool ends the rest early"
+                  + " where that is safe."));
+
+  /** Whether permissions are checked. */
+  public static final ConfigKey<Boolean> PERMISSIONS_ENABLED =
+      register(
+          ConfigKey.bool(
+              "fs.tako.server.permissions.enabled",
+              true,
+              "Whether permissions are checked; owners and modes are kept in either case."));
+
+  /** The group whose members may do everything. */
+  public static final ConfigKey<String> SUPERGROUP =
+      register(
+          ConfigKey.string(
+              "fs.tako.server.supergroup",
+              "a group name",
+              "supergroup",
+              "Group whose members may do everything, as the user that runs the server may.",
+              ConfigKeys::notEmpty));
+
+  /** Groups of users, fixed. */
+  public static final ConfigKey<String> GROUPS =
+      register(
+          ConfigKey.string(
+              "fs.tako.server.groups",
+              "user=group,group;user=group, or empty",
+              "",
+              "Groups of users, instead of those the server's operating system knows. A user who is"
+                  + " named with no group has none.",
+              ConfigKeys::groupMapping));
+
+  private ConfigKeys() {}
+
+  private static <T> ConfigKey<T> register(ConfigKey<T> key) {
+    KEYS.add(key);
+    return key;
+  }
+
+  /** All keys in the order of their declaration. */
+  public static List<ConfigKey<?>> all() {
+    return Collections.unmodifiableList(KEYS);
+  }
+
+  /** The key named {@code name}; null when there is none. */
+  public static ConfigKey<?> find(String name) {
+    for (ConfigKey<?> key : KEYS) {
+      if (key.name().equals(name)) {
+        return key;
+      }
+    }
+    return null;
+  }
+
+  /** The key whose name needs the fewest edits to become {@code name}. */
+  public static ConfigKey<?> nearest(String name) {
+    ConfigKey<?> best = KEYS.get(0);
+    int bestDistance = Integer.MAX_VALUE;
+    for (ConfigKey<?> key : KEYS) {
+      int distance = EditDistance.between(name, key.name());
+      if (distance < bestDistance) {
+        bestDistance = distance;
+        best = key;
+      }
+    }
+    return best;
+  }
+
+  private static String notEmpty(String text) {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException("empty");
+    }
+    return text;
+  }
+
+  private static String groupMapping(String text) {
+    for (String entry : text.split(";", -1)) {
+      if (!entry.isBlank() && entry.strip().indexOf('=') < 1) {
+        throw new IllegalArgumentException("no user before =");
+      }
+    }
+    return text;
+  }
+}

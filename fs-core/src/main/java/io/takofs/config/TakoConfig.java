@@ -1,0 +1,133 @@
+package io.takofs.config;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Values of {@link ConfigKeys}. A value is checked when it is set, so that getters never fail.
+ * Unknown keys below {@link ConfigKeys#PREFIX} give a warning that names the nearest known one;
+ * keys of other programs are passed over.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class TakoConfig {
+  private static final Logger LOG = LoggerFactory.getLogger(TakoConfig.class);
+
+  private final Map<ConfigKey<?>, Object> values = new ConcurrentHashMap<>();
+  private final List<String> warnings = new ArrayList<>();
+
+  /** Every key at its default. */
+  public TakoConfig() {}
+
+  /** A copy of {@code other}. */
+  public TakoConfig(TakoConfig other) {
+    values.putAll(other.values);
+    warnings.addAll(other.warnings());
+  }
+
+  /**
+   * Defaults, then the values of {@code file}, then those of system properties of the same names.
+   *
+   * @throws TakoException INVALID_ARGUMENT naming file, key, value and what is allowed; NOT_FOUND
+   *     when there is no such file
+   */
+  public static TakoConfig load(Path file) throws IOException {
+    return new TakoConfig().addFile(file).addSystemProperties();
+  }
+
+  /** Sets all of {@code entries}; {@code source} names them in errors. */
+  public static TakoConfig of(Iterable<Map.Entry<String, String>> entries, String source)
+      throws TakoException {
+    TakoConfig config = new TakoConfig();
+    for (Map.Entry<String, String> entry : entries) {
+      config.set(entry.getKey(), entry.getValue(), source);
+    }
+    return config;
+  }
+
+  /** Sets what a file in Hadoop's XML form says. */
+  public TakoConfig addFile(Path file) throws IOException {
+    for (Map.Entry<String, String> property : SiteXml.read(file)) {
+      set(property.getKey(), property.getValue(), file.toString());
+    }
+    return this;
+  }
+
+  /** Sets what system properties ({@code -Dfs.tako.x=y}) say. */
+  public TakoConfig addSystemProperties() throws TakoException {
+    Properties properties = System.getProperties();
+    for (String name : properties.stringPropertyNames()) {
+      set(name, properties.getProperty(name), "system property");
+    }
+    return this;
+  }
+
+  /** Sets {@code key}. */
+  public <T> TakoConfig set(ConfigKey<T> key, T value) throws TakoException {
+    return set(key.name(), key.format(value), "set by the program");
+  }
+
+  /** Sets the key named {@code name} to what {@code text} says. */
+  public TakoConfig set(String name, String text) throws TakoException {
+    return set(name, text, "set by the program");
+  }
+
+  private TakoConfig set(String name, String text, String source) throws TakoException {
+    if (!name.startsWith(ConfigKeys.PREFIX)) {
+      return this;
+    }
+    ConfigKey<?> key = ConfigKeys.find(name);
+    if (key == null) {
+      warn(source, name);
+      return this;
+    }
+    try {
+      values.put(key, key.parse(text));
+    } catch (IllegalArgumentException e) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          String.format("%s: %s is '%s'; allowed is %s", source, name, text, key.allowed()),
+          e);
+    }
+    return this;
+  }
+
+  private void warn(String source, String name) {
+    String warning =
+        String.format(
+            "%s: unknown key %s is ignored; did you mean %s?",
+            source, name, ConfigKeys.nearest(name).name());
+    LOG.warn(warning);
+    synchronized (warnings) {
+      warnings.add(warning);
+    }
+  }
+
+  /** The value of {@code key}: what was set last, else its default. */
+  public <T> T get(ConfigKey<T> key) {
+    @SuppressWarnings("unchecked") // Only key.parse puts a value.
+    T value = (T) values.get(key);
+    return value != null ? value : key.defaultValue();
+  }
+
+  /** Whether {@code key} was set, to its default or something else. */
+  public boolean isSet(ConfigKey<?> key) {
+    return values.containsKey(key);
+  }
+
+  /** Warnings about unknown keys, in the order they were met. */
+  public List<String> warnings() {
+    synchronized (warnings) {
+      return List.copyOf(warnings);
+    }
+  }
+}
