@@ -186,8 +186,59 @@ public final class Layout {
   /** Offset of {@code FRAME_TRAILER.chain}: crc32c(header_crc, payload_crc), 0 replaced by 1. */
   public static final int FRAME_TRAILER_CHAIN_OFFSET = 4;
 
+  /** zones of the meta file start on this: a huge page; the superblock fills the first. */
+  public static final int POOL_ALIGN = 2097152;
+
+  /** offset of the second copy of the superblock. */
+  public static final int SUPERBLOCK_COPY_B = 4096;
+
+  /** Bytes of the record {@code SUPERBLOCK}. */
+  public static final int SUPERBLOCK_SIZE = 128;
+
+  /** Offset of {@code SUPERBLOCK.magic}: POOL_MAGIC. */
+  public static final int SUPERBLOCK_MAGIC_OFFSET = 0;
+
+  /** Offset of {@code SUPERBLOCK.version}: POOL_VERSION. */
+  public static final int SUPERBLOCK_VERSION_OFFSET = 4;
+
+  /** Offset of {@code SUPERBLOCK.layout_hash}: LAYOUT_HASH. */
+  public static final int SUPERBLOCK_LAYOUT_HASH_OFFSET = 8;
+
+  /** Offset of {@code SUPERBLOCK.pool_id}: random, drawn when the pool was formatted. */
+  public static final int SUPERBLOCK_POOL_ID_OFFSET = 16;
+
+  /** Offset of {@code SUPERBLOCK.epoch}: incarnation of the server, one more at each open, from 1. */
+  public static final int SUPERBLOCK_EPOCH_OFFSET = 24;
+
+  /** Offset of {@code SUPERBLOCK.write_sequence}: the copy with the larger one is newer. */
+  public static final int SUPERBLOCK_WRITE_SEQUENCE_OFFSET = 32;
+
+  /** Offset of {@code SUPERBLOCK.owner_pid}: process that opened the pool last; for messages only. */
+  public static final int SUPERBLOCK_OWNER_PID_OFFSET = 40;
+
+  /** Offset of {@code SUPERBLOCK.page_offset}: offset of the page zone in the meta file. */
+  public static final int SUPERBLOCK_PAGE_OFFSET_OFFSET = 48;
+
+  /** Offset of {@code SUPERBLOCK.page_length}: bytes of the page zone. */
+  public static final int SUPERBLOCK_PAGE_LENGTH_OFFSET = 56;
+
+  /** Offset of {@code SUPERBLOCK.log_offset}: offset of the log zone in the meta file. */
+  public static final int SUPERBLOCK_LOG_OFFSET_OFFSET = 64;
+
+  /** Offset of {@code SUPERBLOCK.log_length}: bytes of the log zone. */
+  public static final int SUPERBLOCK_LOG_LENGTH_OFFSET = 72;
+
+  /** Offset of {@code SUPERBLOCK.data_length}: bytes of all arenas; only the last may be short. */
+  public static final int SUPERBLOCK_DATA_LENGTH_OFFSET = 80;
+
+  /** Offset of {@code SUPERBLOCK.crc32c}: CRC32C of bytes 0..124. */
+  public static final int SUPERBLOCK_CRC32C_OFFSET = 124;
+
+  /** bytes of one page; pages 0 and 1 hold the two copies of the checkpoint header. */
+  public static final int PAGE_SIZE = 8192;
+
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xbd9b71ed5dfcf341L;
+  public static final long LAYOUT_HASH = 0x5fa81772ebe6e4c7L;
 
   private Layout() {}
 }

@@ -1,0 +1,200 @@
+package io.takofs.server.pool;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An open pool: its identity, its zones mapped and pre-faulted, and the lock that keeps other
+ * servers out.
+ *
+ * <p>Errors of {@link #format} and {@link #open}, each naming path, reason and remedy:
+ * INVALID_ARGUMENT (sizes, a directory of something else), VERSION_MISMATCH, CORRUPT (superblock,
+ * truncated file), UNAVAILABLE (a live server holds it), NO_SPACE, PERMISSION_DENIED, NOT_FOUND,
+ * ALREADY_EXISTS (format only).
+ *
+ * <p>Thread rule: open and close from one thread; the accessors from any.
+ */
+public final class Pool implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Pool.class);
+
+  private final PoolDirectory directory;
+  private final PoolLock lock;
+  private final Superblock superblock;
+  private final MappedMemory header;
+  private final MappedMemory pages;
+  private final MappedMemory log;
+  private final List<MappedMemory> arenas;
+
+  private Pool(
+      PoolDirectory directory,
+      PoolLock lock,
+      Superblock superblock,
+      MappedMemory header,
+      MappedMemory pages,
+      MappedMemory log,
+      List<MappedMemory> arenas) {
+    this.directory = directory;
+    this.lock = lock;
+    this.superblock = superblock;
+    this.header = header;
+    this.pages = pages;
+    this.log = log;
+    this.arenas = List.copyOf(arenas);
+  }
+
+  /**
+   * Makes an empty pool in {@code path}, a directory that is empty, absent, or holds a format that
+   * did not finish. All of its memory is allocated here.
+   */
+  public static void format(Path path, PoolSizes sizes) throws TakoException {
+    sizes.checked();
+    PoolDirectory directory = PoolDirectory.create(path);
+    PoolLock lock = PoolLock.acquire(directory);
+    try {
+      directory.checkFormattable();
+      directory.allocate(sizes);
+      Superblock fresh = new Superblock(new SecureRandom().nextLong(), 0, 1, 0, sizes);
+      try (MappedMemory header = map(directory.meta(), 0, Layout.POOL_ALIGN)) {
+        fresh.write(header.slice(0, Superblock.AREA));
+      }
+    } finally {
+      lock.close();
+    }
+  }
+
+  /** Opens the pool in {@code path} and makes this process its owner until {@link #close}. */
+  public static Pool open(Path path) throws TakoException {
+    PoolDirectory directory = PoolDirectory.existing(path);
+    PoolLock lock = PoolLock.acquire(directory);
+    List<MappedMemory> mapped = new ArrayList<>();
+    try {
+      PoolSizes sizes = directory.readSuperblock().sizes();
+      directory.checkLengths(sizes);
+      MappedMemory header = map(mapped, directory.meta(), 0, Layout.POOL_ALIGN);
+      MappedMemory pages = map(mapped, directory.meta(), sizes.pageOffset(), sizes.pages());
+      MappedMemory log = map(mapped, directory.meta(), sizes.logOffset(), sizes.log());
+      List<MappedMemory> arenas = new ArrayList<>();
+      for (int i = 0; i < sizes.arenas(); i++) {
+        long offset = (long) i * Layout.ARENA_SIZE;
+        arenas.add(map(mapped, directory.data(), offset, sizes.arenaLength(i)));
+      }
+      Superblock superblock = takeOver(directory, header.slice(0, Superblock.AREA));
+      return new Pool(directory, lock, superblock, header, pages, log, arenas);
+    } catch (TakoException | RuntimeException e) {
+      mapped.forEach(MappedMemory::close);
+      lock.close();
+      throw e;
+    }
+  }
+
+  /** Opens the pool in {@code path}, formatting it first if there is none. */
+  public static Pool openOrFormat(Path path, PoolSizes sizes) throws TakoException {
+    if (!PoolDirectory.isFormatted(path)) {
+      format(path, sizes);
+    }
+    Pool pool = open(path);
+    if (!pool.sizes().equals(sizes)) {
+      LOG.warn(
+          "the pool in {} keeps the size it was formatted with, {} bytes; {} are configured: remove"
+              + " the directory, and all its files, for another size",
+          path,
+          pool.sizes().total(),
+          sizes.total());
+    }
+    return pool;
+  }
+
+  private static Superblock takeOver(PoolDirectory directory, ByteBuffer area)
+      throws TakoException {
+    Superblock last = Superblock.read(area, directory.meta().toString());
+    if (!Superblock.bothValid(area)) {
+      LOG.warn("{}: one copy of the superblock was damaged and is written anew", directory.meta());
+    }
+    Superblock next =
+        new Superblock(
+            last.poolId(),
+            last.epoch() + 1,
+            last.writeSequence() + 1,
+            ProcessHandle.current().pid(),
+            last.sizes());
+    next.write(area);
+    return next;
+  }
+
+  private static MappedMemory map(List<MappedMemory> mapped, Path file, long offset, long length)
+      throws TakoException {
+    MappedMemory memory = map(file, offset, length);
+    mapped.add(memory);
+    return memory;
+  }
+
+  private static MappedMemory map(Path file, long offset, long length) throws TakoException {
+    try {
+      return MappedMemory.map(file, offset, length);
+    } catch (IOException e) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          file + ": cannot map " + length + " bytes from " + offset + ": " + e.getMessage(),
+          e);
+    }
+  }
+
+  /** The directory. */
+  public Path path() {
+    return directory.path();
+  }
+
+  /** Where the shared-memory transport puts what it exports. */
+  public Path shm() {
+    return directory.shm();
+  }
+
+  /** Random identity, drawn at format. */
+  public long poolId() {
+    return superblock.poolId();
+  }
+
+  /** Incarnation of the server: one more at each open, from 1. */
+  public long epoch() {
+    return superblock.epoch();
+  }
+
+  public PoolSizes sizes() {
+    return superblock.sizes();
+  }
+
+  /** The page zone, all of this mapping. */
+  public MappedMemory pages() {
+    return pages;
+  }
+
+  /** The log zone, all of this mapping. */
+  public MappedMemory log() {
+    return log;
+  }
+
+  /** The data zone: one mapping an arena, in the order extents name them. */
+  public List<MappedMemory> arenas() {
+    return arenas;
+  }
+
+  /** Unmaps everything and lets another server in. Nothing may use the zones any more. */
+  @Override
+  public void close() {
+    arenas.forEach(MappedMemory::close);
+    log.close();
+    pages.close();
+    header.close();
+    lock.close();
+  }
+}

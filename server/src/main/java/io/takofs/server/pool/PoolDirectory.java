@@ -1,0 +1,265 @@
+package io.takofs.server.pool;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The files of a pool: names, modes, lengths, and what may be done to them.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class PoolDirectory {
+  private static final String META = "meta";
+  private static final String DATA = "data";
+  private static final String LOCK = "lock";
+  private static final String SHM = "shm";
+  private static final Set<String> NAMES = Set.of(META, DATA, LOCK, SHM);
+  private static final int ZEROS = 1 << 20;
+
+  private final Path path;
+
+  private PoolDirectory(Path path) {
+    this.path = path;
+  }
+
+  /** {@code path}, made if it is not there. */
+  static PoolDirectory create(Path path) throws TakoException {
+    try {
+      Files.createDirectories(path);
+    } catch (IOException e) {
+      throw failed(path, "create", e);
+    }
+    return existing(path);
+  }
+
+  static PoolDirectory existing(Path path) throws TakoException {
+    if (!Files.exists(path)) {
+      throw new TakoException(
+          Status.NOT_FOUND, "no pool at " + path + ": format one, or correct the path");
+    }
+    if (!Files.isDirectory(path)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          path + " is a file; a pool is a directory: set fs.tako.server.pool.path to one");
+    }
+    return new PoolDirectory(path);
+  }
+
+  /** Whether a format of {@code path} has finished, or something else lies where a pool would. */
+  static boolean isFormatted(Path path) throws TakoException {
+    if (!Files.exists(path.resolve(META))) {
+      return false;
+    }
+    ByteBuffer area = existing(path).readArea();
+    return area == null || !Superblock.isBlank(area);
+  }
+
+  Path path() {
+    return path;
+  }
+
+  Path realPath() throws TakoException {
+    try {
+      return path.toRealPath();
+    } catch (IOException e) {
+      throw failed(path, "resolve", e);
+    }
+  }
+
+  Path meta() {
+    return path.resolve(META);
+  }
+
+  Path data() {
+    return path.resolve(DATA);
+  }
+
+  Path lock() {
+    return path.resolve(LOCK);
+  }
+
+  Path shm() {
+    return path.resolve(SHM);
+  }
+
+  /** Refuses to format over anything but an unfinished format. */
+  void checkFormattable() throws TakoException {
+    try (Stream<Path> entries = Files.list(path)) {
+      Path foreign =
+          entries
+              .filter(entry -> !NAMES.contains(String.valueOf(entry.getFileName())))
+              .findAny()
+              .orElse(null);
+      if (foreign != null) {
+        throw new TakoException(
+            Status.INVALID_ARGUMENT,
+            "cannot format a pool in "
+                + path
+                + ": it holds "
+                + foreign.getFileName()
+                + ", which is not Tako's: choose an empty directory");
+      }
+    } catch (IOException e) {
+      throw failed(path, "list", e);
+    }
+    if (isFormatted(path)) {
+      throw new TakoException(
+          Status.ALREADY_EXISTS,
+          path + " already holds a pool: open it, or remove the directory and all its files");
+    }
+  }
+
+  /** Makes the files, with every byte allocated, and {@code shm/}. */
+  void allocate(PoolSizes sizes) throws TakoException {
+    try {
+      Files.deleteIfExists(meta());
+      Files.deleteIfExists(data());
+      checkSpace(sizes);
+      Files.createDirectories(shm());
+      allocate(data(), sizes.dataLength(), "rw-rw----");
+      allocate(meta(), sizes.metaLength(), "rw-------");
+    } catch (IOException e) {
+      throw failed(path, "create the files of a pool in", e);
+    }
+  }
+
+  private void checkSpace(PoolSizes sizes) throws IOException {
+    long free = Files.getFileStore(path).getUsableSpace();
+    if (sizes.total() > free) {
+      throw new TakoException(
+          Status.NO_SPACE,
+          "a pool of "
+              + sizes.total()
+              + " bytes does not fit: the file system of "
+              + path
+              + " has "
+              + free
+              + " bytes free: lower fs.tako.server.pool.size, or choose another"
+              + " fs.tako.server.pool.path");
+    }
+  }
+
+  private static void allocate(Path file, long length, String mode) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
+      ByteBuffer zeros = ByteBuffer.allocateDirect(ZEROS);
+      for (long at = 0; at < length; at += zeros.position()) {
+        zeros.position(0).limit((int) Math.min(ZEROS, length - at));
+        channel.write(zeros, at);
+      }
+    } catch (IOException e) {
+      Files.deleteIfExists(file);
+      throw e;
+    }
+  }
+
+  /** The superblock as the file holds it, before anything is mapped. */
+  Superblock readSuperblock() throws TakoException {
+    if (!Files.exists(meta())) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          path + " is not a Tako pool (it has no file " + META + "): choose another directory");
+    }
+    ByteBuffer area = readArea();
+    if (area == null) {
+      throw new TakoException(
+          Status.CORRUPT,
+          meta()
+              + " is too short for a superblock: it is not a pool's, or was truncated; remove"
+              + " the directory to start an empty pool");
+    }
+    if (Superblock.isBlank(area)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, path + " holds a pool whose format did not finish: format it");
+    }
+    return Superblock.read(area, meta().toString());
+  }
+
+  /** The bytes of both superblocks, or null if the file is shorter. */
+  private ByteBuffer readArea() throws TakoException {
+    ByteBuffer area = ByteBuffer.allocate(Superblock.AREA).order(ByteOrder.LITTLE_ENDIAN);
+    try (FileChannel channel = FileChannel.open(meta(), StandardOpenOption.READ)) {
+      while (area.hasRemaining()) {
+        if (channel.read(area, area.position()) < 0) {
+          return null;
+        }
+      }
+      return area;
+    } catch (IOException e) {
+      throw failed(meta(), "read", e);
+    }
+  }
+
+  /** Process that opened the pool last, if that can be told. */
+  OptionalLong lastOwner() {
+    try {
+      return OptionalLong.of(readSuperblock().ownerPid());
+    } catch (TakoException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  void checkLengths(PoolSizes sizes) throws TakoException {
+    checkLength(meta(), sizes.metaLength());
+    checkLength(data(), sizes.dataLength());
+  }
+
+  private static void checkLength(Path file, long expected) throws TakoException {
+    try {
+      long length = Files.exists(file) ? Files.size(file) : 0;
+      if (length < expected) {
+        throw new TakoException(
+            Status.CORRUPT,
+            file
+                + " has "
+                + length
+                + " bytes, its pool was formatted with "
+                + expected
+                + ": it was truncated; restore it, or remove the directory to start an empty pool");
+      }
+    } catch (IOException e) {
+      throw failed(file, "examine", e);
+    }
+  }
+
+  /** What an I/O error means for a pool. */
+  static TakoException failed(Path path, String action, IOException e) {
+    if (e instanceof TakoException known) {
+      return known;
+    }
+    Status status = Status.UNAVAILABLE;
+    String remedy = "";
+    if (e instanceof AccessDeniedException) {
+      status = Status.PERMISSION_DENIED;
+      remedy = ": run as the owner of the pool, or correct its permissions";
+    } else if (String.valueOf(reason(e)).contains("No space left")) {
+      status = Status.NO_SPACE;
+      remedy = ": lower fs.tako.server.pool.size, or choose another fs.tako.server.pool.path";
+    }
+    return new TakoException(
+        status, "cannot " + action + " " + path + " (" + reason(e) + ")" + remedy, e);
+  }
+
+  private static String reason(IOException e) {
+    if (e instanceof AccessDeniedException) {
+      return "permission denied";
+    }
+    return e instanceof FileSystemException fse && fse.getReason() != null
+        ? fse.getReason()
+        : String.valueOf(e.getMessage());
+  }
+}

@@ -1,0 +1,126 @@
+package io.takofs.server.pool;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
+
+/**
+ * How a pool is divided, bytes: pages hold the namespace, the log what is not yet in a checkpoint,
+ * data the files.
+ *
+ * @param pages page zone, a multiple of 2 MiB, at least {@link #PAGES_MIN}
+ * @param log log zone, a multiple of a segment, at least {@link #LOG_MIN}
+ * @param data all arenas, a multiple of 1 MiB, at least {@link #DATA_MIN}; only the last arena is
+ *     shorter than 1 GiB
+ */
+public record PoolSizes(long pages, long log, long data) {
+  private static final long MIB = 1 << 20;
+
+  /** Less would not hold a page for each shard beside those a checkpoint keeps. */
+  public static final long PAGES_MIN = 8 * MIB;
+
+  /** One segment to append to and one that waits for a checkpoint. */
+  public static final long LOG_MIN = 2L * Layout.SEGMENT_SIZE;
+
+  /** An arena of checksums and one largest extent. */
+  public static final long DATA_MIN = Layout.ARENA_CHECKSUM_SIZE + Layout.EXTENT_SIZE_MAX;
+
+  /** The smallest total that {@link #ofTotal} divides. */
+  public static final long TOTAL_MIN = 64 * MIB;
+
+  private static final long LOG_DIVIDED_MIN = 3L * Layout.SEGMENT_SIZE;
+  private static final long LOG_DIVIDED_MAX = 256 * MIB;
+
+  /** Addresses within the pool must fit what extents and pages can name. */
+  private static final long TOTAL_MAX = 1L << 44;
+
+  /**
+   * Divides {@code total} bytes: a sixteenth for pages (at least 8 MiB), a sixteenth for the log
+   * (24 MiB to 256 MiB), 2 MiB for the superblock, the rest for data.
+   *
+   * @throws TakoException INVALID_ARGUMENT when the total is too small or too large
+   */
+  public static PoolSizes ofTotal(long total) throws TakoException {
+    if (total < TOTAL_MIN) {
+      throw invalid("a pool of " + total + " bytes is too small: the least is " + TOTAL_MIN);
+    }
+    if (total > TOTAL_MAX) {
+      throw invalid("a pool of " + total + " bytes is too large: the most is " + TOTAL_MAX);
+    }
+    long pages = Math.max(PAGES_MIN, down(total / 16, Layout.POOL_ALIGN));
+    long log = down(total / 16, Layout.SEGMENT_SIZE);
+    log = Math.min(LOG_DIVIDED_MAX, Math.max(LOG_DIVIDED_MIN, log));
+    long data = down(total - Layout.POOL_ALIGN - pages - log, MIB);
+    if (data % Layout.ARENA_SIZE != 0 && data % Layout.ARENA_SIZE < DATA_MIN) {
+      data = down(data, Layout.ARENA_SIZE);
+    }
+    return new PoolSizes(pages, log, data).checked();
+  }
+
+  /** Bytes of both files together. */
+  public long total() {
+    return metaLength() + dataLength();
+  }
+
+  /** Bytes of the file of superblock, pages and log; both files fill whole huge pages. */
+  long metaLength() {
+    return Layout.POOL_ALIGN + pages + log;
+  }
+
+  long dataLength() {
+    return (data + Layout.POOL_ALIGN - 1) / Layout.POOL_ALIGN * Layout.POOL_ALIGN;
+  }
+
+  long pageOffset() {
+    return Layout.POOL_ALIGN;
+  }
+
+  long logOffset() {
+    return Layout.POOL_ALIGN + pages;
+  }
+
+  int arenas() {
+    return (int) ((data + Layout.ARENA_SIZE - 1) / Layout.ARENA_SIZE);
+  }
+
+  long arenaLength(int arena) {
+    return Math.min(Layout.ARENA_SIZE, data - (long) arena * Layout.ARENA_SIZE);
+  }
+
+  /** These sizes, if a pool can have them. */
+  PoolSizes checked() throws TakoException {
+    check("page zone", pages, PAGES_MIN, Layout.POOL_ALIGN);
+    check("log zone", log, LOG_MIN, Layout.SEGMENT_SIZE);
+    check("data zone", data, DATA_MIN, MIB);
+    long last = arenaLength(arenas() - 1);
+    if (last < DATA_MIN) {
+      throw invalid(
+          "data zone of " + data + " bytes: its last arena has " + last + ", least " + DATA_MIN);
+    }
+    return this;
+  }
+
+  private static void check(String zone, long length, long min, long multiple)
+      throws TakoException {
+    if (length < min || length > TOTAL_MAX || length % multiple != 0) {
+      throw invalid(
+          zone
+              + " of "
+              + length
+              + " bytes: it must be at least "
+              + min
+              + ", at most "
+              + TOTAL_MAX
+              + " and a multiple of "
+              + multiple);
+    }
+  }
+
+  private static long down(long length, long multiple) {
+    return length / multiple * multiple;
+  }
+
+  private static TakoException invalid(String message) {
+    return new TakoException(Status.INVALID_ARGUMENT, message);
+  }
+}
