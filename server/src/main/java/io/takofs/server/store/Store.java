@@ -25,6 +25,13 @@ public interface Store extends AutoCloseable {
    */
   void checkpoint(long index);
 
+  /**
+   * Whether {@code changes} puts and removes, of whatever keys in whatever maps, are sure to find
+   * pages. The answer follows from the last checkpoint and the changes since: a replay gets the
+   * same one.
+   */
+  boolean hasRoom(int changes);
+
   /** Pages in use and in all, 8 KiB each. */
   long pagesUsed();
 
