@@ -96,6 +96,12 @@ public final class Layout {
   /** offset of the second copy of the segment header. */
   public static final int SEGMENT_HEADER_COPY_B = 2048;
 
+  /** offset of the first copy of the commit mark. */
+  public static final int SEGMENT_MARK_A = 1024;
+
+  /** offset of the second copy of the commit mark. */
+  public static final int SEGMENT_MARK_B = 3072;
+
   /** largest payload of one frame. */
   public static final int FRAME_PAYLOAD_MAX = 1048576;
 
@@ -149,6 +155,15 @@ public final class Layout {
 
   /** Offset of {@code SEGMENT_HEADER.crc32c}: CRC32C of bytes 0..124. */
   public static final int SEGMENT_HEADER_CRC32C_OFFSET = 124;
+
+  /** Bytes of the record {@code SEGMENT_MARK}. */
+  public static final int SEGMENT_MARK_SIZE = 8;
+
+  /** Offset of {@code SEGMENT_MARK.committed_length}: bytes of the segment that hold committed frames. */
+  public static final int SEGMENT_MARK_COMMITTED_LENGTH_OFFSET = 0;
+
+  /** Offset of {@code SEGMENT_MARK.check}: crc32c(segment_sequence, committed_length). */
+  public static final int SEGMENT_MARK_CHECK_OFFSET = 4;
 
   /** Bytes of the record {@code FRAME_HEADER}. */
   public static final int FRAME_HEADER_SIZE = 32;
@@ -238,7 +253,7 @@ public final class Layout {
   public static final int PAGE_SIZE = 8192;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x5fa81772ebe6e4c7L;
+  public static final long LAYOUT_HASH = 0xf96974fe828969c6L;
 
   private Layout() {}
 }

@@ -1,0 +1,67 @@
+package io.takofs.log;
+
+import io.takofs.layout.Layout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * CRC32C over scattered words and over ranges of memory, without allocation.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class Crc32cScratch {
+  private final CRC32C crc = new CRC32C();
+  private final ByteBuffer words = ByteBuffer.allocateDirect(64).order(ByteOrder.LITTLE_ENDIAN);
+
+  private final ByteBuffer wordsView = words.duplicate();
+
+  /** CRC of {@code length} bytes of {@code view} from {@code offset}; moves the view's position. */
+  int ofRange(ByteBuffer view, int offset, int length) {
+    crc.reset();
+    view.limit(offset + length).position(offset);
+    crc.update(view);
+    return (int) crc.getValue();
+  }
+
+  /**
+   * CRC of a frame header without its own CRC, chained to the frame before. The header's first 8
+   * bytes are given, because a writer stores them last.
+   */
+  int ofHeader(int previousChain, long first, ByteBuffer memory, int offset) {
+    words.putInt(0, previousChain);
+    words.putLong(4, first);
+    words.putLong(12, memory.getLong(offset + 8));
+    words.putLong(20, memory.getLong(offset + 16));
+    words.putInt(28, memory.getInt(offset + 24));
+    return ofRange(wordsView, 0, 4 + Layout.FRAME_HEADER_HEADER_CRC_OFFSET);
+  }
+
+  /** CRC of two words. */
+  int ofInts(int first, int second) {
+    words.putInt(0, first);
+    words.putInt(4, second);
+    return ofRange(wordsView, 0, 8);
+  }
+
+  /** CRC of a segment's sequence and a length: the check of a commit mark. */
+  int ofMark(long segmentSequence, int length) {
+    words.putLong(0, segmentSequence);
+    words.putInt(8, length);
+    return ofRange(wordsView, 0, 12);
+  }
+
+  /** The chain value before the first frame of a segment; never zero. */
+  int ofSegment(SegmentHeader header) {
+    words.putInt(0, header.logId());
+    words.putLong(4, header.segmentSequence());
+    words.putLong(12, header.term());
+    words.putLong(20, header.baseIndex());
+    words.putLong(28, header.baseChain());
+    return neverZero(ofRange(wordsView, 0, 36));
+  }
+
+  static int neverZero(int chain) {
+    return chain == 0 ? 1 : chain;
+  }
+}

@@ -1,0 +1,63 @@
+package io.takofs.log;
+
+import io.takofs.base.Invariant;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * The memory of a log: equal slots, each of which holds one segment. A zone of zeros is an empty
+ * log.
+ *
+ * <p>Thread rule: the log owner's thread.
+ */
+public final class LogZone {
+  private final ByteBuffer[] slots;
+  private final int segmentSize;
+  private final Persistence persistence;
+
+  /**
+   * @param slots direct buffers of one size, a multiple of 8 bytes, 8-byte aligned; at least two,
+   *     so that a full one can be left before it is freed
+   */
+  public LogZone(ByteBuffer[] slots, Persistence persistence) {
+    Invariant.check(slots.length >= 2, "a log zone has at least two segments");
+    this.segmentSize = slots[0].capacity();
+    Invariant.check(segmentSize % Layout.FRAME_ALIGN == 0, "segment size is a multiple of 8");
+    Invariant.check(segmentSize > Layout.SEGMENT_DATA_OFFSET, "a segment has room for frames");
+    this.slots = new ByteBuffer[slots.length];
+    for (int i = 0; i < slots.length; i++) {
+      Invariant.check(slots[i].capacity() == segmentSize, "segments are of one size");
+      this.slots[i] = slots[i].duplicate().clear().order(ByteOrder.LITTLE_ENDIAN);
+    }
+    this.persistence = persistence;
+  }
+
+  /** The zone that fills {@code length} bytes of {@code memory} from {@code offset}. */
+  public static LogZone of(MappedMemory memory, long offset, long length, Persistence persistence) {
+    ByteBuffer[] slots = new ByteBuffer[Math.toIntExact(length / Layout.SEGMENT_SIZE)];
+    for (int i = 0; i < slots.length; i++) {
+      slots[i] = memory.slice(offset + (long) i * Layout.SEGMENT_SIZE, Layout.SEGMENT_SIZE);
+    }
+    return new LogZone(slots, persistence);
+  }
+
+  int slotCount() {
+    return slots.length;
+  }
+
+  /** Bytes of a segment. */
+  int segmentSize() {
+    return segmentSize;
+  }
+
+  /** The memory of a slot, little-endian, position 0; one view, shared. */
+  ByteBuffer slot(int slot) {
+    return slots[slot];
+  }
+
+  void persist(int slot, int offset, int length) {
+    persistence.persist(slots[slot], offset, length);
+  }
+}

@@ -1,0 +1,162 @@
+package io.takofs.log;
+
+import io.takofs.layout.Layout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+
+/**
+ * Who wrote a segment and where it stands in the chain. Fields are those of {@code SEGMENT_HEADER}
+ * in layout.def.
+ *
+ * <p>Two copies, each with a CRC. A change is written to one and, when that is complete, to the
+ * other, so a crash at any byte leaves one whole, and a damaged copy leaves the same header in the
+ * other.
+ */
+record SegmentHeader(
+    SegmentState state,
+    int logId,
+    int replicaIncarnation,
+    long segmentSequence,
+    long term,
+    long baseIndex,
+    int baseChain,
+    int sealedLength,
+    int sealedChain,
+    long writeSequence) {
+
+  /** What a slot that was never used holds: zeros. */
+  private static final SegmentHeader NEVER_USED =
+      new SegmentHeader(SegmentState.FREE, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+  private static final int[] COPIES = {0, Layout.SEGMENT_HEADER_COPY_B};
+
+  /** Whether no segment was ever in the slot. */
+  boolean isNeverUsed() {
+    return writeSequence == 0;
+  }
+
+  /** The segment's last header: no frame will follow {@code length}. */
+  SegmentHeader sealed(int length, int chain) {
+    return new SegmentHeader(
+        SegmentState.SEALED,
+        logId,
+        replicaIncarnation,
+        segmentSequence,
+        term,
+        baseIndex,
+        baseChain,
+        length,
+        chain,
+        writeSequence + 1);
+  }
+
+  /** The header of a segment without frames that another incarnation takes over. */
+  SegmentHeader adopted(int incarnation) {
+    return new SegmentHeader(
+        state,
+        logId,
+        incarnation,
+        segmentSequence,
+        term,
+        baseIndex,
+        baseChain,
+        sealedLength,
+        sealedChain,
+        writeSequence + 1);
+  }
+
+  /** The header of a slot whose segment is no longer needed. */
+  SegmentHeader freed() {
+    return new SegmentHeader(
+        SegmentState.FREE,
+        logId,
+        replicaIncarnation,
+        segmentSequence,
+        term,
+        0,
+        0,
+        0,
+        0,
+        writeSequence + 1);
+  }
+
+  /** Writes both copies, one after the other, each made persistent before the next. */
+  void write(LogZone zone, int slot, Crc32cScratch crc) {
+    for (int copy : COPIES) {
+      encode(zone.slot(slot), copy, crc);
+      VarHandle.releaseFence();
+      zone.persist(slot, copy, Layout.SEGMENT_HEADER_SIZE);
+    }
+  }
+
+  /** The newest whole copy in {@code memory}, or null when neither is whole. */
+  static SegmentHeader read(ByteBuffer memory, Crc32cScratch crc) {
+    SegmentHeader newest = null;
+    for (int copy : COPIES) {
+      SegmentHeader header = decode(memory, copy, crc);
+      if (header != null && (newest == null || header.writeSequence > newest.writeSequence)) {
+        newest = header;
+      }
+    }
+    return newest;
+  }
+
+  private void encode(ByteBuffer memory, int at, Crc32cScratch crc) {
+    for (int i = at; i < at + Layout.SEGMENT_HEADER_SIZE; i += Long.BYTES) {
+      memory.putLong(i, 0);
+    }
+    memory.putInt(at + Layout.SEGMENT_HEADER_MAGIC_OFFSET, Layout.SEGMENT_MAGIC);
+    memory.putShort(at + Layout.SEGMENT_HEADER_VERSION_OFFSET, (short) Layout.POOL_VERSION);
+    memory.put(at + Layout.SEGMENT_HEADER_STATE_OFFSET, state.code());
+    memory.putInt(at + Layout.SEGMENT_HEADER_LOG_ID_OFFSET, logId);
+    memory.putInt(at + Layout.SEGMENT_HEADER_REPLICA_INCARNATION_OFFSET, replicaIncarnation);
+    memory.putLong(at + Layout.SEGMENT_HEADER_SEGMENT_SEQUENCE_OFFSET, segmentSequence);
+    memory.putLong(at + Layout.SEGMENT_HEADER_TERM_OFFSET, term);
+    memory.putLong(at + Layout.SEGMENT_HEADER_BASE_INDEX_OFFSET, baseIndex);
+    memory.putLong(at + Layout.SEGMENT_HEADER_BASE_CHAIN_OFFSET, Integer.toUnsignedLong(baseChain));
+    memory.putInt(at + Layout.SEGMENT_HEADER_SEALED_LENGTH_OFFSET, sealedLength);
+    memory.putInt(at + Layout.SEGMENT_HEADER_VALID_LENGTH_OFFSET, sealedLength);
+    memory.putLong(
+        at + Layout.SEGMENT_HEADER_SEALED_CHAIN_OFFSET, Integer.toUnsignedLong(sealedChain));
+    memory.putLong(at + Layout.SEGMENT_HEADER_WRITE_SEQUENCE_OFFSET, writeSequence);
+    memory.putInt(at + Layout.SEGMENT_HEADER_CRC32C_OFFSET, crcOf(memory, at, crc));
+  }
+
+  /** The copy at {@code at}; null when it is not whole or not one of ours. */
+  private static SegmentHeader decode(ByteBuffer memory, int at, Crc32cScratch crc) {
+    if (isZero(memory, at)) {
+      return NEVER_USED;
+    }
+    SegmentState state = SegmentState.of(memory.get(at + Layout.SEGMENT_HEADER_STATE_OFFSET));
+    if (memory.getInt(at + Layout.SEGMENT_HEADER_CRC32C_OFFSET) != crcOf(memory, at, crc)
+        || memory.getInt(at + Layout.SEGMENT_HEADER_MAGIC_OFFSET) != Layout.SEGMENT_MAGIC
+        || memory.getShort(at + Layout.SEGMENT_HEADER_VERSION_OFFSET) != Layout.POOL_VERSION
+        || state == null) {
+      return null;
+    }
+    return new SegmentHeader(
+        state,
+        memory.getInt(at + Layout.SEGMENT_HEADER_LOG_ID_OFFSET),
+        memory.getInt(at + Layout.SEGMENT_HEADER_REPLICA_INCARNATION_OFFSET),
+        memory.getLong(at + Layout.SEGMENT_HEADER_SEGMENT_SEQUENCE_OFFSET),
+        memory.getLong(at + Layout.SEGMENT_HEADER_TERM_OFFSET),
+        memory.getLong(at + Layout.SEGMENT_HEADER_BASE_INDEX_OFFSET),
+        (int) memory.getLong(at + Layout.SEGMENT_HEADER_BASE_CHAIN_OFFSET),
+        memory.getInt(at + Layout.SEGMENT_HEADER_SEALED_LENGTH_OFFSET),
+        (int) memory.getLong(at + Layout.SEGMENT_HEADER_SEALED_CHAIN_OFFSET),
+        memory.getLong(at + Layout.SEGMENT_HEADER_WRITE_SEQUENCE_OFFSET));
+  }
+
+  private static int crcOf(ByteBuffer memory, int at, Crc32cScratch crc) {
+    return crc.ofRange(memory.duplicate(), at, Layout.SEGMENT_HEADER_CRC32C_OFFSET);
+  }
+
+  private static boolean isZero(ByteBuffer memory, int at) {
+    for (int i = at; i < at + Layout.SEGMENT_HEADER_SIZE; i += Long.BYTES) {
+      if (memory.getLong(i) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,90 @@
+package io.takofs.log;
+
+import io.takofs.layout.Layout;
+import java.nio.ByteBuffer;
+
+/**
+ * Finds out how far a segment is valid.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class SegmentScanner {
+  /** How the valid frames of a segment end. */
+  enum End {
+    /** With untouched memory, or with the segment. */
+    CLEAN_END,
+    /** With a frame that was never finished: nobody was told that it is there. */
+    TORN_END,
+    /** With damage below what was committed or sealed. */
+    CORRUPT
+  }
+
+  /**
+   * What a scan found.
+   *
+   * @param length bytes of the segment up to the end of its last valid frame
+   * @param lastIndex index of that frame; one less than the base index when there is none
+   * @param chain chain value after it
+   * @param reason for TORN_END and CORRUPT: which frame is wrong, where and how; else empty
+   */
+  record Result(End end, int length, long lastIndex, int chain, String reason) {}
+
+  private final Crc32cScratch crc;
+  private final FrameCodec codec;
+
+  SegmentScanner(Crc32cScratch crc) {
+    this.crc = crc;
+    this.codec = new FrameCodec(crc);
+  }
+
+  /**
+   * Checks frame after frame from the first.
+   *
+   * @param memory the segment, little-endian
+   * @param requiredLength bytes known to have been valid; ending before makes it CORRUPT
+   * @param limit where to stop: the sealed length, or the segment's size
+   */
+  Result scan(ByteBuffer memory, SegmentHeader header, int requiredLength, int limit) {
+    ByteBuffer view = memory.duplicate();
+    short term16 = (short) header.term();
+    int offset = Layout.SEGMENT_DATA_OFFSET;
+    int chain = crc.ofSegment(header);
+    long index = header.baseIndex();
+    long commitIndex = 0;
+    String wrong = null;
+    while (wrong == null && limit - offset >= FrameCodec.OVERHEAD && memory.getLong(offset) != 0) {
+      wrong = codec.check(memory, view, offset, limit, chain, term16, index);
+      if (wrong == null) {
+        long known = FrameCodec.commitIndex(memory, offset);
+        if (known < commitIndex || known >= index) {
+          return new Result(
+              End.CORRUPT,
+              offset,
+              index - 1,
+              chain,
+              at(offset, index) + "its commit index " + known + " is impossible");
+        }
+        commitIndex = known;
+        chain = FrameCodec.chain(memory, offset);
+        offset += FrameCodec.frameSize(FrameCodec.length(memory, offset));
+        index++;
+      }
+    }
+    if (offset < requiredLength) {
+      String what = wrong == null ? "it is missing" : wrong;
+      return new Result(
+          End.CORRUPT,
+          offset,
+          index - 1,
+          chain,
+          at(offset, index) + what + ", but frames up to offset " + requiredLength + " were valid");
+    }
+    return wrong == null
+        ? new Result(End.CLEAN_END, offset, index - 1, chain, "")
+        : new Result(End.TORN_END, offset, index - 1, chain, at(offset, index) + wrong);
+  }
+
+  private static String at(int offset, long index) {
+    return "the frame of entry " + index + " at offset " + offset + " is invalid: ";
+  }
+}

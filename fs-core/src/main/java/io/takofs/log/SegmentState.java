@@ -1,0 +1,34 @@
+package io.takofs.log;
+
+/** What a slot of the log zone holds. */
+enum SegmentState {
+  /** Nothing. The header keeps the sequence of the last segment that was here. */
+  FREE(0),
+  /** The segment that frames are appended to. */
+  OPEN(1),
+  /** A finished segment: its length and chain are fixed. */
+  SEALED(2),
+  /** A finished segment that is also in lower storage. */
+  FLUSHED(3);
+
+  private final byte code;
+
+  SegmentState(int code) {
+    this.code = (byte) code;
+  }
+
+  /** How the state is stored. */
+  byte code() {
+    return code;
+  }
+
+  /** The state stored as {@code code}, or null. */
+  static SegmentState of(byte code) {
+    for (SegmentState state : values()) {
+      if (state.code == code) {
+        return state;
+      }
+    }
+    return null;
+  }
+}

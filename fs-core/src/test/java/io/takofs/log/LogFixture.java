@@ -1,0 +1,87 @@
+package io.takofs.log;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** A small log zone in plain memory, and what tests do with it. */
+final class LogFixture {
+  static final LogIdentity IDENTITY = new LogIdentity(7, 1, 1);
+
+  private final ByteBuffer[] slots;
+
+  LogFixture(int slotCount, int dataBytes) {
+    slots = new ByteBuffer[slotCount];
+    for (int i = 0; i < slotCount; i++) {
+      slots[i] = ByteBuffer.allocateDirect(Layout.SEGMENT_DATA_OFFSET + dataBytes);
+    }
+  }
+
+  LogZone zone() {
+    return new LogZone(slots, Persistence.NONE);
+  }
+
+  SegmentedLog open(long checkpointIndex) throws TakoException {
+    return SegmentedLog.open(zone(), IDENTITY, checkpointIndex);
+  }
+
+  /** Opens the log and returns everything above the checkpoint. */
+  List<byte[]> recover(long checkpointIndex) throws TakoException {
+    return poll(open(checkpointIndex), checkpointIndex);
+  }
+
+  /** What the next poll delivers, after checking that indexes follow {@code after} one by one. */
+  static List<byte[]> poll(SegmentedLog log, long after) {
+    List<byte[]> entries = new ArrayList<>();
+    log.poll(
+        (index, payload) -> {
+          if (index != after + entries.size() + 1) {
+            throw new AssertionError("entry " + index + " after " + (after + entries.size()));
+          }
+          entries.add(bytes(payload));
+        });
+    return entries;
+  }
+
+  ByteBuffer slot(int slot) {
+    return slots[slot];
+  }
+
+  int slotCount() {
+    return slots.length;
+  }
+
+  /** All bytes of the zone. */
+  byte[][] snapshot() {
+    byte[][] copy = new byte[slots.length][];
+    for (int i = 0; i < slots.length; i++) {
+      copy[i] = bytes(slots[i].duplicate().clear());
+    }
+    return copy;
+  }
+
+  void restore(byte[][] snapshot) {
+    for (int i = 0; i < slots.length; i++) {
+      slots[i].put(0, snapshot[i]);
+    }
+  }
+
+  void flipBit(int slot, int offset, int bit) {
+    slots[slot].put(offset, (byte) (slots[slot].get(offset) ^ (1 << bit)));
+  }
+
+  static byte[] bytes(ByteBuffer buffer) {
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.get(buffer.position(), bytes);
+    return bytes;
+  }
+
+  static byte[] randomBytes(Random random, int length) {
+    byte[] bytes = new byte[length];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+}
