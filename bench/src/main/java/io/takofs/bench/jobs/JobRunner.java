@@ -1,0 +1,177 @@
+package io.takofs.bench.jobs;
+
+import java.io.BufferedOutputStream;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.WordCount;
+import org.apache.hadoop.examples.terasort.TeraGen;
+import org.apache.hadoop.examples.terasort.TeraSort;
+import org.apache.hadoop.examples.terasort.TeraValidate;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.TestDFSIO;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.util.Tool;
+import org.apache.hadoop.util.ToolRunner;
+
+/**
+ * Runs the jobs on the configuration's default file system and checks what they wrote.
+ *
+ * <p>Thread rule: one thread. Every method throws an IOException that names the job when its result
+ * is wrong.
+ */
+final class JobRunner {
+  private static final int TERA_ROW_BYTES = 100;
+
+  private final Configuration conf;
+  private final FileSystem fs;
+  private final Path base;
+
+  JobRunner(Configuration conf, Path base) throws IOException {
+    this.conf = conf;
+    this.fs = base.getFileSystem(conf);
+    this.base = base;
+  }
+
+  /** Writes {@code bytes} of rows to be sorted. */
+  void teraGen(long bytes) throws Exception {
+    String rows = Long.toString(bytes / TERA_ROW_BYTES);
+    run("TeraGen", new TeraGen(), rows, path("tera-in"));
+    check(
+        "TeraGen",
+        fs.getContentSummary(new Path(path("tera-in"))).getLength()
+            == bytes / TERA_ROW_BYTES * TERA_ROW_BYTES,
+        "the rows written have another length than the rows asked for");
+  }
+
+  /** Sorts them. */
+  void teraSort() throws Exception {
+    run("TeraSort", new TeraSort(), path("tera-in"), path("tera-out"));
+  }
+
+  /** Lets Hadoop's own validator prove the order, and compares the checksum with the input's. */
+  void teraValidate() throws Exception {
+    run("TeraValidate", new TeraValidate(), path("tera-out"), path("tera-report"));
+    StringBuilder report = new StringBuilder();
+    forEachLine("tera-report", line -> report.append(line).append('\n'));
+    check(
+        "TeraValidate",
+        report.indexOf("error") < 0 && report.indexOf("checksum") >= 0,
+        "it reports: " + report);
+    delete("tera-in", "tera-out", "tera-report");
+  }
+
+  /** Writes a text of {@code bytes} bytes; returns how often each word stands in it. */
+  Map<String, Long> writeText(long bytes) throws IOException {
+    TextCorpus corpus = new TextCorpus(20261120);
+    try (OutputStream out =
+        new BufferedOutputStream(fs.create(new Path(base, "text/words.txt")), 1 << 20)) {
+      corpus.write(out, bytes);
+    }
+    return corpus.counts();
+  }
+
+  /** Counts the words and compares with {@code expected}. */
+  void wordCount(Map<String, Long> expected) throws Exception {
+    Job job = Job.getInstance(conf, "WordCount");
+    job.setJarByClass(WordCount.class);
+    job.setMapperClass(WordCount.TokenizerMapper.class);
+    job.setCombinerClass(WordCount.IntSumReducer.class);
+    job.setReducerClass(WordCount.IntSumReducer.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(IntWritable.class);
+    FileInputFormat.addInputPath(job, new Path(path("text")));
+    FileOutputFormat.setOutputPath(job, new Path(path("counts")));
+    check("WordCount", job.waitForCompletion(true), "the job failed; its log says why");
+    Map<String, Long> counted = new TreeMap<>();
+    forEachLine(
+        "counts",
+        line -> {
+          int tab = line.indexOf('\t');
+          counted.put(line.substring(0, tab), Long.valueOf(line.substring(tab + 1)));
+        });
+    check(
+        "WordCount",
+        counted.equals(expected),
+        "its counts differ from the count made while the text was written");
+    delete("text", "counts");
+  }
+
+  /** Hadoop's own I/O test: writes or reads {@code files} files of {@code megabytes}. */
+  void dfsio(String direction, int files, int megabytes, String resultFile) throws Exception {
+    conf.set("test.build.data", path("dfsio"));
+    run(
+        "TestDFSIO " + direction,
+        new TestDFSIO(),
+        "-" + direction,
+        "-nrFiles",
+        Integer.toString(files),
+        "-size",
+        megabytes + "MB",
+        "-bufferSize",
+        "262144",
+        "-resFile",
+        resultFile);
+    long length = fs.getContentSummary(new Path(path("dfsio/io_data"))).getLength();
+    check(
+        "TestDFSIO " + direction,
+        length == (((long) files * megabytes) << 20),
+        "its files have " + length + " bytes");
+  }
+
+  /** Removes everything the jobs left. */
+  void clean() throws IOException {
+    fs.delete(base, true);
+  }
+
+  private String path(String name) {
+    return new Path(base, name).toString();
+  }
+
+  private void delete(String... names) throws IOException {
+    for (String name : names) {
+      fs.delete(new Path(base, name), true);
+    }
+  }
+
+  private void run(String name, Tool tool, String... arguments) throws Exception {
+    int code = ToolRunner.run(new Configuration(conf), tool, arguments);
+    check(name, code == 0, "it ended with code " + code + "; its log says why");
+  }
+
+  private interface LineHandler {
+    void onLine(String line);
+  }
+
+  private void forEachLine(String directory, LineHandler handler) throws IOException {
+    for (FileStatus file : fs.listStatus(new Path(base, directory))) {
+      if (!file.getPath().getName().startsWith("part-")) {
+        continue;
+      }
+      try (BufferedReader reader =
+          new BufferedReader(
+              new InputStreamReader(fs.open(file.getPath()), StandardCharsets.UTF_8))) {
+        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+          handler.onLine(line);
+        }
+      }
+    }
+  }
+
+  private static void check(String job, boolean holds, String otherwise) throws IOException {
+    if (!holds) {
+      throw new IOException(job + " went wrong: " + otherwise);
+    }
+  }
+}

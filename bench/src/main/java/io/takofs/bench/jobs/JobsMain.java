@@ -1,0 +1,115 @@
+package io.takofs.bench.jobs;
+
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Runs the five jobs on a file system under LocalJobRunner and prints what each took. */
+@Command(
+    name = "jobs",
+    mixinStandardHelpOptions = true,
+    description = "TeraGen, TeraSort, TeraValidate, WordCount and TestDFSIO, results checked.")
+public final class JobsMain implements Callable<Integer> {
+  @Option(
+      names = "--fs",
+      required = true,
+      description = "The file system, for example tako://localhost:9820 or file:///")
+  private String fileSystem;
+
+  @Option(names = "--base", defaultValue = "/quickstart", description = "Directory to work in.")
+  private String base;
+
+  @Option(names = "--tera-mb", defaultValue = "1000", description = "TeraGen, in 10^6 bytes.")
+  private long teraMegabytes;
+
+  @Option(names = "--text-mb", defaultValue = "500", description = "WordCount, in 10^6 bytes.")
+  private long textMegabytes;
+
+  @Option(names = "--io-files", defaultValue = "4", description = "TestDFSIO: files.")
+  private int ioFiles;
+
+  @Option(names = "--io-mb", defaultValue = "256", description = "TestDFSIO: MiB a file.")
+  private int ioMegabytes;
+
+  @Option(names = "--work", required = true, description = "Local directory for spills and logs.")
+  private String work;
+
+  private record Result(String job, long bytes, double seconds) {}
+
+  private final List<Result> results = new ArrayList<>();
+  private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+
+  /** Entry point of {@code bin/quickstart}. */
+  public static void main(String[] arguments) {
+    System.exit(new CommandLine(new JobsMain()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Configuration conf = configuration();
+    JobRunner jobs = new JobRunner(conf, FileSystem.get(conf).makeQualified(new Path(base)));
+    long tera = teraMegabytes * 1_000_000;
+    long text = textMegabytes * 1_000_000;
+    long io = ((long) ioFiles * ioMegabytes) << 20;
+    String report = new java.io.File(work, "TestDFSIO.log").getPath();
+    jobs.clean();
+    timed("TeraGen", tera, () -> jobs.teraGen(tera));
+    timed("TeraSort", tera, jobs::teraSort);
+    timed("TeraValidate", tera, jobs::teraValidate);
+    Map<String, Long> expected = jobs.writeText(text);
+    timed("WordCount", text, () -> jobs.wordCount(expected));
+    timed("TestDFSIO write", io, () -> jobs.dfsio("write", ioFiles, ioMegabytes, report));
+    timed("TestDFSIO read", io, () -> jobs.dfsio("read", ioFiles, ioMegabytes, report));
+    jobs.clean();
+    print();
+    return 0;
+  }
+
+  private Configuration configuration() {
+    Configuration conf = new Configuration();
+    conf.set(FileSystem.FS_DEFAULT_NAME_KEY, fileSystem);
+    conf.set("mapreduce.framework.name", "local");
+    conf.set("hadoop.tmp.dir", work);
+    conf.set("mapreduce.local.map.tasks.maximum", "2");
+    conf.set("mapreduce.task.io.sort.mb", "64");
+    conf.set("mapreduce.output.fileoutputformat.compress", "false");
+    return conf;
+  }
+
+  private interface Work {
+    void run() throws Exception;
+  }
+
+  private void timed(String job, long bytes, Work work) throws Exception {
+    out.printf(Locale.ROOT, "==> %s, %.0f MB%n", job, bytes / 1e6);
+    long start = System.nanoTime();
+    work.run();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    results.add(new Result(job, bytes, seconds));
+    out.printf(Locale.ROOT, "    done and checked in %.1f s%n", seconds);
+  }
+
+  private void print() {
+    out.printf(Locale.ROOT, "%nOn %s, results checked:%n", fileSystem);
+    out.printf(Locale.ROOT, "%-18s %10s %10s %10s%n", "job", "MB", "seconds", "MB/s");
+    for (Result result : results) {
+      out.printf(
+          Locale.ROOT,
+          "%-18s %10.0f %10.1f %10.0f%n",
+          result.job,
+          result.bytes / 1e6,
+          result.seconds,
+          result.bytes / 1e6 / result.seconds);
+    }
+  }
+}
