@@ -1,0 +1,62 @@
+package io.takofs.rpc;
+
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+
+/**
+ * A request that waits for its reply.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class IncomingCall {
+  private final RpcConnection connection;
+  private final int slot;
+  private final long clientId;
+  private final long sequence;
+  private final long epoch;
+  private final Request request;
+
+  IncomingCall(
+      RpcConnection connection,
+      int slot,
+      long clientId,
+      long sequence,
+      long epoch,
+      Request request) {
+    this.connection = connection;
+    this.slot = slot;
+    this.clientId = clientId;
+    this.sequence = sequence;
+    this.epoch = epoch;
+    this.request = request;
+  }
+
+  /** Where it came from. */
+  public RpcConnection connection() {
+    return connection;
+  }
+
+  /** The session that calls, as the client says; 0 before there is one. */
+  public long clientId() {
+    return clientId;
+  }
+
+  /** Number of the call within the session, as the client says. */
+  public long sequence() {
+    return sequence;
+  }
+
+  /** Incarnation of the server that the client means; 0 for any. */
+  public long epoch() {
+    return epoch;
+  }
+
+  public Request request() {
+    return request;
+  }
+
+  /** Answers; does nothing when the connection is gone. */
+  public void reply(Reply reply) {
+    connection.reply(slot, clientId, sequence, reply);
+  }
+}

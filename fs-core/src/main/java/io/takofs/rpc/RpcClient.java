@@ -1,0 +1,676 @@
+package io.takofs.rpc;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.base.Clock;
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.transport.Access;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.Opcode;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.ScatterGather;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The calling side of one connection: up to 64 calls at a time, the others wait their turn.
+ *
+ * <p>Where the transport has no thread of its own, one of the waiting callers (the leader) polls
+ * for all and hands over when its own reply is there; so a call costs no change of threads.
+ *
+ * <p>A call that times out leaves its slot poisoned until the late reply arrives. When the
+ * connection ends, all calls fail at once with DISCONNECTED, and the object is of no more use.
+ *
+ * <p>Thread rule: any thread. Interrupts do not end a call, its deadline does; they are kept for
+ * the caller.
+ */
+public final class RpcClient implements AutoCloseable {
+  /** Sends between two that report success, so that the transport can forget them. */
+  private static final int SIGNAL_INTERVAL = 16;
+
+  private static final int MAX_SENDS = 4 * Layout.RPC_SLOTS;
+  private static final int BATCH = 64;
+
+  /** How long a leader without a slot waits before it looks for a free one again. */
+  private static final long SLOT_WAIT_NS = 1_000_000;
+
+  private final Clock clock;
+  private final String transportName;
+  private final String serverName;
+  private final ProtectionDomain domain;
+  private final CompletionQueue completions;
+  private final MemoryRegion requests;
+  private final MemoryRegion replies;
+  private final ClientSlot[] slots = new ClientSlot[Layout.RPC_SLOTS];
+  private final ReentrantLock lock = new ReentrantLock();
+  private final AtomicBoolean leading = new AtomicBoolean();
+  private final ScatterGather pieces = new ScatterGather();
+  private final RpcHeader header = new RpcHeader();
+  private final ArrayDeque<ClientSlot> free = new ArrayDeque<>();
+  private final ArrayDeque<Thread> slotWaiters = new ArrayDeque<>();
+  private final ArrayDeque<PendingCall> pending = new ArrayDeque<>();
+  private final ArrayList<ClientSlot> answered = new ArrayList<>();
+  private boolean eventDriven;
+  private QueuePair pair;
+  private ConnectionInfo server;
+  private String failure;
+  private boolean closed;
+  private int callers;
+  private int sends;
+
+  private record PendingCall(
+      long clientId, long sequence, Request request, long deadlineNanos, ReplyHandler handler) {}
+
+  private RpcClient(Transport transport, String serverName, Clock clock) throws IOException {
+    this.clock = clock;
+    this.transportName = transport.name();
+    this.serverName = serverName;
+    this.domain = transport.allocateProtectionDomain();
+    this.completions = transport.createCompletionQueue(Layout.RPC_SLOTS + MAX_SENDS);
+    this.requests = domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REQUEST_SLOT_SIZE, Access.LOCAL);
+    this.replies =
+        domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+    for (int i = 0; i < slots.length; i++) {
+      slots[i] =
+          new ClientSlot(
+              i,
+              requests
+                  .buffer()
+                  .slice(i * Layout.RPC_REQUEST_SLOT_SIZE, Layout.RPC_REQUEST_SLOT_SIZE),
+              replies.buffer().slice(i * Layout.RPC_REPLY_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE));
+      free.add(slots[i]);
+    }
+  }
+
+  /**
+   * Connects.
+   *
+   * @param endpoint of the server, in the transport's form
+   * @param serverName the server's name in errors
+   * @param clientId the session to go on with, or 0
+   * @param timeoutNs until the connection must stand
+   * @throws IOException naming the server and what is wrong with it
+   */
+  public static RpcClient connect(
+      Transport transport,
+      String endpoint,
+      String serverName,
+      long clientId,
+      long timeoutNs,
+      Clock clock)
+      throws IOException {
+    RpcClient client = new RpcClient(transport, serverName, clock);
+    try {
+      client.connect(transport, endpoint, clientId, timeoutNs);
+      return client;
+    } catch (IOException e) {
+      client.close();
+      throw e;
+    }
+  }
+
+  private void connect(Transport transport, String endpoint, long clientId, long timeoutNs)
+      throws IOException {
+    ConnectionInfo ours =
+        ConnectionInfo.ours(Layout.CONNECTION_RPC, clientId, 0, replies.address(), replies.rkey());
+    QueuePairConfig config =
+        new QueuePairConfig(domain, completions, completions, MAX_SENDS, Layout.RPC_SLOTS);
+    QueuePair connected = transport.connect(endpoint, config, ours.pack(), timeoutNs);
+    lock.lock();
+    try {
+      pair = connected;
+      server = ConnectionInfo.unpack(pair.remotePrivateData(), serverName);
+      for (int i = 0; i < Layout.RPC_SLOTS; i++) {
+        pair.postReceive(i);
+      }
+      eventDriven = completions.onEvent(this::poll);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The server's name, as errors say it. */
+  public String serverName() {
+    return serverName;
+  }
+
+  /** Which transport carries the calls. */
+  public String transportName() {
+    return transportName;
+  }
+
+  /** Incarnation of the server at the time of the connection. */
+  public long epoch() {
+    return server.epoch();
+  }
+
+  /** Whether calls may still succeed. */
+  public boolean isConnected() {
+    lock.lock();
+    try {
+      return failure == null && pair.state() == QueuePair.State.CONNECTED;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Sends {@code request} and waits for its reply, whatever status that has.
+   *
+   * @param clientId the session, 0 before there is one
+   * @param sequence number of the call within the session
+   * @param deadlineNanos on the clock's {@link Clock#nanoTime}
+   * @throws TakoException DEADLINE_EXCEEDED or DISCONNECTED: the outcome is unknown;
+   *     INVALID_ARGUMENT when the request is too large for a slot: nothing was sent
+   */
+  public Reply call(long clientId, long sequence, Request request, long deadlineNanos)
+      throws TakoException {
+    checkSize(request);
+    long begin = clock.nanoTime();
+    boolean interrupted = Thread.interrupted();
+    enter();
+    try {
+      ClientSlot slot = takeSlot(request, begin, deadlineNanos);
+      slot.deadlineNanos = deadlineNanos;
+      int size = RpcMessage.encode(slot.request, clientId, sequence, server.epoch(), request);
+      slot.waiter = Thread.currentThread();
+      lock.lock();
+      try {
+        if (failure == null) {
+          post(slot, clientId, sequence, operation(request), size);
+        } else {
+          slot.state = ClientSlot.State.FAILED;
+        }
+      } finally {
+        lock.unlock();
+      }
+      interrupted |= awaitReply(slot, deadlineNanos);
+      return finish(slot, begin);
+    } finally {
+      leave();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /**
+   * Sends {@code request}; {@code handler} gets the outcome, on a thread that polls. When all slots
+   * are taken the call waits for one. Deadlines are seen by {@link #expire}.
+   *
+   * @throws TakoException INVALID_ARGUMENT when the request is too large for a slot: nothing was
+   *     sent and the handler will not be called
+   */
+  public void call(
+      long clientId, long sequence, Request request, long deadlineNanos, ReplyHandler handler)
+      throws TakoException {
+    checkSize(request);
+    TakoException failed = null;
+    lock.lock();
+    try {
+      PendingCall call = new PendingCall(clientId, sequence, request, deadlineNanos, handler);
+      if (failure != null) {
+        failed = disconnected();
+      } else if (free.isEmpty()) {
+        pending.add(call);
+      } else {
+        start(call, free.remove());
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (failed != null) {
+      handler.onFailure(failed);
+    }
+  }
+
+  /** Takes what has arrived, without waiting; for transports and simulations that drive it. */
+  public void poll() {
+    List<ClientSlot> toHandle = List.of();
+    lock.lock();
+    try {
+      if (!closed && pair != null) {
+        drain();
+      }
+      if (!answered.isEmpty()) {
+        toHandle = new ArrayList<>(answered);
+        answered.clear();
+      }
+    } finally {
+      lock.unlock();
+    }
+    for (ClientSlot slot : toHandle) {
+      deliver(slot);
+    }
+  }
+
+  /** Fails asynchronous calls whose deadline has passed. */
+  public void expire() {
+    long now = clock.nanoTime();
+    List<Runnable> failures = new ArrayList<>();
+    lock.lock();
+    try {
+      for (ClientSlot slot : slots) {
+        ReplyHandler handler = slot.handler;
+        if (handler != null
+            && slot.state == ClientSlot.State.POSTED
+            && now - slot.deadlineNanos >= 0) {
+          slot.state = ClientSlot.State.POISONED;
+          slot.handler = null;
+          TakoException late = deadlineExceeded(slot.operation, 0);
+          failures.add(() -> handler.onFailure(late));
+        }
+      }
+      pending.removeIf(
+          call -> {
+            boolean late = now - call.deadlineNanos >= 0;
+            if (late) {
+              TakoException text = deadlineExceeded(operation(call.request), 0);
+              failures.add(() -> call.handler.onFailure(text));
+            }
+            return late;
+          });
+    } finally {
+      lock.unlock();
+    }
+    failures.forEach(Runnable::run);
+  }
+
+  /** Ends the connection; calls under way fail with DISCONNECTED. */
+  @Override
+  public void close() {
+    fail("it was closed");
+    poll();
+    completions.wakeup();
+    boolean interrupted = false;
+    while (true) {
+      lock.lock();
+      try {
+        if (closed) {
+          return;
+        }
+        if (callers == 0) {
+          closed = true;
+          break;
+        }
+      } finally {
+        lock.unlock();
+      }
+      LockSupport.parkNanos(20_000);
+      interrupted |= Thread.interrupted();
+    }
+    if (pair != null) {
+      pair.close();
+    }
+    completions.close();
+    requests.close();
+    replies.close();
+    domain.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  // ---- slots ------------------------------------------------------------------------------------
+
+  private void enter() {
+    lock.lock();
+    try {
+      callers++;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void leave() {
+    lock.lock();
+    try {
+      callers--;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private ClientSlot takeSlot(Request request, long begin, long deadlineNanos)
+      throws TakoException {
+    Thread me = Thread.currentThread();
+    while (true) {
+      lock.lock();
+      try {
+        slotWaiters.remove(me);
+        if (failure != null) {
+          throw disconnected();
+        }
+        if (!free.isEmpty()) {
+          return free.remove();
+        }
+        if (clock.nanoTime() - deadlineNanos >= 0) {
+          throw deadlineExceeded(operation(request), clock.nanoTime() - begin);
+        }
+        slotWaiters.add(me);
+      } finally {
+        lock.unlock();
+      }
+      waitBriefly(deadlineNanos, null);
+    }
+  }
+
+  private void release(ClientSlot slot) {
+    slot.waiter = null;
+    slot.handler = null;
+    slot.parsed = null;
+    slot.state = ClientSlot.State.FREE;
+    if (failure == null && !pending.isEmpty()) {
+      start(pending.remove(), slot);
+      return;
+    }
+    free.add(slot);
+    Thread next = slotWaiters.peek();
+    if (next != null) {
+      LockSupport.unpark(next);
+    }
+  }
+
+  private void start(PendingCall call, ClientSlot slot) {
+    int size =
+        RpcMessage.encode(slot.request, call.clientId, call.sequence, server.epoch(), call.request);
+    slot.handler = call.handler;
+    slot.deadlineNanos = call.deadlineNanos;
+    post(slot, call.clientId, call.sequence, operation(call.request), size);
+  }
+
+  private void post(ClientSlot slot, long clientId, long sequence, String operation, int size) {
+    slot.clientId = clientId;
+    slot.sequence = sequence;
+    slot.operation = operation;
+    slot.generation = slot.generation + 1 & Immediate.GENERATION_MASK;
+    slot.state = ClientSlot.State.POSTED;
+    sends++;
+    Invariant.check(pair.sendSlotsFree() > 0, "more sends outstanding than slots allow");
+    pair.writeWithImmediate(
+        slot.index,
+        pieces.clear().add(requests, slot.index * Layout.RPC_REQUEST_SLOT_SIZE, size),
+        server.address() + (long) slot.index * Layout.RPC_REQUEST_SLOT_SIZE,
+        server.rkey(),
+        Immediate.pack(Immediate.REQUEST, slot.generation, slot.index, size),
+        sends % SIGNAL_INTERVAL == 0 ? QueuePair.SIGNALED : 0);
+    pair.ring();
+  }
+
+  // ---- waiting ----------------------------------------------------------------------------------
+
+  /** Waits until the slot's call is decided or its deadline passed; returns whether interrupted. */
+  private boolean awaitReply(ClientSlot slot, long deadlineNanos) {
+    boolean interrupted = false;
+    while (slot.state == ClientSlot.State.POSTED && clock.nanoTime() - deadlineNanos < 0) {
+      waitBriefly(deadlineNanos, slot);
+      interrupted |= Thread.interrupted();
+    }
+    return interrupted;
+  }
+
+  /** As leader polls until {@code slot} is decided, as follower parks; returns early at will. */
+  private void waitBriefly(long deadlineNanos, ClientSlot slot) {
+    if (eventDriven || !leading.compareAndSet(false, true)) {
+      if (slot == null || slot.state == ClientSlot.State.POSTED) {
+        LockSupport.parkNanos(this, Math.max(1, deadlineNanos - clock.nanoTime()));
+      }
+      return;
+    }
+    try {
+      poll();
+      if (slot == null) {
+        completions.await(SLOT_WAIT_NS);
+        poll();
+      } else {
+        lead(slot, deadlineNanos);
+      }
+    } finally {
+      leading.set(false);
+      appointLeader(slot);
+    }
+  }
+
+  private void lead(ClientSlot slot, long deadlineNanos) {
+    while (slot.state == ClientSlot.State.POSTED && !Thread.currentThread().isInterrupted()) {
+      long left = deadlineNanos - clock.nanoTime();
+      if (left <= 0) {
+        return;
+      }
+      completions.await(left);
+      poll();
+    }
+  }
+
+  /** Wakes one that waits: the calls under way first, then those that want a slot. */
+  private void appointLeader(ClientSlot former) {
+    for (ClientSlot slot : slots) {
+      Thread waiter = slot.waiter;
+      if (waiter != null && slot != former && slot.state == ClientSlot.State.POSTED) {
+        LockSupport.unpark(waiter);
+        return;
+      }
+    }
+    lock.lock();
+    try {
+      Thread next = slotWaiters.peek();
+      if (next != null) {
+        LockSupport.unpark(next);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Reply finish(ClientSlot slot, long begin) throws TakoException {
+    if (slot.state == ClientSlot.State.POSTED) {
+      giveUp(slot, begin);
+    }
+    Reply reply = slot.state == ClientSlot.State.REPLIED ? parse(slot) : null;
+    lock.lock();
+    try {
+      if (reply == null) {
+        throw disconnected();
+      }
+      release(slot);
+      return reply;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Poisons the slot and throws, unless the call was decided in the last moment. */
+  private void giveUp(ClientSlot slot, long begin) throws TakoException {
+    lock.lock();
+    try {
+      if (slot.state == ClientSlot.State.POSTED) {
+        slot.state = ClientSlot.State.POISONED;
+        slot.waiter = null;
+        throw deadlineExceeded(slot.operation, clock.nanoTime() - begin);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- arrivals (lock held) ---------------------------------------------------------------------
+
+  private void drain() {
+    while (completions.poll(this::onCompletion, BATCH) == BATCH) {
+      // The batch was full: there may be more.
+    }
+  }
+
+  private void onCompletion(
+      QueuePair queuePair,
+      long workRequestId,
+      Opcode opcode,
+      CompletionStatus status,
+      int byteCount,
+      int immediate) {
+    if (status != CompletionStatus.SUCCESS) {
+      failLocked(status + " " + pair.errorText());
+    } else if (opcode == Opcode.RECEIVE_IMMEDIATE && failure == null) {
+      String fault =
+          Immediate.fault(immediate, Immediate.REPLY, Layout.RPC_REPLY_SLOT_SIZE, byteCount);
+      if (fault == null) {
+        fault = accept(slots[Immediate.slot(immediate)], immediate, byteCount);
+      }
+      if (fault != null) {
+        failLocked("malformed reply: " + fault);
+        return;
+      }
+      pair.postReceive(workRequestId);
+    }
+  }
+
+  private String accept(ClientSlot slot, int immediate, int byteCount) {
+    if (Immediate.generation(immediate) != slot.generation) {
+      return "generation " + Immediate.generation(immediate) + " is not " + slot.generation;
+    }
+    switch (slot.state) {
+      case POISONED -> release(slot);
+      case POSTED -> {
+        slot.replySize = byteCount;
+        slot.state = ClientSlot.State.REPLIED;
+        if (slot.handler == null) {
+          LockSupport.unpark(slot.waiter);
+        } else {
+          slot.parsed = parse(slot);
+          answered.add(slot);
+        }
+      }
+      default -> {
+        return "slot " + slot.index + " has no call";
+      }
+    }
+    return null;
+  }
+
+  /** The reply in the slot; null, and the connection has failed, when it is damaged. */
+  private Reply parse(ClientSlot slot) {
+    RpcHeader mine = slot.handler == null ? new RpcHeader() : header;
+    mine.wrap(slot.reply);
+    String fault = mine.fault(slot.replySize);
+    if (fault == null && (mine.clientId() != slot.clientId || mine.sequence() != slot.sequence)) {
+      fault = "it answers call " + mine.sequence() + " instead of " + slot.sequence;
+    }
+    if (fault == null) {
+      try {
+        return Reply.parseFrom(
+            slot.reply.slice(Layout.RPC_HEADER_SIZE, slot.replySize - Layout.RPC_HEADER_SIZE));
+      } catch (InvalidProtocolBufferException e) {
+        fault = e.getMessage();
+      }
+    }
+    fail("malformed reply to " + slot.operation + ": " + fault);
+    return null;
+  }
+
+  /** Runs the handler of an asynchronous call that is decided; without the lock. */
+  private void deliver(ClientSlot slot) {
+    ReplyHandler handler;
+    Reply reply;
+    TakoException failed;
+    lock.lock();
+    try {
+      handler = slot.handler;
+      reply = slot.parsed;
+      failed = reply == null ? disconnected() : null;
+      release(slot);
+    } finally {
+      lock.unlock();
+    }
+    if (reply != null) {
+      handler.onReply(reply);
+    } else {
+      handler.onFailure(failed);
+    }
+  }
+
+  // ---- failures ---------------------------------------------------------------------------------
+
+  private void fail(String why) {
+    lock.lock();
+    try {
+      failLocked(why);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void failLocked(String why) {
+    if (failure != null) {
+      return;
+    }
+    failure = why;
+    for (ClientSlot slot : slots) {
+      if (slot.state == ClientSlot.State.POSTED) {
+        slot.state = ClientSlot.State.FAILED;
+        if (slot.handler != null) {
+          answered.add(slot);
+        } else if (slot.waiter != null) {
+          LockSupport.unpark(slot.waiter);
+        }
+      }
+    }
+    slotWaiters.forEach(LockSupport::unpark);
+    for (PendingCall call : pending) {
+      ClientSlot orphan = new ClientSlot(-1, null, null);
+      orphan.handler = call.handler;
+      answered.add(orphan);
+    }
+    pending.clear();
+  }
+
+  private TakoException disconnected() {
+    return new TakoException(
+        Status.DISCONNECTED,
+        "the " + transportName + " connection to server " + serverName + " is gone: " + failure);
+  }
+
+  private TakoException deadlineExceeded(String operation, long waitedNs) {
+    return new TakoException(
+        Status.DEADLINE_EXCEEDED,
+        "server "
+            + serverName
+            + " did not answer "
+            + operation
+            + (waitedNs > 0 ? " within " + waitedNs / 1_000_000 + " ms" : " in time")
+            + " over "
+            + transportName
+            + "; whether it was done is unknown");
+  }
+
+  private static void checkSize(Request request) throws TakoException {
+    int size = RpcMessage.size(request);
+    if (size > Layout.RPC_REQUEST_SLOT_SIZE) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          operation(request)
+              + " takes "
+              + size
+              + " bytes, a request may have at most "
+              + Layout.RPC_REQUEST_SLOT_SIZE
+              + "; use shorter names or fewer extents a call");
+    }
+  }
+
+  private static String operation(Request request) {
+    return request.getOperationCase().name();
+  }
+}

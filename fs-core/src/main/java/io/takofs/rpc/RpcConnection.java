@@ -1,0 +1,241 @@
+package io.takofs.rpc;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.transport.Access;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.ScatterGather;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * The serving side of one connection: its request slots, which the peer writes, and its reply
+ * slots. Nothing the peer does reaches beyond them; what does not fit the protocol ends the
+ * connection.
+ *
+ * <p>A peer that shares memory may change a request while it is read, so a request is copied to
+ * private memory first; its CRC is verified, and it is parsed, there.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class RpcConnection {
+  static final int MAX_SENDS = 4 * Layout.RPC_SLOTS;
+  private static final int SIGNAL_INTERVAL = 16;
+
+  private final String transportName;
+  private final String remoteName;
+  private final ConnectionInfo peer;
+  private final long epoch;
+  private final ProtectionDomain domain;
+  private final CompletionQueue completions;
+  private final boolean ownsCompletions;
+  private final MemoryRegion requests;
+  private final MemoryRegion replies;
+  private final ByteBuffer requestBytes;
+  private final ByteBuffer replyBytes;
+  private final boolean[] busy = new boolean[Layout.RPC_SLOTS];
+  private final int[] generations = new int[Layout.RPC_SLOTS];
+  private final byte[] copy = new byte[Layout.RPC_REQUEST_SLOT_SIZE];
+  private final RpcHeader header = new RpcHeader().wrap(ByteBuffer.wrap(copy));
+  private final ScatterGather pieces = new ScatterGather();
+  private QueuePair pair;
+  private Runnable faultListener;
+  private String fault;
+  private boolean released;
+  private int sends;
+  private long calls;
+
+  /**
+   * @param completions where the pair completes; closed with the connection if {@code
+   *     ownsCompletions}
+   */
+  RpcConnection(
+      Transport transport,
+      String remoteName,
+      ConnectionInfo peer,
+      long epoch,
+      CompletionQueue completions,
+      boolean ownsCompletions)
+      throws IOException {
+    this.transportName = transport.name();
+    this.remoteName = remoteName;
+    this.peer = peer;
+    this.epoch = epoch;
+    this.completions = completions;
+    this.ownsCompletions = ownsCompletions;
+    this.domain = transport.allocateProtectionDomain();
+    this.requests =
+        domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REQUEST_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+    this.replies = domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REPLY_SLOT_SIZE, Access.LOCAL);
+    this.requestBytes = requests.buffer();
+    this.replyBytes = replies.buffer();
+  }
+
+  /** {@code shm}, {@code tcp} or {@code sim}. */
+  public String transportName() {
+    return transportName;
+  }
+
+  /** The peer, for messages and logs. */
+  public String remoteName() {
+    return remoteName;
+  }
+
+  /** The session the peer said it belongs to when it connected; 0 for none. */
+  public long claimedClientId() {
+    return peer.clientId();
+  }
+
+  /** Requests received. */
+  public synchronized long calls() {
+    return calls;
+  }
+
+  ProtectionDomain domain() {
+    return domain;
+  }
+
+  CompletionQueue completions() {
+    return completions;
+  }
+
+  ConnectionInfo ours() {
+    return ConnectionInfo.ours(
+        Layout.CONNECTION_RPC, peer.clientId(), epoch, requests.address(), requests.rkey());
+  }
+
+  /** The pair stands; {@code onFault} runs when a reply finds that the peer breaks the rules. */
+  synchronized void connected(QueuePair connected, Runnable onFault) {
+    pair = connected;
+    faultListener = onFault;
+    for (int i = 0; i < Layout.RPC_SLOTS; i++) {
+      pair.postReceive(i);
+    }
+  }
+
+  /** Takes the request that a completion announced; adds a call, or marks the connection faulty. */
+  synchronized void receive(
+      long workRequestId, int immediate, int byteCount, List<IncomingCall> arrived) {
+    if (fault != null) {
+      return;
+    }
+    fault = Immediate.fault(immediate, Immediate.REQUEST, Layout.RPC_REQUEST_SLOT_SIZE, byteCount);
+    if (fault != null) {
+      return;
+    }
+    int slot = Immediate.slot(immediate);
+    int generation = Immediate.generation(immediate);
+    if (busy[slot]) {
+      fault = "slot " + slot + " still has a call";
+    } else if (generation != (generations[slot] + 1 & Immediate.GENERATION_MASK)) {
+      fault = "generation " + generation + " in slot " + slot + " after " + generations[slot];
+    } else {
+      requestBytes.get(slot * Layout.RPC_REQUEST_SLOT_SIZE, copy, 0, byteCount);
+      fault = header.fault(byteCount);
+    }
+    if (fault != null) {
+      return;
+    }
+    try {
+      Request request =
+          Request.parser()
+              .parseFrom(copy, Layout.RPC_HEADER_SIZE, byteCount - Layout.RPC_HEADER_SIZE);
+      busy[slot] = true;
+      generations[slot] = generation;
+      calls++;
+      pair.postReceive(workRequestId);
+      arrived.add(
+          new IncomingCall(
+              this, slot, header.clientId(), header.sequence(), header.epoch(), request));
+    } catch (InvalidProtocolBufferException e) {
+      fault = "no request: " + e.getMessage();
+    }
+  }
+
+  void reply(int slot, long clientId, long sequence, Reply reply) {
+    synchronized (this) {
+      if (fault != null) {
+        return;
+      }
+      if (pair.sendSlotsFree() > 0) {
+        send(slot, clientId, sequence, reply);
+        return;
+      }
+      fault = "it does not take its replies";
+    }
+    faultListener.run();
+  }
+
+  private void send(int slot, long clientId, long sequence, Reply reply) {
+    ByteBuffer slotBytes =
+        replyBytes.slice(slot * Layout.RPC_REPLY_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE);
+    Reply fitting = RpcMessage.size(reply) <= Layout.RPC_REPLY_SLOT_SIZE ? reply : tooLarge(reply);
+    int size = RpcMessage.encode(slotBytes, clientId, sequence, epoch, fitting);
+    busy[slot] = false;
+    sends++;
+    pair.writeWithImmediate(
+        slot,
+        pieces.clear().add(replies, slot * Layout.RPC_REPLY_SLOT_SIZE, size),
+        peer.address() + (long) slot * Layout.RPC_REPLY_SLOT_SIZE,
+        peer.rkey(),
+        Immediate.pack(Immediate.REPLY, generations[slot], slot, size),
+        sends % SIGNAL_INTERVAL == 0 ? QueuePair.SIGNALED : 0);
+    pair.ring();
+  }
+
+  private static Reply tooLarge(Reply reply) {
+    return Reply.newBuilder()
+        .setStatus(Status.INTERNAL)
+        .setMessage(
+            "the reply takes "
+                + RpcMessage.size(reply)
+                + " bytes, a slot has "
+                + Layout.RPC_REPLY_SLOT_SIZE
+                + "; ask for fewer entries a call")
+        .build();
+  }
+
+  /** Marks the connection as over; returns whether it was not before. */
+  synchronized boolean fail(String why) {
+    if (fault != null) {
+      return false;
+    }
+    fault = why;
+    return true;
+  }
+
+  /** What is wrong with the connection, or null. */
+  synchronized String fault() {
+    return fault;
+  }
+
+  /** Closes the pair and frees the slots; nothing is touched through this object afterwards. */
+  void release() {
+    QueuePair closing;
+    synchronized (this) {
+      if (released) {
+        return;
+      }
+      released = true;
+      fail("it was released");
+      closing = pair;
+    }
+    if (closing != null) {
+      closing.close();
+    }
+    if (ownsCompletions) {
+      completions.close();
+    }
+    requests.close();
+    replies.close();
+    domain.close();
+  }
+}

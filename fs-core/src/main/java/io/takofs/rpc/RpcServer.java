@@ -1,0 +1,318 @@
+package io.takofs.rpc;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.Opcode;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The serving side of one transport: accepts connections, hands their calls to an {@link
+ * RpcHandler} and lets connections to the data zone in.
+ *
+ * <p>Where the transport has threads of its own, calls are handled on the thread that received
+ * them; otherwise on one poller thread, which sleeps when nothing comes.
+ *
+ * <p>Thread rule: any thread. {@link IncomingCall#reply} must not be called with a lock held that
+ * the handler takes.
+ */
+public final class RpcServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
+  private static final int COMPLETIONS_PER_CONNECTION = Layout.RPC_SLOTS + RpcConnection.MAX_SENDS;
+
+  private final Transport transport;
+  private final RpcHandler handler;
+  private final ProtectionDomain dataDomain;
+  private final long epoch;
+  private final int maxConnections;
+  private final CompletionQueue dataCompletions;
+
+  /** Whether the transport's threads receive; else {@code poller} does. */
+  private final boolean eventDriven;
+
+  private final Poller poller;
+  private final Map<ConnectionAcceptor.Accept, Receiver> accepted = new ConcurrentHashMap<>();
+  private final Map<QueuePair, Receiver> receivers = new ConcurrentHashMap<>();
+  private final Map<ConnectionAcceptor.Accept, Long> acceptedData = new ConcurrentHashMap<>();
+  private final Map<QueuePair, Long> dataPairs = new ConcurrentHashMap<>();
+
+  /** One connection and the inbox its completions go to. */
+  private record Receiver(RpcConnection connection, Inbox inbox) {}
+
+  /**
+   * @param dataDomain whose regions connections to the data zone may address
+   * @param epoch incarnation of the server
+   * @param maxConnections connections that carry calls, at most
+   */
+  public RpcServer(
+      Transport transport,
+      RpcHandler handler,
+      ProtectionDomain dataDomain,
+      long epoch,
+      int maxConnections) {
+    this.transport = transport;
+    this.handler = handler;
+    this.dataDomain = dataDomain;
+    this.epoch = epoch;
+    this.maxConnections = maxConnections;
+    this.dataCompletions = transport.createCompletionQueue(1);
+    this.eventDriven = dataCompletions.onEvent(() -> {});
+    this.poller = eventDriven ? null : new Poller();
+    if (poller != null) {
+      poller.thread.start();
+    }
+  }
+
+  /** Takes part in making connections; pass it to {@link Transport#listen}. */
+  public ConnectionAcceptor acceptor() {
+    return new Acceptor();
+  }
+
+  /** The connections that carry calls. */
+  public List<RpcConnection> connections() {
+    return receivers.values().stream().map(Receiver::connection).toList();
+  }
+
+  /** Ends all connections that carry calls. The listener is closed by its owner, before. */
+  @Override
+  public void close() {
+    for (Map.Entry<QueuePair, Receiver> entry : receivers.entrySet()) {
+      end(entry.getKey(), entry.getValue(), "the server stops");
+    }
+    if (poller != null) {
+      poller.stop();
+    }
+    dataCompletions.close();
+  }
+
+  private void end(QueuePair pair, Receiver receiver, String why) {
+    receiver.connection.fail(why);
+    if (receivers.remove(pair, receiver)) {
+      handler.onDisconnected(receiver.connection);
+      receiver.inbox.retire(receiver.connection);
+    }
+  }
+
+  /** Decides who may connect, and with what. */
+  private final class Acceptor implements ConnectionAcceptor {
+    @Override
+    public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
+      ConnectionInfo peer = ConnectionInfo.unpack(privateData, remoteName);
+      return switch (peer.kind()) {
+        case Layout.CONNECTION_RPC -> acceptCalls(remoteName, peer);
+        case Layout.CONNECTION_DATA -> acceptData(peer);
+        default ->
+            throw new TakoException(
+                Status.MALFORMED, remoteName + " asks for unknown connection kind " + peer.kind());
+      };
+    }
+
+    private Accept acceptCalls(String remoteName, ConnectionInfo peer) throws IOException {
+      if (receivers.size() + accepted.size() >= maxConnections) {
+        throw new TakoException(
+            Status.UNAVAILABLE,
+            "the server has its "
+                + maxConnections
+                + " connections; close some or raise fs.tako.server.connections.max");
+      }
+      Inbox inbox = eventDriven ? new Inbox(COMPLETIONS_PER_CONNECTION) : poller.inbox;
+      if (eventDriven) {
+        inbox.completions.onEvent(inbox::drain);
+      }
+      RpcConnection connection =
+          new RpcConnection(transport, remoteName, peer, epoch, inbox.completions, eventDriven);
+      Accept accept =
+          new Accept(
+              new QueuePairConfig(
+                  connection.domain(),
+                  inbox.completions,
+                  inbox.completions,
+                  RpcConnection.MAX_SENDS,
+                  Layout.RPC_SLOTS),
+              connection.ours().pack());
+      accepted.put(accept, new Receiver(connection, inbox));
+      return accept;
+    }
+
+    private Accept acceptData(ConnectionInfo peer) throws IOException {
+      handler.checkDataConnection(peer.clientId());
+      ConnectionInfo ours =
+          ConnectionInfo.ours(Layout.CONNECTION_DATA, peer.clientId(), epoch, 0, 0);
+      Accept accept =
+          new Accept(
+              new QueuePairConfig(dataDomain, dataCompletions, dataCompletions, 1, 1), ours.pack());
+      acceptedData.put(accept, peer.clientId());
+      return accept;
+    }
+
+    @Override
+    public void onConnected(QueuePair pair, Accept accept) {
+      Receiver receiver = accepted.remove(accept);
+      if (receiver != null) {
+        receivers.put(pair, receiver);
+        receiver.connection.connected(pair, () -> end(pair, receiver, receiver.connection.fault()));
+        return;
+      }
+      Long clientId = acceptedData.remove(accept);
+      dataPairs.put(pair, clientId);
+      handler.onDataConnected(clientId, pair);
+    }
+
+    @Override
+    public void onAborted(Accept accept) {
+      acceptedData.remove(accept);
+      Receiver receiver = accepted.remove(accept);
+      if (receiver != null) {
+        receiver.inbox.retire(receiver.connection);
+      }
+    }
+
+    @Override
+    public void onDisconnected(QueuePair pair) {
+      Receiver receiver = receivers.get(pair);
+      if (receiver != null) {
+        end(pair, receiver, "disconnected: " + pair.errorText());
+      }
+      Long clientId = dataPairs.remove(pair);
+      if (clientId != null) {
+        handler.onDataDisconnected(clientId, pair);
+      }
+    }
+  }
+
+  /** A completion queue and the connections that complete there. */
+  private final class Inbox {
+    private final CompletionQueue completions;
+    private final List<RpcConnection> retired = new ArrayList<>();
+    private final List<QueuePair> faulty = new ArrayList<>();
+    private List<IncomingCall> arrived = new ArrayList<>();
+
+    /** Its only connection has ended. */
+    private boolean over;
+
+    Inbox(int capacity) {
+      completions = transport.createCompletionQueue(capacity);
+    }
+
+    /** Handles all that has arrived; returns how many completions that were. */
+    synchronized int drain() {
+      int total = 0;
+      int count = 1;
+      while (count > 0 && !over) {
+        count = completions.poll(this::onCompletion, Layout.RPC_SLOTS);
+        total += count;
+        if (!arrived.isEmpty()) {
+          List<IncomingCall> calls = arrived;
+          arrived = new ArrayList<>();
+          handler.onCalls(calls);
+        }
+        endFaulty();
+      }
+      List<RpcConnection> releasing = List.copyOf(retired);
+      retired.clear();
+      releasing.forEach(RpcConnection::release);
+      return total;
+    }
+
+    private void onCompletion(
+        QueuePair pair,
+        long workRequestId,
+        Opcode opcode,
+        CompletionStatus status,
+        int byteCount,
+        int immediate) {
+      Receiver receiver = receivers.get(pair);
+      if (receiver == null) {
+        return;
+      }
+      RpcConnection connection = receiver.connection;
+      if (status != CompletionStatus.SUCCESS) {
+        connection.fail(status + " " + pair.errorText());
+      } else if (opcode == Opcode.RECEIVE_IMMEDIATE) {
+        connection.receive(workRequestId, immediate, byteCount, arrived);
+      }
+      if (connection.fault() != null) {
+        faulty.add(pair);
+      }
+    }
+
+    private void endFaulty() {
+      for (QueuePair pair : List.copyOf(faulty)) {
+        Receiver receiver = receivers.get(pair);
+        if (receiver != null) {
+          LOG.warn(
+              "closing the connection of {}: {}",
+              receiver.connection.remoteName(),
+              receiver.connection.fault());
+          end(pair, receiver, receiver.connection.fault());
+        }
+      }
+      faulty.clear();
+    }
+
+    /** Releases the connection, where nobody polls at the same time. */
+    void retire(RpcConnection connection) {
+      synchronized (this) {
+        retired.add(connection);
+        over = eventDriven;
+      }
+      if (eventDriven) {
+        drain();
+      } else {
+        completions.wakeup();
+      }
+    }
+  }
+
+  /** Receives for a transport that has no threads. */
+  private final class Poller {
+    private static final long IDLE_NS = 1_000_000_000;
+
+    private final Inbox inbox = new Inbox(maxConnections * COMPLETIONS_PER_CONNECTION);
+    private final Thread thread = new Thread(this::run, "tako-rpc-" + transport.name());
+    private volatile boolean stopped;
+
+    Poller() {
+      thread.setDaemon(true);
+    }
+
+    private void run() {
+      while (!stopped) {
+        if (inbox.drain() == 0) {
+          inbox.completions.await(IDLE_NS);
+        }
+      }
+      inbox.drain();
+      inbox.completions.close();
+    }
+
+    void stop() {
+      stopped = true;
+      inbox.completions.wakeup();
+      boolean interrupted = false;
+      while (thread.isAlive()) {
+        try {
+          thread.join();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}
