@@ -249,11 +249,98 @@ public final class Layout {
   /** Offset of {@code SUPERBLOCK.crc32c}: CRC32C of bytes 0..124. */
   public static final int SUPERBLOCK_CRC32C_OFFSET = 124;
 
-  /** bytes of one page; pages 0 and 1 hold the two copies of the checkpoint header. */
+  /** bytes of one page; pages 0 and 1 hold the two copies of the checkpoint. */
   public static final int PAGE_SIZE = 8192;
 
+  /** 'TCKP' in memory order, first word of a checkpoint. */
+  public static final int CHECKPOINT_MAGIC = 1347109716;
+
+  /** one tree a shard of the namespace, and one for the server. */
+  public static final int STORE_TREES = 257;
+
+  /** upper_length of the last page of a level: it has no upper bound. */
+  public static final int PAGE_NO_UPPER = 65535;
+
+  /** Bytes of the record {@code CHECKPOINT}. */
+  public static final int CHECKPOINT_SIZE = 1072;
+
+  /** Offset of {@code CHECKPOINT.magic}: CHECKPOINT_MAGIC. */
+  public static final int CHECKPOINT_MAGIC_OFFSET = 0;
+
+  /** Offset of {@code CHECKPOINT.trees}: STORE_TREES. */
+  public static final int CHECKPOINT_TREES_OFFSET = 4;
+
+  /** Offset of {@code CHECKPOINT.generation}: one more at each checkpoint; the copy with the larger one is newer. */
+  public static final int CHECKPOINT_GENERATION_OFFSET = 8;
+
+  /** Offset of {@code CHECKPOINT.index}: last log entry that the trees contain. */
+  public static final int CHECKPOINT_INDEX_OFFSET = 16;
+
+  /** Offset of {@code CHECKPOINT.page_count}: pages of the zone. */
+  public static final int CHECKPOINT_PAGE_COUNT_OFFSET = 24;
+
+  /** Offset of {@code CHECKPOINT.roots}: page number of each tree's root, 4 bytes each; 0 for an empty tree. */
+  public static final int CHECKPOINT_ROOTS_OFFSET = 32;
+
+  /** Offset of {@code CHECKPOINT.crc32c}: CRC32C of bytes 0..1068. */
+  public static final int CHECKPOINT_CRC32C_OFFSET = 1068;
+
+  /** Bytes of the record {@code PAGE_HEADER}. */
+  public static final int PAGE_HEADER_SIZE = 40;
+
+  /** Offset of {@code PAGE_HEADER.crc32c}: CRC32C of the page from byte 4; right once a checkpoint has the page. */
+  public static final int PAGE_HEADER_CRC32C_OFFSET = 0;
+
+  /** Offset of {@code PAGE_HEADER.page_number}: its own. */
+  public static final int PAGE_HEADER_PAGE_NUMBER_OFFSET = 4;
+
+  /** Offset of {@code PAGE_HEADER.generation}: checkpoint that has the page first; 0 when free. */
+  public static final int PAGE_HEADER_GENERATION_OFFSET = 8;
+
+  /** Offset of {@code PAGE_HEADER.tree}: tree the page belongs to. */
+  public static final int PAGE_HEADER_TREE_OFFSET = 16;
+
+  /** Offset of {@code PAGE_HEADER.level}: 0 for a leaf, else levels above the leaves. */
+  public static final int PAGE_HEADER_LEVEL_OFFSET = 18;
+
+  /** Offset of {@code PAGE_HEADER.count}: slots, in key order, right behind the header. */
+  public static final int PAGE_HEADER_COUNT_OFFSET = 20;
+
+  /** Offset of {@code PAGE_HEADER.heap_start}: offset of the lowest cell; cells fill the page from its end. */
+  public static final int PAGE_HEADER_HEAP_START_OFFSET = 22;
+
+  /** Offset of {@code PAGE_HEADER.live}: bytes of cells in use and of the two bounds. */
+  public static final int PAGE_HEADER_LIVE_OFFSET = 24;
+
+  /** Offset of {@code PAGE_HEADER.prefix_length}: bytes common to both bounds, left out of every key. */
+  public static final int PAGE_HEADER_PREFIX_LENGTH_OFFSET = 26;
+
+  /** Offset of {@code PAGE_HEADER.lower_offset}: where the lower bound of its keys is, inclusive. */
+  public static final int PAGE_HEADER_LOWER_OFFSET_OFFSET = 28;
+
+  /** Offset of {@code PAGE_HEADER.lower_length}: bytes of it. */
+  public static final int PAGE_HEADER_LOWER_LENGTH_OFFSET = 30;
+
+  /** Offset of {@code PAGE_HEADER.upper_offset}: where the upper bound of its keys is, exclusive. */
+  public static final int PAGE_HEADER_UPPER_OFFSET_OFFSET = 32;
+
+  /** Offset of {@code PAGE_HEADER.upper_length}: bytes of it, or PAGE_NO_UPPER. */
+  public static final int PAGE_HEADER_UPPER_LENGTH_OFFSET = 34;
+
+  /** Bytes of the record {@code PAGE_SLOT}. */
+  public static final int PAGE_SLOT_SIZE = 8;
+
+  /** Offset of {@code PAGE_SLOT.head}: first bytes of the key behind the prefix, as a big-endian number. */
+  public static final int PAGE_SLOT_HEAD_OFFSET = 0;
+
+  /** Offset of {@code PAGE_SLOT.offset}: of the cell: value length (2 bytes), key behind the prefix, value. */
+  public static final int PAGE_SLOT_OFFSET_OFFSET = 4;
+
+  /** Offset of {@code PAGE_SLOT.key_length}: bytes of the key in the cell. */
+  public static final int PAGE_SLOT_KEY_LENGTH_OFFSET = 6;
+
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xf96974fe828969c6L;
+  public static final long LAYOUT_HASH = 0xb7fad1a377719a99L;
 
   private Layout() {}
 }

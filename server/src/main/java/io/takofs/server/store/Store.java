@@ -5,6 +5,18 @@ package io.takofs.server.store;
  * (sessions, extents). A checkpoint freezes all of them at one log index; after a crash they are
  * again what they were at the last finished checkpoint, and the log is replayed from there.
  *
+ * <p>A page that the last checkpoint has is never overwritten: the first change after it goes to a
+ * fresh page, and the old one is free again only when the next checkpoint is finished. So changes
+ * use up free pages until then, removes too, and the owner of the store has this to do between two
+ * log entries:
+ *
+ * <pre>{@code
+ * if (store.checkpointDue()) store.checkpoint(applied);      // at once: pages run low
+ * else if (enough log since checkpointIndex()) store.beginCheckpoint(applied);
+ * store.advanceCheckpoint(1000);                             // a piece of the one in progress
+ * log.trim(store.checkpointIndex());
+ * }</pre>
+ *
  * <p>Thread rule: the state machine's thread.
  */
 public interface Store extends AutoCloseable {
@@ -21,18 +33,43 @@ public interface Store extends AutoCloseable {
   long checkpointIndex();
 
   /**
-   * Makes the present state, which has applied the log up to {@code index}, the next checkpoint.
+   * Makes the present state, which has applied the log up to {@code index}, the next checkpoint,
+   * and finishes it. One that is in progress is finished first.
    */
   void checkpoint(long index);
 
   /**
+   * Freezes the present state, which has applied the log up to {@code index}, in a time that does
+   * not depend on its size. Changes may follow at once; {@link #advanceCheckpoint} does the work.
+   * Nothing happens if a checkpoint is in progress.
+   */
+  void beginCheckpoint(long index);
+
+  /**
+   * Works through at most {@code pages} changed pages of the checkpoint in progress. It is
+   * finished, and {@link #checkpointIndex} is its index, when this returns true; true also when
+   * there is none in progress.
+   */
+  boolean advanceCheckpoint(int pages);
+
+  /**
+   * Whether free pages run low until the next {@link #checkpoint}. One log entry may change at
+   * least {@link #CHANGES_PER_CHECK} keys after this was false.
+   */
+  boolean checkpointDue();
+
+  /** Keys that may change, whatever the size of the store, between two checks. */
+  int CHANGES_PER_CHECK = 32;
+
+  /**
    * Whether {@code changes} puts and removes, of whatever keys in whatever maps, are sure to find
-   * pages. The answer follows from the last checkpoint and the changes since: a replay gets the
-   * same one.
+   * pages. The answer follows from the changes made since the pool was formatted and from nothing
+   * else, not from when checkpoints were taken: a replay gets the same one. Entries that free more
+   * than they add need not ask: a part of the pages is kept for them.
    */
   boolean hasRoom(int changes);
 
-  /** Pages in use and in all, 8 KiB each. */
+  /** Pages that the present state fills and may fill, 8 KiB each. */
   long pagesUsed();
 
   long pagesTotal();
