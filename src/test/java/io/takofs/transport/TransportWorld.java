@@ -1,0 +1,30 @@
+package io.takofs.transport;
+
+/**
+ * Two transports that can reach each other, and their time. Made for one test and closed after it.
+ */
+public interface TransportWorld extends AutoCloseable {
+  /** The side that listens. */
+  Transport server();
+
+  /** The side that connects; may be the same object as {@link #server}. */
+  Transport client();
+
+  /** Passed to {@link Transport#listen}; asks for a free endpoint. */
+  String listenEndpoint();
+
+  /** A well-formed endpoint where nobody listens. */
+  String unreachableEndpoint();
+
+  /** The time that waiting is bounded with; virtual in a simulation. */
+  default long nanoTime() {
+    return System.nanoTime();
+  }
+
+  /** Closes both transports. */
+  @Override
+  default void close() {
+    client().close();
+    server().close();
+  }
+}
