@@ -162,7 +162,7 @@ interface FailureTests extends HarnessedTests {
     List<Completion> completions = h.await(h.client, h.client.pending());
     assertThat(completions.size()).isLessThanOrEqualTo(32);
     assertThat(statuses(completions)).doesNotContain(CompletionStatus.SUCCESS);
-    long next = 32 - completions.size();
+    long next = 32L - completions.size();
     for (Completion completion : completions) {
       assertThat(completion.workRequestId()).isEqualTo(next++);
     }
