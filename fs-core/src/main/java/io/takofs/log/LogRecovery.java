@@ -23,10 +23,10 @@ final class LogRecovery {
   private final List<Segment> segments = new ArrayList<>();
   private SegmentScanner.Result tail;
 
-  private LogRecovery(LogZone zone, Crc32cScratch crc) {
+  private LogRecovery(LogZone zone, Crc32cScratch crc, FrameCodec codec) {
     this.zone = zone;
     this.crc = crc;
-    this.scanner = new SegmentScanner(crc);
+    this.scanner = new SegmentScanner(crc, codec);
     this.headers = new SegmentHeader[zone.slotCount()];
   }
 
@@ -36,9 +36,10 @@ final class LogRecovery {
    * @param checkpointIndex index that the store's checkpoint covers: entries above it are needed
    * @throws TakoException with status CORRUPT, naming the segment, the place and what is wrong
    */
-  static LogRecovery run(LogZone zone, int logId, long checkpointIndex, Crc32cScratch crc)
+  static LogRecovery run(
+      LogZone zone, int logId, long checkpointIndex, Crc32cScratch crc, FrameCodec codec)
       throws TakoException {
-    LogRecovery recovery = new LogRecovery(zone, crc);
+    LogRecovery recovery = new LogRecovery(zone, crc, codec);
     List<Integer> chain = recovery.findChain(logId);
     recovery.scanChain(chain);
     recovery.checkCovers(checkpointIndex);

@@ -30,12 +30,15 @@ final class Segment {
     this.reader = memory.asReadOnlyBuffer();
     this.header = header;
     this.length = length;
-    this.persistedLength = length;
+    this.persistedLength = Layout.SEGMENT_DATA_OFFSET;
     this.lastIndex = lastIndex;
     this.chain = chain;
   }
 
-  /** A segment that recovery found. */
+  /**
+   * A segment that recovery found. Its frames may be in the memory only, and not yet persistent:
+   * the process may have died and not the machine.
+   */
   static Segment recovered(
       LogZone zone, int slot, SegmentHeader header, SegmentScanner.Result scan) {
     return new Segment(zone, slot, header, scan.length(), scan.lastIndex(), scan.chain());

@@ -32,9 +32,9 @@ final class SegmentScanner {
   private final Crc32cScratch crc;
   private final FrameCodec codec;
 
-  SegmentScanner(Crc32cScratch crc) {
+  SegmentScanner(Crc32cScratch crc, FrameCodec codec) {
     this.crc = crc;
-    this.codec = new FrameCodec(crc);
+    this.codec = codec;
   }
 
   /**

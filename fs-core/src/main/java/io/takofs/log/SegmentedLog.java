@@ -32,7 +32,7 @@ public final class SegmentedLog implements Log {
   private final LogZone zone;
   private final LogIdentity identity;
   private final Crc32cScratch crc = new Crc32cScratch();
-  private final FrameCodec codec = new FrameCodec(crc);
+  private final FrameCodec codec;
   private final SegmentHeader[] freeHeaders;
   private final ArrayDeque<Integer> freeSlots = new ArrayDeque<>();
   private final List<Segment> segments;
@@ -53,14 +53,15 @@ public final class SegmentedLog implements Log {
    */
   public static SegmentedLog open(LogZone zone, LogIdentity identity, long checkpointIndex)
       throws TakoException {
-    return new SegmentedLog(zone, identity, checkpointIndex);
+    return new SegmentedLog(zone, identity, checkpointIndex, new FrameCodec());
   }
 
-  private SegmentedLog(LogZone zone, LogIdentity identity, long checkpointIndex)
+  SegmentedLog(LogZone zone, LogIdentity identity, long checkpointIndex, FrameCodec codec)
       throws TakoException {
+    this.codec = codec;
     this.zone = zone;
     this.identity = identity;
-    LogRecovery recovery = LogRecovery.run(zone, identity.logId(), checkpointIndex, crc);
+    LogRecovery recovery = LogRecovery.run(zone, identity.logId(), checkpointIndex, crc, codec);
     this.segments = new ArrayList<>(recovery.segments());
     this.freeHeaders = recovery.headers();
     this.recoveredEnd = recovery.tail() == null ? End.CLEAN_END : recovery.tail().end();
