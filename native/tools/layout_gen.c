@@ -1,17 +1,29 @@
 /*
- * Prints Layout.java from layout.def, or with --hash only the layout hash. Fails when a record's
- * fields overlap, leave a gap, are misaligned or do not end at the record's size.
+ * Prints Layout.java from layout.def, or with --hash a C header with the layout hash. Fails when a
+ * record's fields overlap, leave a gap, are misaligned or do not end at the record's size.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 static bool failed;
+static FILE *java; /* NULL when only the hash is wanted */
 static size_t record_size;
 static size_t record_next;
 static uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+__attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
+{
+	if (java == NULL)
+		return;
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vfprintf(java, format, arguments);
+	va_end(arguments);
+}
 
 static void hash_text(const char *text)
 {
@@ -32,7 +44,7 @@ static void constant(const char *name, int64_t value, const char *doc)
 {
 	hash_text(name);
 	hash_number((uint64_t)value);
-	printf("\n  /** %s. */\n  public static final int %s = %" PRId64 ";\n", doc, name, value);
+	print("\n  /** %s. */\n  public static final int %s = %" PRId64 ";\n", doc, name, value);
 }
 
 static void record_begin(const char *name, size_t size)
@@ -41,9 +53,9 @@ static void record_begin(const char *name, size_t size)
 	record_next = 0;
 	hash_text(name);
 	hash_number(size);
-	printf("\n  /** Bytes of the record {@code %s}. */\n  public static final int %s_SIZE = "
-	       "%zu;\n",
-	       name, name, size);
+	print("\n  /** Bytes of the record {@code %s}. */\n  public static final int %s_SIZE = "
+	      "%zu;\n",
+	      name, name, size);
 }
 
 static void field(const char *record, const char *name, const char *upper, size_t offset,
@@ -60,11 +72,11 @@ static void field(const char *record, const char *name, const char *upper, size_
 	hash_number(size);
 	if (strncmp(name, "reserved", 8) == 0)
 		return;
-	printf("\n  /** Offset of {@code %s.%s}: %s. */\n  public static final int %s_", record,
-	       name, doc, record);
+	print("\n  /** Offset of {@code %s.%s}: %s. */\n  public static final int %s_", record,
+	      name, doc, record);
 	for (const char *c = upper; *c != '\0'; c++)
-		putchar(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-	printf("_OFFSET = %zu;\n", offset);
+		print("%c", *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+	print("_OFFSET = %zu;\n", offset);
 }
 
 static void record_end(const char *name)
@@ -76,9 +88,11 @@ static void record_end(const char *name)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	printf(
+	bool header = argc > 1 && strcmp(argv[1], "--hash") == 0;
+	java = header ? NULL : stdout;
+	print(
 	    "package io.takofs.layout;\n\n"
 	    "/** Every memory and wire layout. Generated from native/include/tako/layout.def. */\n"
 	    "public final class Layout {\n");
@@ -90,9 +104,11 @@ int main(void)
 	field(#RECORD, #name, #name, (offset), (count), 1, doc);
 #define TAKO_END(NAME, name) record_end(#NAME);
 #include "tako/layout.def"
-	printf("\n  /** Hash of all of the above; peers and pools compare it. */\n"
-	       "  public static final long LAYOUT_HASH = 0x%016" PRIx64 "L;\n",
-	       hash);
-	printf("\n  private Layout() {}\n}\n");
+	print("\n  /** Hash of all of the above; peers and pools compare it. */\n"
+	      "  public static final long LAYOUT_HASH = 0x%016" PRIx64 "L;\n",
+	      hash);
+	print("\n  private Layout() {}\n}\n");
+	if (header)
+		printf("#define TAKO_LAYOUT_HASH UINT64_C(0x%016" PRIx64 ")\n", hash);
 	return failed ? 1 : 0;
 }

@@ -339,8 +339,323 @@ public final class Layout {
   /** Offset of {@code PAGE_SLOT.key_length}: bytes of the key in the cell. */
   public static final int PAGE_SLOT_KEY_LENGTH_OFFSET = 6;
 
+  /** first word of a message on the control socket. */
+  public static final int SHM_MAGIC = 1296585547;
+
+  /** bytes of private data of a connection request or answer. */
+  public static final int SHM_PRIVATE_DATA_MAX = 56;
+
+  /** regions of a protection domain at most; the low 13 bits of an rkey are the index. */
+  public static final int SHM_EXPORTS = 8192;
+
+  /** queue pairs of one completion queue at most. */
+  public static final int SHM_QUEUE_PAIRS = 4096;
+
+  /** sends or receives of one queue pair at most. */
+  public static final int SHM_QUEUE_DEPTH_MAX = 65536;
+
+  /** pieces of one operation at most. */
+  public static final int SHM_PIECES_MAX = 16;
+
+  /** Bytes of the record {@code SHM_EXPORT}. */
+  public static final int SHM_EXPORT_SIZE = 32;
+
+  /** Offset of {@code SHM_EXPORT.rkey}: key of the region; 0 while the entry is free. */
+  public static final int SHM_EXPORT_RKEY_OFFSET = 0;
+
+  /** Offset of {@code SHM_EXPORT.access}: READ 1, READ_WRITE 2, ATOMIC 3. */
+  public static final int SHM_EXPORT_ACCESS_OFFSET = 4;
+
+  /** Offset of {@code SHM_EXPORT.address}: of the first byte, as peers name it. */
+  public static final int SHM_EXPORT_ADDRESS_OFFSET = 8;
+
+  /** Offset of {@code SHM_EXPORT.length}: bytes. */
+  public static final int SHM_EXPORT_LENGTH_OFFSET = 16;
+
+  /** Offset of {@code SHM_EXPORT.file_offset}: where the region begins in the file named after the rkey. */
+  public static final int SHM_EXPORT_FILE_OFFSET_OFFSET = 24;
+
+  /** Bytes of the record {@code SHM_INBOX}. */
+  public static final int SHM_INBOX_SIZE = 64;
+
+  /** Offset of {@code SHM_INBOX.posted}: receives posted since the connection was made: the sender's credits. */
+  public static final int SHM_INBOX_POSTED_OFFSET = 0;
+
+  /** Bytes of the record {@code SHM_RECEIVE}. */
+  public static final int SHM_RECEIVE_SIZE = 16;
+
+  /** Offset of {@code SHM_RECEIVE.sequence}: index of the receive plus one, written last. */
+  public static final int SHM_RECEIVE_SEQUENCE_OFFSET = 0;
+
+  /** Offset of {@code SHM_RECEIVE.immediate}: the sender's 32 bits. */
+  public static final int SHM_RECEIVE_IMMEDIATE_OFFSET = 4;
+
+  /** Offset of {@code SHM_RECEIVE.byte_count}: bytes the sender wrote. */
+  public static final int SHM_RECEIVE_BYTE_COUNT_OFFSET = 8;
+
+  /** Bytes of the record {@code SHM_DOORBELL}. */
+  public static final int SHM_DOORBELL_SIZE = 4096;
+
+  /** Offset of {@code SHM_DOORBELL.sleeping}: futex: 1 while the owner of the completion queue sleeps. */
+  public static final int SHM_DOORBELL_SLEEPING_OFFSET = 0;
+
+  /** Offset of {@code SHM_DOORBELL.summary}: bit w: word w of ready may be non-zero. */
+  public static final int SHM_DOORBELL_SUMMARY_OFFSET = 8;
+
+  /** Offset of {@code SHM_DOORBELL.ready}: bit s: the inbox of queue pair s may have news. */
+  public static final int SHM_DOORBELL_READY_OFFSET = 16;
+
+  /** Bytes of the record {@code SHM_IMPORT}. */
+  public static final int SHM_IMPORT_SIZE = 32;
+
+  /** Offset of {@code SHM_IMPORT.rkey}: key of a peer's region that is mapped; 0 if none. */
+  public static final int SHM_IMPORT_RKEY_OFFSET = 0;
+
+  /** Offset of {@code SHM_IMPORT.access}: as in shm_export, when it was mapped. */
+  public static final int SHM_IMPORT_ACCESS_OFFSET = 4;
+
+  /** Offset of {@code SHM_IMPORT.address}: the peer's name of the first byte. */
+  public static final int SHM_IMPORT_ADDRESS_OFFSET = 8;
+
+  /** Offset of {@code SHM_IMPORT.length}: bytes. */
+  public static final int SHM_IMPORT_LENGTH_OFFSET = 16;
+
+  /** Offset of {@code SHM_IMPORT.local}: where it is mapped in this process. */
+  public static final int SHM_IMPORT_LOCAL_OFFSET = 24;
+
+  /** opcode: ordinal of Opcode.WRITE. */
+  public static final int SHM_OP_WRITE = 0;
+
+  /** opcode. */
+  public static final int SHM_OP_WRITE_WITH_IMMEDIATE = 1;
+
+  /** opcode. */
+  public static final int SHM_OP_READ = 2;
+
+  /** opcode. */
+  public static final int SHM_OP_COMPARE_AND_SWAP = 3;
+
+  /** opcode. */
+  public static final int SHM_OP_FETCH_AND_ADD = 4;
+
+  /** opcode. */
+  public static final int SHM_OP_RECEIVE_IMMEDIATE = 5;
+
+  /** not a completion: the queue pair in this slot just went into error. */
+  public static final int SHM_EVENT_FAILED = 16;
+
+  /** not a completion: the closed queue pair in this slot is drained. */
+  public static final int SHM_EVENT_DETACHED = 17;
+
+  /** status: ordinal of CompletionStatus.SUCCESS. */
+  public static final int SHM_SUCCESS = 0;
+
+  /** status. */
+  public static final int SHM_FLUSHED = 1;
+
+  /** status. */
+  public static final int SHM_LOCAL_ACCESS_ERROR = 2;
+
+  /** status. */
+  public static final int SHM_REMOTE_ACCESS_ERROR = 3;
+
+  /** status. */
+  public static final int SHM_RECEIVER_NOT_READY = 4;
+
+  /** flag of an operation: report success too. */
+  public static final int SHM_SIGNALED = 1;
+
+  /** Bytes of the record {@code SHM_WORK}. */
+  public static final int SHM_WORK_SIZE = 48;
+
+  /** Offset of {@code SHM_WORK.id}: the caller's work request id. */
+  public static final int SHM_WORK_ID_OFFSET = 0;
+
+  /** Offset of {@code SHM_WORK.remote_address}: where in the peer's memory. */
+  public static final int SHM_WORK_REMOTE_ADDRESS_OFFSET = 8;
+
+  /** Offset of {@code SHM_WORK.operand}: expected value or addend. */
+  public static final int SHM_WORK_OPERAND_OFFSET = 16;
+
+  /** Offset of {@code SHM_WORK.desired}: value to store when the expected one was found. */
+  public static final int SHM_WORK_DESIRED_OFFSET = 24;
+
+  /** Offset of {@code SHM_WORK.rkey}: of the peer's region. */
+  public static final int SHM_WORK_RKEY_OFFSET = 32;
+
+  /** Offset of {@code SHM_WORK.immediate}: for WRITE_WITH_IMMEDIATE. */
+  public static final int SHM_WORK_IMMEDIATE_OFFSET = 36;
+
+  /** Offset of {@code SHM_WORK.opcode}: SHM_OP_*. */
+  public static final int SHM_WORK_OPCODE_OFFSET = 40;
+
+  /** Offset of {@code SHM_WORK.flags}: SHM_SIGNALED or 0. */
+  public static final int SHM_WORK_FLAGS_OFFSET = 41;
+
+  /** Offset of {@code SHM_WORK.pieces}: shm_piece records that follow. */
+  public static final int SHM_WORK_PIECES_OFFSET = 42;
+
+  /** Offset of {@code SHM_WORK.status}: SHM_SUCCESS, or why the operation must not be tried. */
+  public static final int SHM_WORK_STATUS_OFFSET = 43;
+
+  /** Offset of {@code SHM_WORK.length}: bytes of all pieces together. */
+  public static final int SHM_WORK_LENGTH_OFFSET = 44;
+
+  /** Bytes of the record {@code SHM_PIECE}. */
+  public static final int SHM_PIECE_SIZE = 16;
+
+  /** Offset of {@code SHM_PIECE.address}: local memory. */
+  public static final int SHM_PIECE_ADDRESS_OFFSET = 0;
+
+  /** Offset of {@code SHM_PIECE.length}: bytes. */
+  public static final int SHM_PIECE_LENGTH_OFFSET = 8;
+
+  /** Bytes of the record {@code SHM_SENT}. */
+  public static final int SHM_SENT_SIZE = 16;
+
+  /** Offset of {@code SHM_SENT.id}: work request id. */
+  public static final int SHM_SENT_ID_OFFSET = 0;
+
+  /** Offset of {@code SHM_SENT.byte_count}: bytes read, for READ. */
+  public static final int SHM_SENT_BYTE_COUNT_OFFSET = 8;
+
+  /** Offset of {@code SHM_SENT.opcode}: SHM_OP_*. */
+  public static final int SHM_SENT_OPCODE_OFFSET = 12;
+
+  /** Offset of {@code SHM_SENT.status}: how it ended. */
+  public static final int SHM_SENT_STATUS_OFFSET = 13;
+
+  /** Bytes of the record {@code SHM_COMPLETION}. */
+  public static final int SHM_COMPLETION_SIZE = 32;
+
+  /** Offset of {@code SHM_COMPLETION.id}: work request id. */
+  public static final int SHM_COMPLETION_ID_OFFSET = 0;
+
+  /** Offset of {@code SHM_COMPLETION.slot}: of the queue pair in the completion queue. */
+  public static final int SHM_COMPLETION_SLOT_OFFSET = 8;
+
+  /** Offset of {@code SHM_COMPLETION.byte_count}: bytes. */
+  public static final int SHM_COMPLETION_BYTE_COUNT_OFFSET = 12;
+
+  /** Offset of {@code SHM_COMPLETION.immediate}: for RECEIVE_IMMEDIATE. */
+  public static final int SHM_COMPLETION_IMMEDIATE_OFFSET = 16;
+
+  /** Offset of {@code SHM_COMPLETION.opcode}: SHM_OP_* or SHM_EVENT_*. */
+  public static final int SHM_COMPLETION_OPCODE_OFFSET = 20;
+
+  /** Offset of {@code SHM_COMPLETION.status}: how it ended. */
+  public static final int SHM_COMPLETION_STATUS_OFFSET = 21;
+
+  /** state of a queue pair; it only grows: ordinal of QueuePair.State. */
+  public static final int SHM_CONNECTED = 0;
+
+  /** state. */
+  public static final int SHM_ERROR = 1;
+
+  /** state. */
+  public static final int SHM_CLOSED = 2;
+
+  /** Bytes of the record {@code SHM_QUEUE_PAIR}. */
+  public static final int SHM_QUEUE_PAIR_SIZE = 320;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.state}: SHM_CONNECTED, SHM_ERROR or SHM_CLOSED. */
+  public static final int SHM_QUEUE_PAIR_STATE_OFFSET = 0;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.peer_slot}: this pair's bit in the peer's doorbell. */
+  public static final int SHM_QUEUE_PAIR_PEER_SLOT_OFFSET = 4;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.peer_inbox}: address of the peer's shm_inbox. */
+  public static final int SHM_QUEUE_PAIR_PEER_INBOX_OFFSET = 8;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.peer_doorbell}: address of the peer's shm_doorbell. */
+  public static final int SHM_QUEUE_PAIR_PEER_DOORBELL_OFFSET = 16;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.peer_exports}: address of the peer's shm_export table, read only. */
+  public static final int SHM_QUEUE_PAIR_PEER_EXPORTS_OFFSET = 24;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.imports}: address of SHM_EXPORTS shm_import records. */
+  public static final int SHM_QUEUE_PAIR_IMPORTS_OFFSET = 32;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.inbox}: address of the own shm_inbox. */
+  public static final int SHM_QUEUE_PAIR_INBOX_OFFSET = 40;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.receive_ids}: address of the ids of posted receives. */
+  public static final int SHM_QUEUE_PAIR_RECEIVE_IDS_OFFSET = 48;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.sent_ring}: address of the shm_sent ring. */
+  public static final int SHM_QUEUE_PAIR_SENT_RING_OFFSET = 56;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.send_queue}: address of the shm_completion_queue of sends. */
+  public static final int SHM_QUEUE_PAIR_SEND_QUEUE_OFFSET = 64;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.receive_queue}: address of the shm_completion_queue of receives. */
+  public static final int SHM_QUEUE_PAIR_RECEIVE_QUEUE_OFFSET = 72;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.peer_mask}: entries of the peer's inbox minus one. */
+  public static final int SHM_QUEUE_PAIR_PEER_MASK_OFFSET = 80;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.receive_mask}: entries of the own inbox minus one. */
+  public static final int SHM_QUEUE_PAIR_RECEIVE_MASK_OFFSET = 84;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.sent_mask}: entries of the shm_sent ring minus one. */
+  public static final int SHM_QUEUE_PAIR_SENT_MASK_OFFSET = 88;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.send_slot}: in the completion queue of sends. */
+  public static final int SHM_QUEUE_PAIR_SEND_SLOT_OFFSET = 92;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.receive_slot}: in the completion queue of receives. */
+  public static final int SHM_QUEUE_PAIR_RECEIVE_SLOT_OFFSET = 96;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.credits_used}: immediates sent; the posting thread's. */
+  public static final int SHM_QUEUE_PAIR_CREDITS_USED_OFFSET = 128;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.sent_tail}: send completions ever added; the posting thread's. */
+  public static final int SHM_QUEUE_PAIR_SENT_TAIL_OFFSET = 136;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.resume_offset}: where a post that wanted a mapping goes on. */
+  public static final int SHM_QUEUE_PAIR_RESUME_OFFSET_OFFSET = 144;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.wanted_rkey}: the key it wants mapped. */
+  public static final int SHM_QUEUE_PAIR_WANTED_RKEY_OFFSET = 148;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.receives_posted}: receives ever posted; the posting thread's. */
+  public static final int SHM_QUEUE_PAIR_RECEIVES_POSTED_OFFSET = 152;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.sent_head}: send completions ever polled; the polling thread's. */
+  public static final int SHM_QUEUE_PAIR_SENT_HEAD_OFFSET = 192;
+
+  /** Offset of {@code SHM_QUEUE_PAIR.receives_done}: receives ever completed; the polling thread's. */
+  public static final int SHM_QUEUE_PAIR_RECEIVES_DONE_OFFSET = 200;
+
+  /** Bytes of the record {@code SHM_COMPLETION_QUEUE}. */
+  public static final int SHM_COMPLETION_QUEUE_SIZE = 33408;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.doorbell}: address of the own shm_doorbell. */
+  public static final int SHM_COMPLETION_QUEUE_DOORBELL_OFFSET = 0;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.wakeup}: 1: the next await returns at once. */
+  public static final int SHM_COMPLETION_QUEUE_WAKEUP_OFFSET = 8;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.polls_to_sweep}: polls until all queue pairs are looked at; the polling thread's. */
+  public static final int SHM_COMPLETION_QUEUE_POLLS_TO_SWEEP_OFFSET = 12;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.next_word}: word of ready that the next poll begins with; the polling thread's. */
+  public static final int SHM_COMPLETION_QUEUE_NEXT_WORD_OFFSET = 16;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.spin_ns}: await spins this long before it sleeps. */
+  public static final int SHM_COMPLETION_QUEUE_SPIN_NS_OFFSET = 20;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.summary}: as in shm_doorbell, set by this process only. */
+  public static final int SHM_COMPLETION_QUEUE_SUMMARY_OFFSET = 64;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.ready}: as in shm_doorbell, set by this process only. */
+  public static final int SHM_COMPLETION_QUEUE_READY_OFFSET = 72;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.queue_pairs}: addresses of shm_queue_pair records by slot; 0 where none. */
+  public static final int SHM_COMPLETION_QUEUE_QUEUE_PAIRS_OFFSET = 640;
+
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xb7fad1a377719a99L;
+  public static final long LAYOUT_HASH = 0x13141f2c2563ea5dL;
 
   private Layout() {}
 }

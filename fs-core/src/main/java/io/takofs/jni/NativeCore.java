@@ -1,0 +1,78 @@
+package io.takofs.jni;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The native functions, one for one; {@code native/include/tako/core.h} says what each does.
+ * Addresses and handles are longs, results are at least 0 or a negated errno.
+ *
+ * <p>Only {@code io.takofs.memory} and {@code io.takofs.transport.shm} call them, and only when
+ * {@link NativeLibrary#isAvailable}. An address must be of memory that the caller keeps mapped.
+ */
+public final class NativeCore {
+  /** Flags of {@link #open}. */
+  public static final int OPEN_WRITE = 1;
+
+  public static final int OPEN_CREATE = 2;
+  public static final int OPEN_GROUP = 4;
+  public static final int OPEN_NO_FOLLOW = 8;
+
+  /** Flags of {@link #map}. */
+  public static final int MAP_WRITE = 1;
+
+  public static final int MAP_POPULATE = 2;
+  public static final int MAP_ANONYMOUS = 4;
+  public static final int MAP_HUGE = 8;
+
+  /** Lowest bit of a mapping's address: stores are durable after {@link #persist} alone. */
+  public static final int MAP_SYNCHRONOUS = 1;
+
+  /** Operations of {@link #lock}. */
+  public static final int LOCK_TAKE = 0;
+
+  public static final int LOCK_TEST = 1;
+
+  /** Results of {@link #post}. */
+  public static final int POST_DONE = 0;
+
+  public static final int POST_WANTS_MAPPING = 1;
+  public static final int POST_FAILED = 2;
+
+  private NativeCore() {}
+
+  /** The layout hash the library was compiled with. */
+  static native long layoutHash();
+
+  /** A direct buffer over mapped memory. */
+  public static native ByteBuffer view(long address, int length);
+
+  /** Opens the regular file named by the zero-terminated bytes at {@code path}. */
+  public static native int open(long path, int flags);
+
+  public static native int close(int fd);
+
+  public static native int allocate(int fd, long length);
+
+  public static native int lock(int fd, int operation);
+
+  public static native long map(int fd, long offset, long length, int flags);
+
+  /** Unmaps, or with {@code keepRange} 1 puts private zeroes in the mapping's place. */
+  public static native int unmap(long address, long length, int keepRange);
+
+  public static native int persist(long address, long length, int synchronous);
+
+  public static native int attach(long completionQueue, int slot, long queuePair);
+
+  public static native int poll(long completionQueue, long out, int max);
+
+  public static native int await(long completionQueue, long timeoutNs);
+
+  public static native int wake(long completionQueue);
+
+  public static native int post(long queuePair, long work, int bytes);
+
+  public static native int postReceive(long queuePair, long id);
+
+  public static native int fail(long queuePair, int state);
+}

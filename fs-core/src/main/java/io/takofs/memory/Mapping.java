@@ -1,0 +1,45 @@
+package io.takofs.memory;
+
+import io.takofs.base.Invariant;
+import io.takofs.jni.NativeCore;
+import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A native mapping. It has two ends: {@link #discard} lets go of the file and leaves zeroes, so
+ * that a thread that still uses a buffer never faults; the address range is returned when no buffer
+ * over it can be reached any more.
+ */
+final class Mapping {
+  private static final Cleaner CLEANER = Cleaner.create();
+
+  private final long start;
+  private final long length;
+  private final AtomicInteger views = new AtomicInteger(1);
+
+  Mapping(long start, long length) {
+    this.start = start;
+    this.length = length;
+  }
+
+  /** A buffer over {@code size} bytes at {@code offset}; it and its slices keep the range. */
+  ByteBuffer view(long offset, int size) {
+    views.incrementAndGet();
+    ByteBuffer view = NativeCore.view(start + offset, size);
+    CLEANER.register(view, this::release);
+    return view;
+  }
+
+  /** Gives back the reference the constructor took; call when all views are made. */
+  void release() {
+    if (views.decrementAndGet() == 0) {
+      NativeCore.unmap(start, length, 0);
+    }
+  }
+
+  void discard() {
+    int result = NativeCore.unmap(start, length, 1);
+    Invariant.check(result == 0, () -> "unmapping failed with errno " + -result);
+  }
+}

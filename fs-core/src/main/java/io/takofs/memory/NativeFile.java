@@ -1,0 +1,100 @@
+package io.takofs.memory;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.jni.NativeCore;
+import io.takofs.jni.NativeError;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+
+/**
+ * An open file of the native core: to be allocated, locked or mapped. Needs the native library.
+ *
+ * <p>Thread rule: any thread; close once.
+ */
+public final class NativeFile implements AutoCloseable {
+  private static final int PATH_MAX = 4096;
+  private static final Object SCRATCH_LOCK = new Object();
+  private static MappedMemory scratch;
+
+  private final Path path;
+  private int fd;
+
+  private NativeFile(Path path, int fd) {
+    this.path = path;
+    this.fd = fd;
+  }
+
+  /**
+   * Opens a regular file, and nothing else.
+   *
+   * @param flags {@code NativeCore.OPEN_*}
+   */
+  public static NativeFile open(Path path, int flags) throws TakoException {
+    byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
+    Invariant.check(name.length < PATH_MAX, () -> "path of " + name.length + " bytes: " + path);
+    synchronized (SCRATCH_LOCK) {
+      if (scratch == null) {
+        scratch = MappedMemory.anonymous(PATH_MAX);
+      }
+      ByteBuffer text = scratch.slice(0, PATH_MAX);
+      text.put(name).put((byte) 0);
+      int result = NativeCore.open(scratch.address(), flags);
+      return new NativeFile(path, NativeError.check(result, "cannot open " + path));
+    }
+  }
+
+  public Path path() {
+    return path;
+  }
+
+  /** Who owns the open file, whatever its name leads to by now. */
+  public UserPrincipal owner() throws IOException {
+    return Files.getOwner(Path.of("/proc/self/fd/" + fd));
+  }
+
+  /** Makes an empty file {@code length} bytes long, every one allocated. */
+  public void allocate(long length) throws TakoException {
+    NativeError.check(
+        NativeCore.allocate(fd, length), "cannot allocate " + length + " bytes for " + path);
+  }
+
+  /** Locks the file until this object is closed or the process dies; false if another holds it. */
+  public boolean tryLock() throws TakoException {
+    int result = NativeCore.lock(fd, NativeCore.LOCK_TAKE);
+    if (NativeError.isAgain(result)) {
+      return false;
+    }
+    NativeError.check(result, "cannot lock " + path);
+    return true;
+  }
+
+  /** Whether another open file, of this process or another, holds the lock. */
+  public boolean isLockedByOther() throws TakoException {
+    return NativeError.check(
+            NativeCore.lock(fd, NativeCore.LOCK_TEST), "cannot test the lock of " + path)
+        != 0;
+  }
+
+  /**
+   * Maps part of the file; the mapping outlives this object.
+   *
+   * @param flags {@code NativeCore.MAP_*}
+   */
+  public MappedMemory map(long offset, long length, int flags) throws TakoException {
+    return MappedMemory.mapNative(path, fd, offset, length, flags);
+  }
+
+  @Override
+  public synchronized void close() {
+    if (fd >= 0) {
+      int closed = NativeCore.close(fd);
+      fd = -1;
+      Invariant.check(closed == 0, "a file descriptor was closed behind our back");
+    }
+  }
+}

@@ -1,0 +1,184 @@
+/*
+ * Completion queues. Each queue pair keeps its own rings; a completion queue only knows which of
+ * them may have news: by the ready bits that peers set in its doorbell (shared, not trusted), and
+ * by those that this process sets itself (private). As a peer can spoil the shared bits, of others
+ * too, all queue pairs are looked at now and then whatever the bits say.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "doorbell.h"
+#include "tako/core.h"
+
+/* The longest sleep without a look at all queue pairs: what a spoilt ready bit can cost. */
+#define SLEEP_MAX_NS INT64_C(50000000)
+
+/* Polls without a look at all queue pairs; the same for a poller that never sleeps. */
+#define POLLS_PER_SWEEP 16384
+
+static struct tako_shm_doorbell *doorbell_of(const struct tako_shm_completion_queue *cq)
+{
+	return (struct tako_shm_doorbell *)(uintptr_t)cq->doorbell;
+}
+
+static uint64_t *slot_of(struct tako_shm_completion_queue *cq, uint32_t slot)
+{
+	return (uint64_t *)(void *)cq->queue_pairs + slot;
+}
+
+int tako_cq_attach(struct tako_shm_completion_queue *cq, uint32_t slot,
+		   struct tako_shm_queue_pair *qp)
+{
+	if (slot >= TAKO_SHM_QUEUE_PAIRS)
+		return -EINVAL;
+	__atomic_store_n(slot_of(cq, slot), (uint64_t)(uintptr_t)qp, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void tako_cq_notify(struct tako_shm_completion_queue *cq, uint32_t slot)
+{
+	tako_ready_set(&cq->summary, tako_ready_words(cq->ready), slot);
+	tako_doorbell_wake(doorbell_of(cq));
+}
+
+static bool has_news(const struct tako_shm_completion_queue *cq)
+{
+	return __atomic_load_n(&doorbell_of(cq)->summary, __ATOMIC_SEQ_CST) != 0 ||
+	       __atomic_load_n(&cq->summary, __ATOMIC_SEQ_CST) != 0 ||
+	       __atomic_load_n(&cq->wakeup, __ATOMIC_SEQ_CST) != 0;
+}
+
+/* Makes the next poll look at every queue pair. */
+static void sweep(struct tako_shm_completion_queue *cq)
+{
+	cq->polls_to_sweep = POLLS_PER_SWEEP;
+	for (uint32_t slot = 0; slot < TAKO_SHM_QUEUE_PAIRS; slot++) {
+		if (__atomic_load_n(slot_of(cq, slot), __ATOMIC_RELAXED) != 0)
+			tako_ready_set(&cq->summary, tako_ready_words(cq->ready), slot);
+	}
+}
+
+static uint64_t take(uint64_t *word)
+{
+	if (__atomic_load_n(word, __ATOMIC_RELAXED) == 0)
+		return 0;
+	return __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Drains the queue pairs of one word of ready bits; bits not got to are kept for the next poll. */
+static int drain_word(struct tako_shm_completion_queue *cq, uint32_t word, uint64_t bits,
+		      struct tako_shm_completion *out, int max)
+{
+	int count = 0;
+	while (bits != 0 && count < max) {
+		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
+		struct tako_shm_queue_pair *qp =
+		    (struct tako_shm_queue_pair *)(uintptr_t)__atomic_load_n(slot_of(cq, slot),
+									     __ATOMIC_ACQUIRE);
+		if (qp != NULL)
+			count += tako_qp_drain(qp, cq, slot, out + count, max - count);
+		/* A queue pair that filled the rest may have more: its bit stays. */
+		if (count < max)
+			bits &= bits - 1;
+	}
+	if (bits != 0) {
+		uint64_t *words = tako_ready_words(cq->ready);
+		(void)__atomic_fetch_or(&words[word], bits, __ATOMIC_SEQ_CST);
+		(void)__atomic_fetch_or(&cq->summary, UINT64_C(1) << word, __ATOMIC_SEQ_CST);
+	}
+	return count;
+}
+
+int tako_cq_poll(struct tako_shm_completion_queue *cq, struct tako_shm_completion *out, int max)
+{
+	if (max <= 0)
+		return 0;
+	if (cq->polls_to_sweep == 0)
+		sweep(cq);
+	cq->polls_to_sweep--;
+
+	struct tako_shm_doorbell *doorbell = doorbell_of(cq);
+	uint64_t shared = take(&doorbell->summary);
+	uint64_t named = shared | take(&cq->summary);
+	if (named == 0)
+		return 0;
+
+	/* Begin after the word that was served last, so that a busy one cannot starve the others.
+	 */
+	uint64_t *shared_words = tako_ready_words(doorbell->ready);
+	uint64_t *words = tako_ready_words(cq->ready);
+	uint32_t first = cq->next_word % TAKO_READY_WORDS;
+	int count = 0;
+	for (uint32_t i = 0; i < TAKO_READY_WORDS && named != 0; i++) {
+		uint32_t word = (first + i) % TAKO_READY_WORDS;
+		uint64_t bit = UINT64_C(1) << word;
+		if ((named & bit) == 0)
+			continue;
+		if (count == max)
+			break;
+		named &= ~bit;
+		uint64_t bits = take(&words[word]) | take(&shared_words[word]);
+		count += drain_word(cq, word, bits, out + count, max - count);
+		cq->next_word = word + 1;
+	}
+	if (named != 0)
+		(void)__atomic_fetch_or(&cq->summary, named, __ATOMIC_SEQ_CST);
+	return count;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void pause_cpu(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Spins for at most `ns`; true once there is news. */
+static bool spin(struct tako_shm_completion_queue *cq, int64_t ns)
+{
+	int64_t end = now_ns() + ns;
+	do {
+		for (int i = 0; i < 32; i++) {
+			if (has_news(cq))
+				return true;
+			pause_cpu();
+		}
+	} while (now_ns() < end);
+	return has_news(cq);
+}
+
+int tako_cq_await(struct tako_shm_completion_queue *cq, int64_t timeout_ns)
+{
+	if (timeout_ns < 0)
+		timeout_ns = 0;
+	bool news = spin(cq, cq->spin_ns < timeout_ns ? cq->spin_ns : timeout_ns);
+	if (!news && timeout_ns > cq->spin_ns) {
+		struct tako_shm_doorbell *doorbell = doorbell_of(cq);
+		int64_t left = timeout_ns - cq->spin_ns;
+		__atomic_store_n(&doorbell->sleeping, 1, __ATOMIC_SEQ_CST);
+		if (!has_news(cq))
+			tako_doorbell_sleep(doorbell, left < SLEEP_MAX_NS ? left : SLEEP_MAX_NS);
+		__atomic_store_n(&doorbell->sleeping, 0, __ATOMIC_SEQ_CST);
+		if (!has_news(cq))
+			cq->polls_to_sweep = 0;
+	}
+	return (int)__atomic_exchange_n(&cq->wakeup, 0, __ATOMIC_SEQ_CST);
+}
+
+int tako_cq_wake(struct tako_shm_completion_queue *cq)
+{
+	__atomic_store_n(&cq->wakeup, 1, __ATOMIC_SEQ_CST);
+	tako_doorbell_wake(doorbell_of(cq));
+	return 0;
+}

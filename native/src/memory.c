@@ -1,0 +1,159 @@
+/* Mapped memory: populated, on huge pages where they are to be had, and safe to take away. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+#include "tako/core.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static void *pointer(uint64_t address)
+{
+	return (void *)(uintptr_t)address;
+}
+
+/* For kernels before 5.14, where a page that cannot be had is a fault and not an error. */
+static void touch(void *start, uint64_t length, bool write)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (uint64_t at = 0; at < length; at += page) {
+		uint8_t *byte = (uint8_t *)start + at;
+		if (write)
+			(void)__atomic_fetch_or(byte, 0, __ATOMIC_RELAXED);
+		else
+			(void)__atomic_load_n(byte, __ATOMIC_RELAXED);
+	}
+}
+
+static int populate(void *start, uint64_t length, bool write)
+{
+	int result;
+	do {
+		result = madvise(start, length, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	} while (result != 0 && (errno == EINTR || errno == EAGAIN));
+	if (result == 0)
+		return 0;
+	if (errno == EINVAL) {
+		touch(start, length, write);
+		return 0;
+	}
+	/* EFAULT: touching it would have been a SIGBUS, which a file's owner cannot mean. */
+	return errno == EFAULT ? -ENOSPC : -errno;
+}
+
+static int check_length(int fd, uint64_t offset, uint64_t length)
+{
+	struct stat status;
+	if (fstat(fd, &status) != 0)
+		return -errno;
+	uint64_t size = (uint64_t)status.st_size;
+	return offset > size || length > size - offset ? -EINVAL : 0;
+}
+
+int64_t tako_map(int fd, uint64_t offset, uint64_t length, unsigned flags)
+{
+	if (length == 0 || length > INT64_MAX || offset > INT64_MAX)
+		return -EINVAL;
+	bool anonymous = (flags & TAKO_MAP_ANONYMOUS) != 0;
+	bool write = (flags & TAKO_MAP_WRITE) != 0;
+	int protection = write ? PROT_READ | PROT_WRITE : PROT_READ;
+	bool synchronous = false;
+	void *start = MAP_FAILED;
+	if (anonymous) {
+		start = mmap(NULL, length, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			     -1, 0);
+	} else {
+		int error = check_length(fd, offset, length);
+		if (error != 0)
+			return error;
+#ifdef MAP_SYNC
+		start = mmap(NULL, length, protection, MAP_SHARED_VALIDATE | MAP_SYNC, fd,
+			     (off_t)offset);
+		synchronous = start != MAP_FAILED;
+#endif
+		if (!synchronous)
+			start = mmap(NULL, length, protection, MAP_SHARED, fd, (off_t)offset);
+	}
+	if (start == MAP_FAILED)
+		return -errno;
+
+	if ((flags & TAKO_MAP_HUGE) != 0)
+		(void)madvise(start, length, MADV_HUGEPAGE); /* a wish: most hosts refuse */
+	if ((flags & TAKO_MAP_POPULATE) != 0) {
+		int error = populate(start, length, write);
+		if (error != 0) {
+			(void)munmap(start, length);
+			return error;
+		}
+	}
+	return (int64_t)((uintptr_t)start | (synchronous ? TAKO_MAP_SYNCHRONOUS : 0));
+}
+
+int tako_discard(uint64_t address, uint64_t length)
+{
+	void *start = mmap(pointer(address), length, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	return start == MAP_FAILED ? -errno : 0;
+}
+
+int tako_unmap(uint64_t address, uint64_t length)
+{
+	return munmap(pointer(address), length) == 0 ? 0 : -errno;
+}
+
+#if defined(__x86_64__)
+enum write_back { CLFLUSH, CLFLUSHOPT, CLWB };
+
+static enum write_back best_write_back(void)
+{
+	unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+	if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0)
+		return CLFLUSH;
+	if ((ebx & (1u << 24)) != 0)
+		return CLWB;
+	return (ebx & (1u << 23)) != 0 ? CLFLUSHOPT : CLFLUSH;
+}
+
+static void write_back_lines(uint64_t address, uint64_t length)
+{
+	enum write_back how = best_write_back();
+	uint64_t end = address + length;
+	for (uint64_t at = address & ~UINT64_C(63); at < end; at += 64) {
+		volatile char *line = pointer(at);
+		if (how == CLWB)
+			__asm__ volatile(".byte 0x66; xsaveopt %0" : "+m"(*line)); /* clwb */
+		else if (how == CLFLUSHOPT)
+			__asm__ volatile(".byte 0x66; clflush %0" : "+m"(*line)); /* clflushopt */
+		else
+			__asm__ volatile("clflush %0" : "+m"(*line));
+	}
+	_mm_sfence();
+}
+#endif
+
+int tako_persist(uint64_t address, uint64_t length, int synchronous)
+{
+#if defined(__x86_64__)
+	if (synchronous) {
+		write_back_lines(address, length);
+		return 0;
+	}
+#else
+	(void)synchronous;
+#endif
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t first = address & ~(page - 1);
+	return msync(pointer(first), length + (address - first), MS_SYNC) == 0 ? 0 : -errno;
+}
