@@ -1,0 +1,7 @@
+package io.takofs.client;
+
+/** The server's data zone as one connection reaches it: by load and store, or by transfers. */
+sealed interface DataZone extends AutoCloseable permits MappedZone, RemoteZone {
+  @Override
+  void close();
+}

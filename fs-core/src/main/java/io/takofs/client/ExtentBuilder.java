@@ -1,0 +1,93 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * A granted extent that is being filled, and the checksums of what is in it.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class ExtentBuilder {
+  /** Bytes whose checksum is computed before they are copied, while they are in the cache. */
+  private static final int STRIDE = 65536;
+
+  private final Extent grant;
+  private final long fileOffset;
+  private final CRC32C partial = new CRC32C();
+  private final CRC32C checksums = new CRC32C();
+  private final ByteBuffer entry =
+      ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private int length;
+
+  /** An empty one whose first byte will be at {@code fileOffset}. */
+  ExtentBuilder(Extent grant, long fileOffset) {
+    this.grant = grant;
+    this.fileOffset = fileOffset;
+  }
+
+  /**
+   * One that goes on behind committed bytes.
+   *
+   * @param entries checksum entries of its full granules, little-endian
+   * @param tail its last, partial granule
+   */
+  ExtentBuilder(Extent committed, ByteBuffer entries, ByteBuffer tail) {
+    this(committed, committed.getFileOffset());
+    checksums.update(entries);
+    partial.update(tail);
+    length = committed.getLength();
+  }
+
+  /** Bytes that still fit. */
+  int room() {
+    return grant.getCapacity() - length;
+  }
+
+  /** Appends {@code count} bytes of {@code source}, at most {@link #room}. */
+  void append(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+    int limit = source.limit();
+    int end = source.position() + count;
+    while (source.position() < end) {
+      int stride = Math.min(STRIDE, end - source.position());
+      ByteBuffer copy = source.duplicate().limit(source.position() + stride);
+      int offset = length;
+      checksum(source, source.position() + stride, sink);
+      sink.write(grant, offset, copy);
+    }
+    source.limit(limit);
+  }
+
+  private void checksum(ByteBuffer source, int end, ExtentSink sink) throws TakoException {
+    while (source.position() < end) {
+      int fill = length % Layout.GRANULE_SIZE;
+      int piece = Math.min(Layout.GRANULE_SIZE - fill, end - source.position());
+      partial.update(source.limit(source.position() + piece));
+      length += piece;
+      if (fill + piece == Layout.GRANULE_SIZE) {
+        finishGranule(sink);
+      }
+    }
+  }
+
+  private void finishGranule(ExtentSink sink) throws TakoException {
+    int crc = (int) partial.getValue();
+    partial.reset();
+    checksums.update(entry.clear().putInt(crc).flip());
+    sink.writeChecksum(grant, length / Layout.GRANULE_SIZE - 1, crc);
+  }
+
+  /** What a commit says of it now. */
+  Extent build() {
+    return grant.toBuilder()
+        .setFileOffset(fileOffset)
+        .setLength(length)
+        .setChecksumsCrc((int) checksums.getValue())
+        .setTailCrc(length % Layout.GRANULE_SIZE == 0 ? 0 : (int) partial.getValue())
+        .build();
+  }
+}

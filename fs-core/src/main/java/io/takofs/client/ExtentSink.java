@@ -1,0 +1,24 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Extent;
+import java.nio.ByteBuffer;
+
+/**
+ * Puts bytes into granted extents.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+interface ExtentSink {
+  /** Writes the remaining bytes of {@code source} at {@code offset} within {@code extent}. */
+  void write(Extent extent, int offset, ByteBuffer source) throws TakoException;
+
+  /** Writes the checksum entry of a full granule; granules come in order. */
+  void writeChecksum(Extent extent, int granule, int crc32c) throws TakoException;
+
+  /** Returns when everything written is placed in the server's memory. */
+  void flush() throws TakoException;
+
+  /** Releases buffers; what was not flushed is given up. */
+  void close();
+}

@@ -1,0 +1,20 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import java.nio.ByteBuffer;
+
+/**
+ * Reads verified bytes of extents.
+ *
+ * <p>Thread rule: any thread.
+ */
+interface ExtentSource {
+  /**
+   * Reads {@code count} bytes at {@code offset} within the extent into {@code target}, whose
+   * position moves behind them only when all are verified.
+   *
+   * @throws StaleExtentException when they are not what was committed
+   */
+  void read(ExtentView extent, int offset, int count, ByteBuffer target)
+      throws TakoException, StaleExtentException;
+}

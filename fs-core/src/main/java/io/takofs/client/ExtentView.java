@@ -1,0 +1,126 @@
+package io.takofs.client;
+
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * A committed extent as a reader knows it, with the checksums of its granules once they were read.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class ExtentView {
+  private final Extent extent;
+
+  /** Checksums of the full granules, verified; null until they were read. */
+  private volatile int[] checksums;
+
+  ExtentView(Extent extent) {
+    this.extent = extent;
+    if (fullGranules() == 0) {
+      checksums = new int[0];
+    }
+  }
+
+  Extent extent() {
+    return extent;
+  }
+
+  /** Position in the file of its first byte. */
+  long start() {
+    return extent.getFileOffset();
+  }
+
+  /** Position in the file behind its last byte. */
+  long end() {
+    return extent.getFileOffset() + extent.getLength();
+  }
+
+  int length() {
+    return extent.getLength();
+  }
+
+  private int fullGranules() {
+    return extent.getLength() / Layout.GRANULE_SIZE;
+  }
+
+  /** Offset within the arena of its first byte. */
+  int arenaOffset() {
+    return extent.getOffset();
+  }
+
+  /** Offset within the arena of its checksum entries. */
+  int checksumsOffset() {
+    return extent.getOffset() / Layout.GRANULE_SIZE * Integer.BYTES;
+  }
+
+  /** Bytes of its checksum entries. */
+  int checksumsSize() {
+    return fullGranules() * Integer.BYTES;
+  }
+
+  boolean hasChecksums() {
+    return checksums != null;
+  }
+
+  /** Takes the checksum entries, if they are the ones that were committed. */
+  void offerChecksums(byte[] entries) throws StaleExtentException {
+    CRC32C crc = new CRC32C();
+    crc.update(entries, 0, entries.length);
+    if ((int) crc.getValue() != extent.getChecksumsCrc()) {
+      throw new StaleExtentException(this, "checksum entries do not match their record");
+    }
+    int[] values = new int[entries.length / Integer.BYTES];
+    ByteBuffer.wrap(entries).order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(values);
+    checksums = values;
+  }
+
+  /** The checksum entries as they stand in the arena; they were read. */
+  ByteBuffer checksumEntries() {
+    int[] values = checksums;
+    ByteBuffer entries =
+        ByteBuffer.allocate(values.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    entries.asIntBuffer().put(values);
+    return entries;
+  }
+
+  /** Forgets the checksums, to be read again when they are needed. */
+  void dropChecksums() {
+    if (fullGranules() > 0) {
+      checksums = null;
+    }
+  }
+
+  /** Bytes of granule {@code index}; the last may be partial. */
+  int granuleLength(int index) {
+    return Math.min(Layout.GRANULE_SIZE, extent.getLength() - index * Layout.GRANULE_SIZE);
+  }
+
+  /** Checks bytes that were read of granule {@code index}; needs the checksums. */
+  void verify(int index, CRC32C crc) throws StaleExtentException {
+    int[] entries = checksums;
+    if (entries == null) {
+      throw new StaleExtentException(this, "checksums were dropped while they were used");
+    }
+    int expected = index < entries.length ? entries[index] : extent.getTailCrc();
+    if ((int) crc.getValue() != expected) {
+      throw new StaleExtentException(
+          this,
+          "granule "
+              + index
+              + " has CRC32C "
+              + Integer.toHexString((int) crc.getValue())
+              + ", committed was "
+              + Integer.toHexString(expected));
+    }
+  }
+
+  @Override
+  public String toString() {
+    return String.format(
+        "extent at file offset %d, arena %d offset %d, length %d, generation %08x",
+        start(), extent.getArena(), extent.getOffset(), extent.getLength(), extent.getGeneration());
+  }
+}

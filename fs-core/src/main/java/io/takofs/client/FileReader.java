@@ -1,0 +1,156 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Extent;
+import io.takofs.proto.ExtentMap;
+import io.takofs.proto.FileInfo;
+import io.takofs.proto.GetExtents;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A file open for reading: what is known of its extents, and reads at positions.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class FileReader {
+  /** Extents asked for at once: their records fit a reply slot twice over. */
+  private static final int BATCH = 512;
+
+  /** How often an extent list may turn out to be old before its bytes are called corrupt. */
+  private static final int STALE_MAX = 3;
+
+  /** What is known of the file; replaced as a whole. */
+  private record View(FileInfo file, ByteBuffer small, ExtentIndex extents) {
+    long length() {
+      return file.getLength();
+    }
+  }
+
+  private final Session session;
+  private final String path;
+  private final ExtentSource source;
+  private volatile View view;
+
+  private FileReader(Session session, String path, ExtentSource source) {
+    this.session = session;
+    this.path = path;
+    this.source = source;
+  }
+
+  /** Opens the file at {@code path}. */
+  static FileReader open(Session session, String path, ExtentSource source) throws TakoException {
+    FileReader reader = new FileReader(session, path, source);
+    reader.fetch(GetExtents.newBuilder().setPath(path), null);
+    return reader;
+  }
+
+  /** Committed length as last seen. */
+  long length() {
+    return view.length();
+  }
+
+  String path() {
+    return path;
+  }
+
+  /** Committed length now, if the file may have grown since it was last seen. */
+  long currentLength() throws TakoException {
+    View known = view;
+    return known.file.getUnderConstruction() ? refetch(known.length()).length() : known.length();
+  }
+
+  /**
+   * Reads from {@code position} into {@code target}: all that fits and is there.
+   *
+   * @return bytes read, -1 at or behind the end of file
+   */
+  int read(long position, ByteBuffer target) throws TakoException {
+    if (!target.hasRemaining()) {
+      return 0;
+    }
+    int start = target.position();
+    while (target.hasRemaining()) {
+      long from = position + (target.position() - start);
+      View known = view;
+      if (from >= known.length()) {
+        if (!known.file.getUnderConstruction() || from >= refetch(from).length()) {
+          break;
+        }
+      } else if (known.small != null) {
+        readSmall(known, from, target);
+      } else {
+        readExtent(from, target);
+      }
+    }
+    int count = target.position() - start;
+    return count == 0 ? -1 : count;
+  }
+
+  private static void readSmall(View known, long from, ByteBuffer target) {
+    int count = (int) Math.min(target.remaining(), known.length() - from);
+    target.put(target.position(), known.small, (int) from, count);
+    target.position(target.position() + count);
+  }
+
+  private void readExtent(long from, ByteBuffer target) throws TakoException {
+    for (int attempt = 1; ; attempt++) {
+      ExtentView extent = view.extents.find(from);
+      if (extent == null) {
+        extent = refetch(from).extents.find(from);
+      }
+      if (extent == null) {
+        // Truncated meanwhile, or small now: look again at the whole.
+        return;
+      }
+      int count = (int) Math.min(target.remaining(), extent.end() - from);
+      try {
+        source.read(extent, (int) (from - extent.start()), count, target);
+        return;
+      } catch (StaleExtentException e) {
+        if (attempt == STALE_MAX) {
+          throw new TakoException(
+              Status.CORRUPT,
+              "read "
+                  + path
+                  + " on "
+                  + session.server()
+                  + ": "
+                  + e.getMessage()
+                  + "; the pool's memory is damaged or was written by someone else",
+              e);
+        }
+        view = new View(view.file, view.small, ExtentIndex.EMPTY);
+      }
+    }
+  }
+
+  private View refetch(long position) throws TakoException {
+    View known = view;
+    return fetch(GetExtents.newBuilder().setFileId(known.file.getId()).setOffset(position), known);
+  }
+
+  private View fetch(GetExtents.Builder what, View known) throws TakoException {
+    ExtentMap map =
+        session
+            .call("read", path, Request.newBuilder().setGetExtents(what.setLimit(BATCH)))
+            .getExtentMap();
+    FileInfo file = map.getFile();
+    List<ExtentView> extents = new ArrayList<>(map.getExtentsCount());
+    for (Extent extent : map.getExtentsList()) {
+      extents.add(new ExtentView(extent));
+    }
+    boolean sameVersion = known != null && known.file.getVersion() == file.getVersion();
+    ExtentIndex base = sameVersion ? known.extents : ExtentIndex.EMPTY;
+    ByteBuffer small =
+        file.getLength() > 0 && file.getLength() == map.getInlineData().size()
+            ? map.getInlineData().asReadOnlyByteBuffer()
+            : null;
+    View fetched = new View(file, small, base.with(extents));
+    view = fetched;
+    return fetched;
+  }
+}

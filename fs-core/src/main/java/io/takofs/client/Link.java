@@ -1,0 +1,65 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Session;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection on which a session is open.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class Link implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+
+  private final ServerConnection connection;
+  private final SessionIdentity identity;
+  private final Session terms;
+  private final Object opening = new Object();
+  private volatile DataZone zone;
+
+  Link(ServerConnection connection, SessionIdentity identity, Session terms) {
+    this.connection = connection;
+    this.identity = identity;
+    this.terms = terms;
+  }
+
+  ServerConnection connection() {
+    return connection;
+  }
+
+  SessionIdentity identity() {
+    return identity;
+  }
+
+  /** What the server said when the session was opened on this connection. */
+  Session terms() {
+    return terms;
+  }
+
+  /** The data zone, opened when it is first wanted. */
+  DataZone zone(long deadlineNs) throws TakoException {
+    DataZone opened = zone;
+    if (opened == null) {
+      synchronized (opening) {
+        opened = zone;
+        if (opened == null) {
+          opened = connection.openZone(terms, deadlineNs);
+          zone = opened;
+        }
+      }
+    }
+    return opened;
+  }
+
+  /** Notes a failure that nobody waits for. */
+  void failed(TakoException why) {
+    LOG.debug("session {}: {}", Long.toHexString(identity.clientId()), why.getMessage());
+  }
+
+  @Override
+  public void close() {
+    connection.close();
+  }
+}

@@ -1,0 +1,221 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.OpenSession;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one link to the server: made when it is first wanted, made again when it broke.
+ *
+ * <p>Thread rule: any thread; one of them connects while the others wait.
+ */
+final class Links {
+  private static final Logger LOG = LoggerFactory.getLogger(Links.class);
+
+  private final Connector connector;
+  private final String user;
+  private final String clientName;
+  private final long connectTimeoutNs;
+  private final Backoff.Limits backoff;
+  private final ReentrantLock connecting = new ReentrantLock();
+  private volatile Link current;
+  private volatile SessionIdentity identity;
+  private volatile boolean shut;
+  private volatile String verdict = "";
+
+  Links(
+      Connector connector,
+      String user,
+      String clientName,
+      long connectTimeoutNs,
+      Backoff.Limits backoff) {
+    this.connector = connector;
+    this.user = user;
+    this.clientName = clientName;
+    this.connectTimeoutNs = connectTimeoutNs;
+    this.backoff = backoff;
+  }
+
+  String server() {
+    return connector.server();
+  }
+
+  SessionIdentity identity() {
+    return identity;
+  }
+
+  String transportVerdict() {
+    return verdict;
+  }
+
+  /**
+   * The link, connecting until the deadline when there is none.
+   *
+   * @param what the operation it is for, for errors
+   */
+  Link get(long deadlineNs, String what) throws TakoException {
+    Link link = current;
+    if (link != null && link.connection().isOpen()) {
+      return link;
+    }
+    try {
+      if (!connecting.tryLock(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+        throw new TakoException(
+            Status.DEADLINE_EXCEEDED, what + ": no connection to the server in time");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new TakoException(Status.UNAVAILABLE, what + ": interrupted", e);
+    }
+    try {
+      link = current;
+      if (link == null || !link.connection().isOpen()) {
+        drop(link);
+        link = connectUntil(deadlineNs, what);
+        current = link;
+      }
+      return link;
+    } finally {
+      connecting.unlock();
+    }
+  }
+
+  private Link connectUntil(long deadlineNs, String what) throws TakoException {
+    Backoff pause = new Backoff(backoff);
+    long now = System.nanoTime();
+    // Who was never connected learns soon that nobody is there.
+    long patience =
+        identity == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
+    while (true) {
+      if (shut) {
+        throw new TakoException(Status.UNAVAILABLE, what + ": the client is closed");
+      }
+      try {
+        return connect(deadlineNs);
+      } catch (IOException e) {
+        if (!worthRetrying(e) || !pause.sleep(now + patience)) {
+          throw new TakoException(
+              e instanceof TakoException known ? known.status() : Status.UNAVAILABLE,
+              what + ": " + e.getMessage(),
+              e);
+        }
+        LOG.debug("connecting again to {}: {}", server(), e.getMessage());
+      }
+    }
+  }
+
+  private static boolean worthRetrying(IOException e) {
+    if (!(e instanceof TakoException known)) {
+      return true;
+    }
+    return switch (known.status()) {
+      case UNAVAILABLE, DISCONNECTED, DEADLINE_EXCEEDED, SESSION_EXPIRED -> true;
+      default -> false;
+    };
+  }
+
+  private Link connect(long deadlineNs) throws IOException {
+    long attemptDeadline =
+        Math.min(deadlineNs - System.nanoTime(), connectTimeoutNs) + System.nanoTime();
+    SessionIdentity resumed = identity;
+    ServerConnection connection =
+        connector.connect(resumed == null ? 0 : resumed.clientId(), attemptDeadline);
+    Link link = null;
+    try {
+      link = open(connection, resumed, attemptDeadline);
+      identity = link.identity();
+      verdict = connection.transportVerdict();
+      return link;
+    } finally {
+      if (link == null) {
+        connection.close();
+      }
+    }
+  }
+
+  private Link open(ServerConnection connection, SessionIdentity resumed, long deadlineNs)
+      throws TakoException {
+    SessionIdentity caller = resumed == null ? new SessionIdentity(0, new CallNumbers()) : resumed;
+    long sequence = caller.numbers().begin();
+    try {
+      Request request =
+          Request.newBuilder()
+              .setAcknowledgedBelow(caller.numbers().acknowledgedBelow())
+              .setOpenSession(
+                  OpenSession.newBuilder()
+                      .setProtocolVersion(Layout.PROTOCOL_VERSION)
+                      .setLayoutHash(Layout.LAYOUT_HASH)
+                      .setUser(user)
+                      .setClientName(clientName))
+              .build();
+      Reply reply = connection.call(caller.clientId(), sequence, request, deadlineNs);
+      if (reply.getStatus() == Status.SESSION_EXPIRED) {
+        identity = null;
+      }
+      if (reply.getStatus() != Status.OK) {
+        throw new TakoException(reply.getStatus(), reply.getMessage());
+      }
+      SessionIdentity opened =
+          resumed != null
+              ? resumed
+              : new SessionIdentity(reply.getSession().getClientId(), caller.numbers());
+      return new Link(connection, opened, reply.getSession());
+    } finally {
+      caller.numbers().end(sequence);
+    }
+  }
+
+  /** Closes {@code link}; the next {@link #get} makes another. */
+  void drop(Link link) {
+    if (link != null) {
+      link.close();
+    }
+  }
+
+  /**
+   * The server does not know the session of {@code link}: the next {@link #get} opens a new one.
+   */
+  void forget(Link link) {
+    connecting.lock();
+    try {
+      if (identity == link.identity()) {
+        identity = null;
+      }
+      link.close();
+    } finally {
+      connecting.unlock();
+    }
+  }
+
+  /** No more connecting; returns the link if there is one that works. */
+  Link shut() {
+    connecting.lock();
+    try {
+      shut = true;
+      Link link = current;
+      if (link != null && !link.connection().isOpen()) {
+        link.close();
+        link = null;
+      }
+      if (link == null) {
+        connector.close();
+      }
+      return link;
+    } finally {
+      connecting.unlock();
+    }
+  }
+
+  /** Releases what connections were made from; after {@link #shut}. */
+  void close() {
+    connector.close();
+  }
+}

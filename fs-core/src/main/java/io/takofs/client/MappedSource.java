@@ -1,0 +1,68 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/**
+ * Loads from mapped memory. Bytes are copied first and the copy is verified: mapped memory may
+ * change at any time.
+ */
+final class MappedSource implements ExtentSource {
+  private static final ThreadLocal<byte[]> SCRATCH =
+      ThreadLocal.withInitial(() -> new byte[Layout.GRANULE_SIZE]);
+
+  private final ZoneAccess access;
+
+  MappedSource(ZoneAccess access) {
+    this.access = access;
+  }
+
+  @Override
+  public void read(ExtentView extent, int offset, int count, ByteBuffer target)
+      throws TakoException, StaleExtentException {
+    MappedZone zone = access.enter();
+    try {
+      ByteBuffer arena = zone.arena(extent.extent().getArena());
+      if (!extent.hasChecksums()) {
+        byte[] entries = new byte[extent.checksumsSize()];
+        arena.get(extent.checksumsOffset(), entries);
+        extent.offerChecksums(entries);
+      }
+      copy(arena, extent, offset, count, target);
+      target.position(target.position() + count);
+    } finally {
+      zone.exit();
+    }
+  }
+
+  private static void copy(
+      ByteBuffer arena, ExtentView extent, int offset, int count, ByteBuffer target)
+      throws StaleExtentException {
+    CRC32C crc = new CRC32C();
+    ByteBuffer copied = target.duplicate();
+    int end = offset + count;
+    int at = target.position();
+    for (int from = offset; from < end; ) {
+      int granule = from / Layout.GRANULE_SIZE;
+      int start = granule * Layout.GRANULE_SIZE;
+      int length = extent.granuleLength(granule);
+      int piece = Math.min(end, start + length) - from;
+      crc.reset();
+      if (piece == length) {
+        target.put(at, arena, extent.arenaOffset() + start, length);
+        crc.update(copied.limit(at + length).position(at));
+        extent.verify(granule, crc);
+      } else {
+        byte[] scratch = SCRATCH.get();
+        arena.get(extent.arenaOffset() + start, scratch, 0, length);
+        crc.update(scratch, 0, length);
+        extent.verify(granule, crc);
+        target.put(at, scratch, from - start, piece);
+      }
+      from += piece;
+      at += piece;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Session;
+
+/**
+ * One connection to the server.
+ *
+ * <p>Thread rule: any thread.
+ */
+interface ServerConnection extends AutoCloseable {
+  /**
+   * Sends a request and waits for its reply, whatever its status.
+   *
+   * @param clientId session that calls, 0 before there is one
+   * @param sequence number of the call within the session
+   * @param deadlineNs of {@link System#nanoTime}
+   * @throws TakoException DEADLINE_EXCEEDED or DISCONNECTED: the outcome is unknown
+   */
+  Reply call(long clientId, long sequence, Request request, long deadlineNs) throws TakoException;
+
+  /** Whether calls may still succeed. */
+  boolean isOpen();
+
+  /** How this connection reaches the server, and why this way; for people. */
+  String transportVerdict();
+
+  /**
+   * The data zone over this connection or one beside it; closing the connection closes it.
+   *
+   * @param terms of the session that is open on this connection
+   * @param deadlineNs of {@link System#nanoTime}
+   */
+  DataZone openZone(Session terms, long deadlineNs) throws TakoException;
+
+  @Override
+  void close();
+}

@@ -1,0 +1,220 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.CloseSession;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The calls of one client. Each has a number and a deadline; when the connection breaks, the call
+ * reconnects and sends itself again under the same number, so that it is executed exactly once.
+ * When the server has forgotten the session, later calls open a new one, and a call whose outcome
+ * is unknown fails and says so.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class Session implements AutoCloseable {
+  private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
+
+  private final Links links;
+  private final long timeoutNs;
+  private final Backoff.Limits backoff;
+
+  Session(Connector connector, TakoConfig config, String user, String clientName) {
+    this.timeoutNs = config.get(ConfigKeys.CLIENT_TIMEOUT).toNanos();
+    this.backoff =
+        new Backoff.Limits(
+            config.get(ConfigKeys.CLIENT_BACKOFF_MIN).toNanos(),
+            config.get(ConfigKeys.CLIENT_BACKOFF_MAX).toNanos());
+    this.links =
+        new Links(
+            connector,
+            user,
+            clientName,
+            config.get(ConfigKeys.CLIENT_CONNECT_TIMEOUT).toNanos(),
+            backoff);
+  }
+
+  /** The server, {@code host:port}. */
+  String server() {
+    return links.server();
+  }
+
+  /** The present connection, made when there is none; within the time of one call. */
+  Link link(String operation, String path) throws TakoException {
+    return links.get(deadline(), what(operation, path));
+  }
+
+  /** When a call that begins now must be over, of {@link System#nanoTime}. */
+  long deadline() {
+    return System.nanoTime() + timeoutNs;
+  }
+
+  /** Calls under whatever session there is; returns the reply, whose status is OK. */
+  Reply call(String operation, String path, Request.Builder request) throws TakoException {
+    return call(operation, path, request, null).reply();
+  }
+
+  /**
+   * Calls.
+   *
+   * @param operation and {@code path}, for messages
+   * @param request changed by this: its acknowledgement is filled in
+   * @param owner the session the call is good for, null for any: a commit makes sense only under
+   *     the session that holds the lease
+   * @throws TakoException with the reply's status when it is not OK; SESSION_EXPIRED when the owner
+   *     is gone, or when the session ended while the outcome was unknown; DEADLINE_EXCEEDED
+   */
+  Answer call(String operation, String path, Request.Builder request, SessionIdentity owner)
+      throws TakoException {
+    String what = what(operation, path);
+    long deadline = deadline();
+    Attempt attempt = new Attempt(what, request, owner);
+    Backoff pause = new Backoff(backoff);
+    try {
+      while (true) {
+        Link link = links.get(deadline, what);
+        Reply reply = attempt.send(link, deadline);
+        if (reply.getStatus() == Status.OK) {
+          return new Answer(reply, link.identity());
+        }
+        switch (reply.getStatus()) {
+          case DISCONNECTED -> links.drop(link);
+          case SESSION_EXPIRED -> links.forget(link);
+          case UNAVAILABLE -> {}
+          default -> throw failure(what, reply);
+        }
+        if (!pause.sleep(deadline)) {
+          throw failure(what, reply);
+        }
+      }
+    } finally {
+      attempt.end();
+    }
+  }
+
+  private static TakoException failure(String what, Reply reply) {
+    return new TakoException(reply.getStatus(), what + ": " + reply.getMessage());
+  }
+
+  private String what(String operation, String path) {
+    return operation + (path.isEmpty() ? "" : " " + path) + " on " + server();
+  }
+
+  /** Whether {@code identity} is the present session, as far as this client knows. */
+  boolean isCurrent(SessionIdentity identity) {
+    return links.identity() == identity;
+  }
+
+  /** How the server is reached, and why this way; empty before the first connection. */
+  String transportVerdict() {
+    return links.transportVerdict();
+  }
+
+  /** Ends the session at the server, if it can be told, and the connection. */
+  @Override
+  public void close() {
+    Link link = links.shut();
+    if (link == null) {
+      return;
+    }
+    long sequence = link.identity().numbers().begin();
+    try {
+      Request request =
+          Request.newBuilder()
+              .setAcknowledgedBelow(link.identity().numbers().acknowledgedBelow())
+              .setCloseSession(CloseSession.getDefaultInstance())
+              .build();
+      link.connection()
+          .call(
+              link.identity().clientId(),
+              sequence,
+              request,
+              System.nanoTime() + Math.min(timeoutNs, CLOSE_TIMEOUT_NS));
+    } catch (TakoException e) {
+      // The server ends the session by itself when the connection is gone.
+      link.failed(e);
+    } finally {
+      link.close();
+      links.close();
+    }
+  }
+
+  /** One call and its number, which moves to another session only while nothing can have run. */
+  private static final class Attempt {
+    private final String what;
+    private final Request.Builder request;
+    private final SessionIdentity owner;
+    private SessionIdentity identity;
+    private long sequence;
+    private TakoException doubt;
+
+    Attempt(String what, Request.Builder request, SessionIdentity owner) {
+      this.what = what;
+      this.request = request;
+      this.owner = owner;
+    }
+
+    /** Sends once; a connection that breaks makes a reply that says so. */
+    Reply send(Link link, long deadline) throws TakoException {
+      if (identity != link.identity()) {
+        moveTo(link.identity());
+      }
+      request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
+      try {
+        return link.connection().call(identity.clientId(), sequence, request.build(), deadline);
+      } catch (TakoException e) {
+        if (e.status() != Status.DISCONNECTED) {
+          throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
+        }
+        doubt = e;
+        return Reply.newBuilder().setStatus(e.status()).setMessage(e.getMessage()).build();
+      }
+    }
+
+    private void moveTo(SessionIdentity next) throws TakoException {
+      if (owner != null && owner != next) {
+        throw new TakoException(
+            Status.SESSION_EXPIRED,
+            what
+                + ": the server ended the session that opened this file, and with it its lease;"
+                + " what was flushed before is kept");
+      }
+      if (doubt != null && changesSomething()) {
+        throw new TakoException(
+            Status.SESSION_EXPIRED,
+            what
+                + ": the connection broke and the server ended the session meanwhile; whether the"
+                + " operation was executed is unknown, look before doing it again",
+            doubt);
+      }
+      end();
+      identity = next;
+      sequence = next.numbers().begin();
+    }
+
+    private boolean changesSomething() {
+      return switch (request.getOperationCase()) {
+        case GET_FILE,
+            LIST,
+            GET_EXTENTS,
+            GET_CONTENT_SUMMARY,
+            GET_USAGE,
+            GET_SERVER_STATUS,
+            RENEW_LEASES ->
+            false;
+        default -> true;
+      };
+    }
+
+    void end() {
+      if (identity != null) {
+        identity.numbers().end(sequence);
+      }
+    }
+  }
+}

@@ -1,0 +1,317 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.Append;
+import io.takofs.proto.Create;
+import io.takofs.proto.Delete;
+import io.takofs.proto.GetContentSummary;
+import io.takofs.proto.GetFile;
+import io.takofs.proto.GetServerStatus;
+import io.takofs.proto.GetUsage;
+import io.takofs.proto.Mkdirs;
+import io.takofs.proto.RecoverLease;
+import io.takofs.proto.Rename;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerStatus;
+import io.takofs.proto.SetAttributes;
+import io.takofs.proto.Truncate;
+import java.io.Closeable;
+import java.net.URI;
+
+/**
+ * A client of one Tako server.
+ *
+ * <p>Paths are absolute, {@code /}-separated, without empty, {@code .} or {@code ..} elements; each
+ * element is 1 to 255 bytes of UTF-8. Every failure is a {@link TakoException}: callers branch on
+ * its status, people read its message, which names the operation, the path, the server and the
+ * cause. A call that cannot be finished within {@code fs.tako.client.timeout} fails; until then a
+ * broken connection is made again and the call is executed exactly once. When the server has ended
+ * the session meanwhile ({@code SESSION_EXPIRED}), whether a change was made is unknown to the
+ * caller, later calls work in a new session, and files that were open for writing are closed at
+ * what was flushed.
+ *
+ * <p>Thread rule: any thread. No thread of its own runs unless files are open for writing.
+ */
+public final class TakoClient implements Closeable {
+  private final URI uri;
+  private final String user;
+  private final TakoConfig config;
+  private final Session session;
+  private final LeaseKeeper leases;
+
+  TakoClient(URI uri, TakoConfig config, String user, Connector connector) {
+    this.uri = uri;
+    this.user = user;
+    this.config = config;
+    this.session = new Session(connector, config, user, ClientName.get());
+    this.leases = new LeaseKeeper(session);
+  }
+
+  /**
+   * A client of the server at {@code uri}. The connection is made by the first call.
+   *
+   * @param uri {@code tako://host[:port]}; the port is 7420 unless it is given; a path is ignored
+   * @param user who calls, as permissions see it
+   * @throws TakoException INVALID_ARGUMENT for a URI of another form
+   */
+  public static TakoClient connect(URI uri, TakoConfig config, String user) throws TakoException {
+    TakoConfig own = new TakoConfig(config);
+    return new TakoClient(uri, own, user, RpcConnector.of(uri, own));
+  }
+
+  /** The server's URI, as given. */
+  public URI uri() {
+    return uri;
+  }
+
+  /** Who calls. */
+  public String user() {
+    return user;
+  }
+
+  /**
+   * How the server is reached and why this way, for people; connects when there was no call yet.
+   */
+  public String transportVerdict() throws TakoException {
+    if (session.transportVerdict().isEmpty()) {
+      session.link("connect", "");
+    }
+    return session.transportVerdict();
+  }
+
+  // ---- namespace
+
+  /**
+   * Makes a directory; does nothing when it exists.
+   *
+   * @param permission 12 bits, umask already applied; also of parents that are made
+   * @param createParents whether missing parents are made, else NOT_FOUND
+   * @throws TakoException NOT_A_DIRECTORY when a file is in the way
+   */
+  public void mkdirs(String path, int permission, boolean createParents) throws TakoException {
+    session.call(
+        "mkdirs",
+        path,
+        Request.newBuilder()
+            .setMkdirs(
+                Mkdirs.newBuilder()
+                    .setPath(path)
+                    .setPermission(permission)
+                    .setCreateParents(createParents)));
+  }
+
+  /** Makes a directory with mode 0755 and its missing parents. */
+  public void mkdirs(String path) throws TakoException {
+    mkdirs(path, 0755, true);
+  }
+
+  /**
+   * What {@code path} names.
+   *
+   * @throws TakoException NOT_FOUND
+   */
+  public PathStatus getStatus(String path) throws TakoException {
+    Request.Builder request = Request.newBuilder().setGetFile(GetFile.newBuilder().setPath(path));
+    return PathStatus.of(path, session.call("stat", path, request).getFile());
+  }
+
+  /**
+   * The entries of a directory.
+   *
+   * @throws TakoException NOT_FOUND, NOT_A_DIRECTORY, PERMISSION_DENIED
+   */
+  public DirectoryIterator list(String path) throws TakoException {
+    return new DirectoryIterator(session, path);
+  }
+
+  /**
+   * Renames a file or directory, whatever is below it, atomically.
+   *
+   * @param target full path of the new entry; its parent must exist
+   * @param overwrite replaces a file, or an empty directory, at target; else ALREADY_EXISTS
+   */
+  public void rename(String source, String target, boolean overwrite) throws TakoException {
+    session.call(
+        "rename to " + target + " of",
+        source,
+        Request.newBuilder()
+            .setRename(
+                Rename.newBuilder().setSource(source).setTarget(target).setOverwrite(overwrite)));
+  }
+
+  /**
+   * Deletes a file, or a directory; with what is below it when {@code recursive}, at once for
+   * everybody who looks.
+   *
+   * @throws TakoException NOT_FOUND, NOT_EMPTY
+   */
+  public void delete(String path, boolean recursive) throws TakoException {
+    session.call(
+        "delete",
+        path,
+        Request.newBuilder().setDelete(Delete.newBuilder().setPath(path).setRecursive(recursive)));
+  }
+
+  /**
+   * Cuts a closed file to {@code length} bytes, at most its present length.
+   *
+   * @throws TakoException LEASE_HELD while it is being written
+   */
+  public void truncate(String path, long length) throws TakoException {
+    session.call(
+        "truncate",
+        path,
+        Request.newBuilder().setTruncate(Truncate.newBuilder().setPath(path).setLength(length)));
+  }
+
+  /** Sets the 12 permission bits. */
+  public void setPermission(String path, int permission) throws TakoException {
+    setAttributes("setPermission", path, SetAttributes.newBuilder().setPermission(permission));
+  }
+
+  /** Sets owner and group; null leaves one as it is. */
+  public void setOwner(String path, String owner, String group) throws TakoException {
+    SetAttributes.Builder change = SetAttributes.newBuilder();
+    if (owner != null) {
+      change.setOwner(owner);
+    }
+    if (group != null) {
+      change.setGroup(group);
+    }
+    setAttributes("setOwner", path, change);
+  }
+
+  /** Sets times, milliseconds since 1970; -1 leaves one as it is. */
+  public void setTimes(String path, long modificationTimeMs, long accessTimeMs)
+      throws TakoException {
+    SetAttributes.Builder change = SetAttributes.newBuilder();
+    if (modificationTimeMs != -1) {
+      change.setModificationTimeMs(modificationTimeMs);
+    }
+    if (accessTimeMs != -1) {
+      change.setAccessTimeMs(accessTimeMs);
+    }
+    setAttributes("setTimes", path, change);
+  }
+
+  /** Sets the replication that a file records. */
+  public void setReplication(String path, int replication) throws TakoException {
+    setAttributes("setReplication", path, SetAttributes.newBuilder().setReplication(replication));
+  }
+
+  private void setAttributes(String operation, String path, SetAttributes.Builder change)
+      throws TakoException {
+    session.call(operation, path, Request.newBuilder().setSetAttributes(change.setPath(path)));
+  }
+
+  /**
+   * Ends the lease on a file whoever holds it: the file closes at what was flushed, and its former
+   * writer is refused. Does nothing when nobody writes it.
+   */
+  public void recoverLease(String path) throws TakoException {
+    session.call(
+        "recoverLease",
+        path,
+        Request.newBuilder().setRecoverLease(RecoverLease.newBuilder().setPath(path)));
+  }
+
+  /** Sums up what is at and below {@code path}. */
+  public ContentSummary contentSummary(String path) throws TakoException {
+    io.takofs.proto.ContentSummary sum =
+        session
+            .call(
+                "contentSummary",
+                path,
+                Request.newBuilder()
+                    .setGetContentSummary(GetContentSummary.newBuilder().setPath(path)))
+            .getContentSummary();
+    return new ContentSummary(
+        sum.getLength(), sum.getFileCount(), sum.getDirectoryCount(), sum.getSpaceConsumed());
+  }
+
+  // ---- data
+
+  /**
+   * Creates a file and opens it for writing. It exists, with length 0, when this returns.
+   *
+   * @throws TakoException ALREADY_EXISTS without overwrite; LEASE_HELD when another client writes
+   *     it; NOT_FOUND, NOT_A_DIRECTORY for its parents
+   */
+  public TakoOutputStream create(String path, CreateOptions options) throws TakoException {
+    Request.Builder request =
+        Request.newBuilder()
+            .setCreate(
+                Create.newBuilder()
+                    .setPath(path)
+                    .setPermission(options.permission())
+                    .setOverwrite(options.overwrite())
+                    .setCreateParents(options.createParents())
+                    .setReplication(
+                        options.replication() > 0
+                            ? options.replication()
+                            : config.get(ConfigKeys.REPLICATION))
+                    .setBlockSize(
+                        options.blockSize() > 0
+                            ? options.blockSize()
+                            : config.get(ConfigKeys.BLOCK_SIZE)));
+    return writer(path, session.call("create", path, request, null));
+  }
+
+  /**
+   * Opens a closed file to write behind its end.
+   *
+   * @throws TakoException LEASE_HELD when another client writes it
+   */
+  public TakoOutputStream append(String path) throws TakoException {
+    Request.Builder request = Request.newBuilder().setAppend(Append.newBuilder().setPath(path));
+    return writer(path, session.call("append", path, request, null));
+  }
+
+  private TakoOutputStream writer(String path, Answer opened) throws TakoException {
+    io.takofs.proto.Session terms = session.link("write", path).terms();
+    ZoneAccess access = new ZoneAccess(session, opened.session(), "write", path);
+    FileWriter file = FileWriter.open(session, access, path, opened, terms.getInlineMax());
+    leases.opened(terms.getLeaseSoftLimitMs());
+    return new TakoOutputStream(file, path, leases::closed);
+  }
+
+  /**
+   * Opens a file for reading: what is committed now, and what its writer flushes later.
+   *
+   * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
+   */
+  public TakoInputStream open(String path) throws TakoException {
+    ZoneAccess access = new ZoneAccess(session, null, "read", path);
+    return new TakoInputStream(FileReader.open(session, path, new MappedSource(access)));
+  }
+
+  // ---- server
+
+  /** Space of the server. */
+  public Usage usage() throws TakoException {
+    io.takofs.proto.Usage usage =
+        session
+            .call("usage", "", Request.newBuilder().setGetUsage(GetUsage.getDefaultInstance()))
+            .getUsage();
+    return new Usage(usage.getCapacity(), usage.getUsed(), usage.getFree());
+  }
+
+  /** State and counters of the server. */
+  public ServerStatus serverStatus() throws TakoException {
+    return session
+        .call(
+            "status",
+            "",
+            Request.newBuilder().setGetServerStatus(GetServerStatus.getDefaultInstance()))
+        .getServerStatus();
+  }
+
+  /** Ends the session. Files still open for writing are closed at what was flushed. */
+  @Override
+  public void close() {
+    leases.close();
+    session.close();
+  }
+}

@@ -1,0 +1,141 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+
+/**
+ * Reads a file. What is returned was verified against its checksum; bytes that cannot be verified
+ * fail with {@code CORRUPT}. A file that is being written grows under the reader with each flush of
+ * its writer. A file that was deleted stays readable for a short time at most and then fails.
+ *
+ * <p>Thread rule: any thread; calls that use the position are executed one after the other,
+ * positioned reads side by side.
+ */
+public final class TakoInputStream extends InputStream {
+  private final FileReader reader;
+  private final byte[] one = new byte[1];
+  private long position;
+  private volatile boolean closed;
+
+  TakoInputStream(FileReader reader) {
+    this.reader = reader;
+  }
+
+  @Override
+  public synchronized int read() throws TakoException {
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] target) throws TakoException {
+    return read(target, 0, target.length);
+  }
+
+  @Override
+  public int read(byte[] target, int offset, int length) throws TakoException {
+    return read(ByteBuffer.wrap(target, offset, length));
+  }
+
+  /**
+   * Reads into the remaining space of {@code target}: as much as there is, up to the end of file.
+   *
+   * @return bytes read; -1 at the end of file, 0 when {@code target} is full
+   */
+  public synchronized int read(ByteBuffer target) throws TakoException {
+    checkOpen();
+    int count = reader.read(position, target);
+    position += Math.max(count, 0);
+    return count;
+  }
+
+  /** Reads from {@code position}, leaving the stream's own; -1 at or behind the end of file. */
+  public int read(long position, byte[] target, int offset, int length) throws TakoException {
+    return read(position, ByteBuffer.wrap(target, offset, length));
+  }
+
+  /** Reads from {@code position}, leaving the stream's own; -1 at or behind the end of file. */
+  public int read(long position, ByteBuffer target) throws TakoException {
+    checkOpen();
+    if (position < 0) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, "read " + reader.path() + ": negative position " + position);
+    }
+    return reader.read(position, target);
+  }
+
+  /**
+   * Reads all of {@code length} bytes from {@code position}, leaving the stream's own.
+   *
+   * @throws EOFException when the file ends before
+   */
+  public void readFully(long position, byte[] target, int offset, int length) throws IOException {
+    ByteBuffer space = ByteBuffer.wrap(target, offset, length);
+    read(position, space);
+    if (space.hasRemaining()) {
+      throw new EOFException(
+          String.format(
+              "read %s: wanted %d bytes at %d, the file ends at %d",
+              reader.path(), length, position, reader.length()));
+    }
+  }
+
+  /**
+   * Moves the position.
+   *
+   * @throws EOFException when {@code target} is negative or behind the end of file
+   */
+  public synchronized void seek(long target) throws IOException {
+    checkOpen();
+    if (target < 0 || (target > reader.length() && target > reader.currentLength())) {
+      throw new EOFException(
+          String.format(
+              "seek %s: %d is outside the file of %d bytes",
+              reader.path(), target, reader.length()));
+    }
+    position = target;
+  }
+
+  /** Position in the file of the next byte. */
+  public synchronized long getPos() {
+    return position;
+  }
+
+  /** Committed length as last seen, bytes. */
+  public long length() {
+    return reader.length();
+  }
+
+  @Override
+  public synchronized long skip(long count) throws TakoException {
+    checkOpen();
+    long skipped = Math.max(0, Math.min(count, reader.length() - position));
+    position += skipped;
+    return skipped;
+  }
+
+  /** Bytes between the position and the length as last seen, {@code Integer.MAX_VALUE} at most. */
+  @Override
+  public synchronized int available() throws TakoException {
+    checkOpen();
+    return (int) Math.max(0, Math.min(Integer.MAX_VALUE, reader.length() - position));
+  }
+
+  /** Releases buffers and what was read ahead; the stream stays open. */
+  public void unbuffer() {}
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+
+  private void checkOpen() throws TakoException {
+    if (closed) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, "read " + reader.path() + ": the stream is closed");
+    }
+  }
+}
