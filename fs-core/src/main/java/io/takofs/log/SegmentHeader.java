@@ -28,7 +28,8 @@ record SegmentHeader(
   private static final SegmentHeader NEVER_USED =
       new SegmentHeader(SegmentState.FREE, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-  private static final int[] COPIES = {0, Layout.SEGMENT_HEADER_COPY_B};
+  private static final int COPY_A = 0;
+  private static final int COPY_B = Layout.SEGMENT_HEADER_COPY_B;
 
   /** Whether no segment was ever in the slot. */
   boolean isNeverUsed() {
@@ -80,25 +81,32 @@ record SegmentHeader(
         writeSequence + 1);
   }
 
-  /** Writes both copies, one after the other, each made persistent before the next. */
+  /**
+   * Writes both copies, one after the other, each made persistent before the next: first the one
+   * that is not the newest whole one, which a crash may have left alone with the present truth.
+   */
   void write(LogZone zone, int slot, Crc32cScratch crc) {
-    for (int copy : COPIES) {
-      encode(zone.slot(slot), copy, crc);
-      VarHandle.releaseFence();
-      zone.persist(slot, copy, Layout.SEGMENT_HEADER_SIZE);
-    }
+    ByteBuffer memory = zone.slot(slot);
+    boolean secondIsNewest = isNewer(decode(memory, COPY_B, crc), decode(memory, COPY_A, crc));
+    writeCopy(zone, slot, secondIsNewest ? COPY_A : COPY_B, crc);
+    writeCopy(zone, slot, secondIsNewest ? COPY_B : COPY_A, crc);
   }
 
   /** The newest whole copy in {@code memory}, or null when neither is whole. */
   static SegmentHeader read(ByteBuffer memory, Crc32cScratch crc) {
-    SegmentHeader newest = null;
-    for (int copy : COPIES) {
-      SegmentHeader header = decode(memory, copy, crc);
-      if (header != null && (newest == null || header.writeSequence > newest.writeSequence)) {
-        newest = header;
-      }
-    }
-    return newest;
+    SegmentHeader first = decode(memory, COPY_A, crc);
+    SegmentHeader second = decode(memory, COPY_B, crc);
+    return isNewer(second, first) ? second : first;
+  }
+
+  private static boolean isNewer(SegmentHeader header, SegmentHeader than) {
+    return header != null && (than == null || header.writeSequence > than.writeSequence);
+  }
+
+  private void writeCopy(LogZone zone, int slot, int at, Crc32cScratch crc) {
+    encode(zone.slot(slot), at, crc);
+    VarHandle.releaseFence();
+    zone.persist(slot, at, Layout.SEGMENT_HEADER_SIZE);
   }
 
   private void encode(ByteBuffer memory, int at, Crc32cScratch crc) {
