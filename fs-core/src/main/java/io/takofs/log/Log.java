@@ -37,6 +37,9 @@ public interface Log extends AutoCloseable {
   /** Bytes appended since the log began, for deciding when to checkpoint. */
   long appendedBytes();
 
+  /** Segments that hold entries. */
+  int segmentCount();
+
   /** A durable checkpoint covers everything up to {@code index}: segments wholly below may go. */
   void trim(long index);
 

@@ -137,7 +137,7 @@ public final class SegmentedLog implements Log {
     return appendedBytes;
   }
 
-  /** Segments that hold entries. */
+  @Override
   public int segmentCount() {
     return segments.size();
   }

@@ -15,6 +15,7 @@ public final class IncomingCall {
   private final long sequence;
   private final long epoch;
   private final Request request;
+  private final int size;
 
   IncomingCall(
       RpcConnection connection,
@@ -22,13 +23,15 @@ public final class IncomingCall {
       long clientId,
       long sequence,
       long epoch,
-      Request request) {
+      Request request,
+      int size) {
     this.connection = connection;
     this.slot = slot;
     this.clientId = clientId;
     this.sequence = sequence;
     this.epoch = epoch;
     this.request = request;
+    this.size = size;
   }
 
   /** Where it came from. */
@@ -53,6 +56,11 @@ public final class IncomingCall {
 
   public Request request() {
     return request;
+  }
+
+  /** Bytes that came, header included. */
+  public int size() {
+    return size;
   }
 
   /** Answers; does nothing when the connection is gone. */

@@ -154,7 +154,13 @@ public final class RpcConnection {
       pair.postReceive(workRequestId);
       arrived.add(
           new IncomingCall(
-              this, slot, header.clientId(), header.sequence(), header.epoch(), request));
+              this,
+              slot,
+              header.clientId(),
+              header.sequence(),
+              header.epoch(),
+              request,
+              byteCount));
     } catch (InvalidProtocolBufferException e) {
       fault = "no request: " + e.getMessage();
     }

@@ -1,0 +1,32 @@
+package io.takofs.server;
+
+import io.takofs.proto.Caller;
+import io.takofs.rpc.RpcConnection;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/**
+ * What the server knows of one session beyond what the log says: who is connected, and when it was
+ * last heard of. Lost at a restart, which counts as a sign of life.
+ *
+ * <p>Thread rule: the holder of the data server's lock.
+ */
+final class ClientState {
+  final long clientId;
+  final Set<RpcConnection> connections = new LinkedHashSet<>();
+
+  /** Who calls; null until a connection of this incarnation opened the session. */
+  Caller caller;
+
+  String clientName = "";
+  long lastHeardNs;
+
+  /** When the last connection went. */
+  long aloneSinceNs;
+
+  ClientState(long clientId, long nowNs) {
+    this.clientId = clientId;
+    this.lastHeardNs = nowNs;
+    this.aloneSinceNs = nowNs;
+  }
+}

@@ -1,0 +1,72 @@
+package io.takofs.server;
+
+import io.takofs.transport.QueuePair;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The connections through which clients reach the data zone, kept until it is certain that nothing
+ * more arrives through them.
+ *
+ * <p>Thread rule: any thread. Has its own lock, under which nothing else is taken: revoking a pair
+ * may wait for its transport.
+ */
+final class DataConnections {
+  private final Map<Long, List<QueuePair>> pairs = new HashMap<>();
+  private final Set<QueuePair> ended = new LinkedHashSet<>();
+
+  synchronized void add(long clientId, QueuePair pair) {
+    pairs.computeIfAbsent(clientId, id -> new ArrayList<>()).add(pair);
+  }
+
+  /** Whether nothing that {@code clientId} posted can land any more. */
+  synchronized boolean isFenced(long clientId) {
+    return !pairs.containsKey(clientId);
+  }
+
+  /** The peer closed {@code pair} or died; {@link #sweep} lets go of it when that is safe. */
+  synchronized void ended(QueuePair pair) {
+    ended.add(pair);
+  }
+
+  /** Lets nothing more of {@code clientId} arrive, as soon as {@link #sweep} can. */
+  synchronized void fence(long clientId) {
+    ended.addAll(pairs.getOrDefault(clientId, List.of()));
+  }
+
+  /** Revokes and closes what has ended or was fenced, where that can be promised by now. */
+  void sweep() {
+    for (QueuePair pair : endedPairs()) {
+      if (pair.revoke()) {
+        drop(pair);
+        pair.close();
+      }
+    }
+  }
+
+  /** Ends all connections, at the end of the server. */
+  void close() {
+    for (QueuePair pair : all()) {
+      drop(pair);
+      pair.close();
+    }
+  }
+
+  private synchronized List<QueuePair> endedPairs() {
+    return List.copyOf(ended);
+  }
+
+  private synchronized List<QueuePair> all() {
+    return pairs.values().stream().flatMap(List::stream).toList();
+  }
+
+  private synchronized void drop(QueuePair pair) {
+    ended.remove(pair);
+    pairs.values().forEach(mine -> mine.remove(pair));
+    pairs.values().removeIf(List::isEmpty);
+  }
+}

@@ -1,0 +1,251 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.log.Log;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.RemoteArena;
+import io.takofs.proto.Reply;
+import io.takofs.rpc.IncomingCall;
+import io.takofs.rpc.RpcConnection;
+import io.takofs.rpc.RpcHandler;
+import io.takofs.rpc.RpcServer;
+import io.takofs.server.groups.GroupMapping;
+import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.store.Store;
+import io.takofs.transport.Access;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A data server over whatever transports it is given: {@link DataServerCore} behind one lock.
+ *
+ * <p>It has no threads of its own: {@link #tick} is called by {@link Housekeeper}, or by a
+ * simulation.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class DataServer implements RpcHandler, AutoCloseable {
+  private final ReentrantLock lock = new ReentrantLock();
+  private final DataServerCore core;
+  private final DataConnections dataConnections = new DataConnections();
+  private final GroupMapping groups;
+  private final Executor blocking;
+  private final long epoch;
+  private final int maxConnections;
+  private final List<MappedMemory> arenaMemory;
+  private final List<Served> served = new ArrayList<>();
+  private final Map<String, List<RemoteArena>> arenas = new HashMap<>();
+  private volatile Runnable tickWanted = () -> {};
+  private boolean closed;
+
+  /** A transport and what was made from it. */
+  private record Served(ProtectionDomain domain, List<MemoryRegion> regions, RpcServer rpc) {}
+
+  /** A reply that waits until the lock is free. */
+  private record Answer(IncomingCall call, Reply reply) {}
+
+  /**
+   * @param store at its last checkpoint
+   * @param log not yet polled
+   * @param arenaMemory the data zone
+   * @param blocking runs what may block: asking for groups
+   * @param maxConnections that carry calls, a transport
+   */
+  public DataServer(
+      Clock clock,
+      ServerSettings settings,
+      long epoch,
+      Store store,
+      Log log,
+      List<MappedMemory> arenaMemory,
+      GroupMapping groups,
+      Executor blocking,
+      int maxConnections) {
+    this.epoch = epoch;
+    this.groups = groups;
+    this.blocking = blocking;
+    this.maxConnections = maxConnections;
+    this.arenaMemory = List.copyOf(arenaMemory);
+    StateMachine machine =
+        new StateMachine(
+            store, arenaMemory.stream().map(MappedMemory::length).toList(), settings.limits());
+    this.core =
+        new DataServerCore(clock, settings, epoch, store, log, machine, dataConnections, groups);
+  }
+
+  /**
+   * Replays the log; before any transport is added.
+   *
+   * @throws TakoException when the log cannot be applied
+   */
+  public void recover() throws TakoException {
+    core.recover();
+  }
+
+  /**
+   * Serves over {@code transport}, which stays its owner's.
+   *
+   * @return what the owner passes to the transport's listen
+   */
+  public ConnectionAcceptor serve(Transport transport) throws IOException {
+    ProtectionDomain domain = transport.allocateProtectionDomain();
+    List<MemoryRegion> regions = new ArrayList<>();
+    List<RemoteArena> addresses = new ArrayList<>();
+    for (MappedMemory arena : arenaMemory) {
+      MemoryRegion region =
+          domain.register(arena, 0, Math.toIntExact(arena.length()), Access.REMOTE_READ_WRITE);
+      addresses.add(
+          RemoteArena.newBuilder()
+              .setIndex(regions.size())
+              .setAddress(region.address())
+              .setRkey(region.rkey())
+              .setLength(region.length())
+              .build());
+      regions.add(region);
+    }
+    RpcServer rpc = new RpcServer(transport, this, domain, epoch, maxConnections);
+    lock.lock();
+    try {
+      served.add(new Served(domain, regions, rpc));
+      arenas.put(transport.name(), addresses);
+      core.setArenas(arenas);
+    } finally {
+      lock.unlock();
+    }
+    return rpc.acceptor();
+  }
+
+  /** Runs {@code listener} when {@link #tick} should be called soon. */
+  void onTickWanted(Runnable listener) {
+    tickWanted = listener;
+  }
+
+  /**
+   * Does what is due.
+   *
+   * @return nanoseconds until the next call is wanted
+   */
+  public long tick() {
+    long next;
+    List<Long> toFence;
+    lock.lock();
+    try {
+      if (closed) {
+        return Long.MAX_VALUE;
+      }
+      next = core.onTick();
+      toFence = core.clientsToFence();
+    } finally {
+      lock.unlock();
+    }
+    toFence.forEach(dataConnections::fence);
+    dataConnections.sweep();
+    return next;
+  }
+
+  /**
+   * Ends all connections and makes a last checkpoint. Listeners are closed by their owner, before.
+   */
+  @Override
+  public void close() {
+    for (Served each : served) {
+      each.rpc.close();
+    }
+    dataConnections.close();
+    lock.lock();
+    try {
+      closed = true;
+      core.checkpoint();
+    } finally {
+      lock.unlock();
+    }
+    for (Served each : served) {
+      each.regions.forEach(MemoryRegion::close);
+      each.domain.close();
+    }
+  }
+
+  // ---- what the transports' threads call
+  // ----------------------------------------------------------
+
+  @Override
+  public void onCalls(List<IncomingCall> calls) {
+    List<IncomingCall> ready = new ArrayList<>(calls.size());
+    for (IncomingCall call : calls) {
+      String user = call.request().getOpenSession().getUser();
+      if (!call.request().hasOpenSession() || groups.known(user) != null) {
+        ready.add(call);
+      } else {
+        blocking.execute(
+            () -> {
+              groups.resolve(user);
+              execute(List.of(call));
+            });
+      }
+    }
+    execute(ready);
+  }
+
+  private void execute(List<IncomingCall> calls) {
+    List<Answer> answers = new ArrayList<>(calls.size());
+    boolean tick;
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      core.onCalls(calls, (call, reply) -> answers.add(new Answer(call, reply)));
+      tick = core.wantsTick();
+    } finally {
+      lock.unlock();
+    }
+    for (Answer answer : answers) {
+      answer.call.reply(answer.reply);
+    }
+    if (tick) {
+      tickWanted.run();
+    }
+  }
+
+  @Override
+  public void onDisconnected(RpcConnection connection) {
+    lock.lock();
+    try {
+      core.onDisconnected(connection);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void checkDataConnection(long clientId) throws TakoException {
+    lock.lock();
+    try {
+      core.checkDataConnection(clientId);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void onDataConnected(long clientId, QueuePair pair) {
+    dataConnections.add(clientId, pair);
+  }
+
+  /** The pair stays until it can be fenced: its peer may still have the memory mapped. */
+  @Override
+  public void onDataDisconnected(long clientId, QueuePair pair) {
+    dataConnections.ended(pair);
+  }
+}

@@ -1,0 +1,299 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.log.Log;
+import io.takofs.proto.Caller;
+import io.takofs.proto.LogEntry;
+import io.takofs.proto.OpenSession;
+import io.takofs.proto.RemoteArena;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Session;
+import io.takofs.proto.Status;
+import io.takofs.rpc.IncomingCall;
+import io.takofs.rpc.RpcConnection;
+import io.takofs.server.groups.GroupMapping;
+import io.takofs.server.namespace.SessionInfo;
+import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.store.Store;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The data server without threads, transports and files: calls go in, replies come out, and {@link
+ * #onTick} does what time demands. A simulation drives it like the real server does.
+ *
+ * <p>Thread rule: one thread at a time; {@link DataServer} holds its lock.
+ */
+final class DataServerCore {
+  private static final Logger LOG = LoggerFactory.getLogger(DataServerCore.class);
+
+  private final Clock clock;
+  private final ServerSettings settings;
+  private final long epoch;
+  private final StateMachine machine;
+  private final Journal journal;
+  private final SessionTable sessions;
+  private final GroupMapping groups;
+  private final Counters counters = new Counters();
+  private final Housekeeping housekeeping;
+  private final StatusReport statusReport;
+  private Map<String, List<RemoteArena>> arenas = Map.of();
+
+  /**
+   * @param store holds the last checkpoint
+   * @param log holds what came after it; not yet polled
+   * @param machine over {@code store}
+   * @param epoch incarnation of the server
+   */
+  DataServerCore(
+      Clock clock,
+      ServerSettings settings,
+      long epoch,
+      Store store,
+      Log log,
+      StateMachine machine,
+      DataConnections dataConnections,
+      GroupMapping groups) {
+    this.clock = clock;
+    this.settings = settings;
+    this.epoch = epoch;
+    this.machine = machine;
+    this.groups = groups;
+    this.journal = new Journal(log, store, machine, counters, settings.checkpointBytes());
+    this.sessions = new SessionTable(clock);
+    this.housekeeping =
+        new Housekeeping(clock, settings, journal, machine, sessions, dataConnections, counters);
+    this.statusReport =
+        new StatusReport(clock, settings, epoch, store, log, machine, sessions, counters);
+  }
+
+  /**
+   * Replays the log; afterwards calls may come.
+   *
+   * @throws TakoException when the log cannot be applied
+   */
+  void recover() throws TakoException {
+    int count = journal.recover();
+    for (SessionInfo session : machine.sessions()) {
+      sessions.client(session.clientId());
+    }
+    LOG.info("epoch {}: {} log entries replayed, {} files", epoch, count, machine.files());
+  }
+
+  /** Says where the arenas are for clients of each transport. */
+  void setArenas(Map<String, List<RemoteArena>> arenas) {
+    this.arenas = Map.copyOf(arenas);
+  }
+
+  /** Executes {@code calls} in order; {@code out} gets the reply of each. */
+  void onCalls(List<IncomingCall> calls, BiConsumer<IncomingCall, Reply> out) {
+    for (IncomingCall call : calls) {
+      counters.add("calls", 1);
+      counters.add("calls." + call.request().getOperationCase().name().toLowerCase(Locale.ROOT), 1);
+      counters.add("request.bytes", call.size());
+      Reply reply;
+      try {
+        reply = execute(call);
+      } catch (TakoException e) {
+        reply = refused(e.status(), e.getMessage());
+      } catch (RuntimeException e) {
+        LOG.error("{} from {} failed", call.request(), call.connection().remoteName(), e);
+        reply = refused(Status.INTERNAL, "the server failed: " + e);
+      }
+      if (reply.getStatus() != Status.OK) {
+        counters.add("refused." + reply.getStatus().name().toLowerCase(Locale.ROOT), 1);
+      }
+      out.accept(call, reply);
+    }
+  }
+
+  /** The connection is gone. */
+  void onDisconnected(RpcConnection connection) {
+    sessions.unbind(connection);
+  }
+
+  /** Whether {@code clientId} may connect to the data zone. */
+  void checkDataConnection(long clientId) throws TakoException {
+    if (sessions.find(clientId) == null) {
+      throw unknownSession(clientId);
+    }
+  }
+
+  /**
+   * Does what is due.
+   *
+   * @return nanoseconds until the next call is wanted
+   */
+  long onTick() {
+    return housekeeping.tick();
+  }
+
+  /** Clients whose connections to the data zone are to be fenced; asked once each time. */
+  List<Long> clientsToFence() {
+    return housekeeping.clientsToFence();
+  }
+
+  /** Whether {@link #onTick} should be called soon, whatever it said last. */
+  boolean wantsTick() {
+    return journal.checkpointing() || machine.reclaimPending();
+  }
+
+  /** Makes the present state a checkpoint, so that the next start has nothing to replay. */
+  void checkpoint() {
+    journal.checkpoint();
+  }
+
+  // ---- calls ------------------------------------------------------------------------------------
+
+  private Reply execute(IncomingCall call) throws TakoException {
+    journal.checkUsable();
+    Request request = call.request();
+    if (request.hasOpenSession()) {
+      return openSession(call, request.getOpenSession());
+    }
+    ClientState client = sessions.of(call.connection());
+    if (client == null || client.clientId != call.clientId()) {
+      throw unknownSession(call.clientId());
+    }
+    client.lastHeardNs = clock.nanoTime();
+    if (request.hasGetServerStatus()) {
+      return statusReport.build();
+    }
+    if (!StateMachine.isMutation(request)) {
+      return machine.query(client.caller, request);
+    }
+    Reply reply = mutate(call.clientId(), call.sequence(), client.caller, request);
+    if (request.hasCloseSession() && reply.getStatus() == Status.OK) {
+      sessions.forget(call.clientId());
+      housekeeping.fence(call.clientId());
+    }
+    return reply;
+  }
+
+  private Reply mutate(long clientId, long sequence, Caller caller, Request request)
+      throws TakoException {
+    if (sequence == 0) {
+      throw new TakoException(
+          Status.MALFORMED, "a call that changes something carries no number; numbers begin at 1");
+    }
+    housekeeping.makeRoomFor(request);
+    Reply refusal = machine.refusal(request);
+    if (refusal != null) {
+      return refusal;
+    }
+    LogEntry entry =
+        LogEntry.newBuilder()
+            .setClientId(clientId)
+            .setSequence(sequence)
+            .setTimeMs(clock.currentTimeMillis())
+            .setCaller(caller)
+            .setRequest(request)
+            .addAllLapsedClients(housekeeping.lapsedClients(request, clientId))
+            .build();
+    return journal.execute(entry);
+  }
+
+  // ---- sessions ---------------------------------------------------------------------------------
+
+  private Reply openSession(IncomingCall call, OpenSession open) throws TakoException {
+    checkVersion(open);
+    if (open.getUser().isBlank()) {
+      throw new TakoException(Status.INVALID_ARGUMENT, "a session needs a user; none was named");
+    }
+    Caller caller = caller(open.getUser());
+    Reply reply;
+    if (call.clientId() == 0) {
+      reply = mutate(0, call.sequence(), caller, call.request());
+    } else {
+      checkResumable(call.clientId(), open.getUser());
+      reply = resumed(call.clientId());
+    }
+    if (reply.getStatus() != Status.OK) {
+      return reply;
+    }
+    long clientId = reply.getSession().getClientId();
+    ClientState client = sessions.client(clientId);
+    client.caller = caller;
+    client.clientName = open.getClientName();
+    sessions.bind(call.connection(), client);
+    Session session =
+        reply.getSession().toBuilder()
+            .setEpoch(epoch)
+            .clearArenas()
+            .addAllArenas(arenas.getOrDefault(call.connection().transportName(), List.of()))
+            .build();
+    return reply.toBuilder().setSession(session).build();
+  }
+
+  private static void checkVersion(OpenSession open) throws TakoException {
+    if (open.getProtocolVersion() != Layout.PROTOCOL_VERSION
+        || open.getLayoutHash() != Layout.LAYOUT_HASH) {
+      throw new TakoException(
+          Status.VERSION_MISMATCH,
+          String.format(
+              "the client speaks protocol %d with layout %016x, the server protocol %d with layout"
+                  + " %016x; run the same version of Tako on both",
+              open.getProtocolVersion(),
+              open.getLayoutHash(),
+              Layout.PROTOCOL_VERSION,
+              Layout.LAYOUT_HASH));
+    }
+  }
+
+  private void checkResumable(long clientId, String user) throws TakoException {
+    SessionInfo session = machine.session(clientId);
+    if (session == null) {
+      throw unknownSession(clientId);
+    }
+    if (!session.user().equals(user)) {
+      throw new TakoException(
+          Status.PERMISSION_DENIED,
+          "session " + Long.toHexString(clientId) + " is another user's, not " + user + "'s");
+    }
+  }
+
+  /** A session that exists is not changed by a new connection, so nothing is logged. */
+  private Reply resumed(long clientId) {
+    Session session =
+        Session.newBuilder()
+            .setClientId(clientId)
+            .setBlockSize(settings.limits().blockSize())
+            .setLeaseSoftLimitMs(settings.leaseSoftLimit().toMillis())
+            .setLeaseHardLimitMs(settings.leaseHardLimit().toMillis())
+            .setInlineMax(settings.limits().inlineMax())
+            .build();
+    return Reply.newBuilder().setSession(session).build();
+  }
+
+  private Caller caller(String user) throws TakoException {
+    List<String> known = groups.known(user);
+    if (known == null) {
+      throw new TakoException(
+          Status.UNAVAILABLE, "the groups of " + user + " are being looked up; try again");
+    }
+    boolean superuser =
+        !settings.permissionsEnabled()
+            || user.equals(settings.user())
+            || known.contains(settings.supergroup());
+    return Caller.newBuilder().setUser(user).addAllGroups(known).setSuperuser(superuser).build();
+  }
+
+  private static TakoException unknownSession(long clientId) {
+    return new TakoException(
+        Status.SESSION_EXPIRED,
+        "the server has no session "
+            + Long.toHexString(clientId)
+            + " on this connection; open a new one");
+  }
+
+  private static Reply refused(Status status, String message) {
+    return Reply.newBuilder().setStatus(status).setMessage(message).build();
+  }
+}

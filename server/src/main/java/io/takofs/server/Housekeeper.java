@@ -1,0 +1,67 @@
+package io.takofs.server;
+
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The thread that ticks a {@link DataServer}; asleep between ticks. */
+final class Housekeeper implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Housekeeper.class);
+  private static final long FAILED_PAUSE_NS = 1_000_000_000;
+
+  /** Pauses longer than this are cut short when there is work. */
+  private static final long IDLE_NS = 10_000_000;
+
+  private final DataServer server;
+  private final Thread thread = new Thread(this::run, "tako-housekeeper");
+  private volatile boolean stopped;
+  private volatile boolean idle;
+
+  Housekeeper(DataServer server) {
+    this.server = server;
+    thread.setDaemon(true);
+    server.onTickWanted(this::wake);
+    thread.start();
+  }
+
+  private void wake() {
+    if (idle) {
+      idle = false;
+      LockSupport.unpark(thread);
+    }
+  }
+
+  private void run() {
+    while (!stopped) {
+      long pauseNs;
+      try {
+        pauseNs = server.tick();
+      } catch (RuntimeException e) {
+        LOG.error("housekeeping failed; it is tried again", e);
+        pauseNs = FAILED_PAUSE_NS;
+      }
+      idle = pauseNs > IDLE_NS;
+      if (!stopped) {
+        LockSupport.parkNanos(this, pauseNs);
+      }
+      idle = false;
+    }
+  }
+
+  @Override
+  public void close() {
+    stopped = true;
+    LockSupport.unpark(thread);
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,246 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.ExpireLeases;
+import io.takofs.proto.ExpireSession;
+import io.takofs.proto.FreeExtents;
+import io.takofs.proto.LogEntry;
+import io.takofs.proto.Reclaim;
+import io.takofs.proto.Request;
+import io.takofs.proto.Usage;
+import io.takofs.server.namespace.OpenLease;
+import io.takofs.server.namespace.QuarantinedExtent;
+import io.takofs.server.namespace.StateMachine;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the server does without being asked: ends sessions and leases, frees extents, empties what
+ * was deleted, makes checkpoints. All of it goes through the log like everything else.
+ *
+ * <p>Each tick does a bounded amount of work, so that calls are never kept waiting for long.
+ *
+ * <p>Thread rule: the holder of the data server's lock.
+ */
+final class Housekeeping {
+  private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
+
+  /** Pause when there is nothing to do. */
+  private static final long IDLE_NS = TimeUnit.MILLISECONDS.toNanos(250);
+
+  /** Pause between two pieces of work that is waiting; calls get the lock meanwhile. */
+  private static final long BUSY_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** Time one tick may take, checked between entries. */
+  private static final long BUDGET_NS = TimeUnit.MILLISECONDS.toNanos(2);
+
+  private static final int CHECKPOINT_PAGES = 256;
+  private static final int RECLAIM_ENTRIES = 128;
+  private static final int FREE_EXTENTS = 128;
+
+  private final Clock clock;
+  private final ServerSettings settings;
+  private final Journal journal;
+  private final StateMachine machine;
+  private final SessionTable sessions;
+  private final DataConnections dataConnections;
+  private final Counters counters;
+  private final Set<Long> lapsed = new TreeSet<>();
+  private final Set<Long> toFence = new LinkedHashSet<>();
+  private long lastScanNs;
+  private boolean pressed;
+
+  Housekeeping(
+      Clock clock,
+      ServerSettings settings,
+      Journal journal,
+      StateMachine machine,
+      SessionTable sessions,
+      DataConnections dataConnections,
+      Counters counters) {
+    this.clock = clock;
+    this.settings = settings;
+    this.journal = journal;
+    this.machine = machine;
+    this.sessions = sessions;
+    this.dataConnections = dataConnections;
+    this.counters = counters;
+    this.lastScanNs = clock.nanoTime() - IDLE_NS;
+  }
+
+  /** Does what is due; returns nanoseconds until the next tick is wanted. */
+  long tick() {
+    try {
+      journal.checkUsable();
+      long begin = clock.nanoTime();
+      if (begin - lastScanNs >= IDLE_NS) {
+        lastScanNs = begin;
+        expireSessions();
+        expireLeases();
+        freeQuarantined();
+      }
+      while (machine.reclaimPending() && clock.nanoTime() - begin < BUDGET_NS) {
+        reclaim();
+      }
+      journal.advanceCheckpoint(CHECKPOINT_PAGES);
+    } catch (TakoException e) {
+      LOG.warn("housekeeping has to wait: {}", e.getMessage());
+      return IDLE_NS;
+    }
+    return machine.reclaimPending() || journal.checkpointing() ? BUSY_NS : IDLE_NS;
+  }
+
+  // ---- sessions and leases ----------------------------------------------------------------------
+
+  private void expireSessions() throws TakoException {
+    for (long clientId : sessions.expired(settings.sessionTtl().toNanos())) {
+      endSession(clientId, "its connection was gone for " + settings.sessionTtl());
+    }
+  }
+
+  private void endSession(long clientId, String why) throws TakoException {
+    if (machine.session(clientId) != null) {
+      LOG.info("session {} ends: {}", Long.toHexString(clientId), why);
+      journal.execute(
+          entry().setExpireSession(ExpireSession.newBuilder().setClientId(clientId)).build());
+      counters.add("sessions.expired", 1);
+    }
+    sessions.forget(clientId);
+    fence(clientId);
+  }
+
+  /** The client must not reach the data zone any more. */
+  void fence(long clientId) {
+    toFence.add(clientId);
+  }
+
+  /** Leases of clients silent for the hard limit end; for the soft limit, others may take them. */
+  private void expireLeases() throws TakoException {
+    lapsed.clear();
+    if (!sessions.anySilent(settings.leaseSoftLimit().toNanos())) {
+      return;
+    }
+    Set<Long> gone = new TreeSet<>();
+    for (OpenLease lease : machine.leases()) {
+      long clientId = lease.clientId();
+      if (sessions.silent(clientId, settings.leaseHardLimit().toNanos())) {
+        gone.add(clientId);
+      } else if (sessions.silent(clientId, settings.leaseSoftLimit().toNanos())) {
+        lapsed.add(clientId);
+      }
+    }
+    for (long clientId : gone) {
+      LOG.info(
+          "session {} was silent for {}: its files are closed",
+          Long.toHexString(clientId),
+          settings.leaseHardLimit());
+      journal.execute(
+          entry().setExpireLeases(ExpireLeases.newBuilder().setClientId(clientId)).build());
+      counters.add("leases.expired", 1);
+    }
+  }
+
+  /** The clients whose files {@code request} of {@code clientId} may take over. */
+  Set<Long> lapsedClients(Request request, long clientId) {
+    if (lapsed.isEmpty()) {
+      return Set.of();
+    }
+    return switch (request.getOperationCase()) {
+      case CREATE, APPEND, RECOVER_LEASE, TRUNCATE, DELETE, RENAME -> {
+        Set<Long> others = new TreeSet<>(lapsed);
+        others.remove(clientId);
+        others.removeIf(id -> !sessions.silent(id, settings.leaseSoftLimit().toNanos()));
+        yield others;
+      }
+      default -> Set.of();
+    };
+  }
+
+  // ---- space ------------------------------------------------------------------------------------
+
+  /**
+   * Frees what can be freed when the pool could not hold what {@code request} asks for; what rests
+   * in quarantine for slow readers need not, because readers verify what they read.
+   */
+  void makeRoomFor(Request request) throws TakoException {
+    long wanted =
+        switch (request.getOperationCase()) {
+          case CREATE -> request.getCreate().getGrantBytes();
+          case APPEND -> request.getAppend().getGrantBytes();
+          case GRANT_EXTENTS -> request.getGrantExtents().getBytes();
+          default -> 0;
+        };
+    if (wanted == 0 || hasRoom(wanted)) {
+      return;
+    }
+    pressed = true;
+    long begin = clock.nanoTime();
+    while (!hasRoom(wanted) && clock.nanoTime() - begin < BUDGET_NS) {
+      boolean reclaiming = machine.reclaimPending();
+      if (reclaiming) {
+        reclaim();
+      }
+      if (freeUntil(clock.currentTimeMillis(), true) == 0 && !reclaiming) {
+        return;
+      }
+    }
+  }
+
+  private boolean hasRoom(long bytes) {
+    Usage usage = machine.usage();
+    return usage.getFree() >= bytes + Layout.EXTENT_SIZE_MAX;
+  }
+
+  private void freeQuarantined() throws TakoException {
+    freeUntil(clock.currentTimeMillis() - settings.quarantine().toMillis(), pressed);
+    pressed = false;
+  }
+
+  /**
+   * Frees extents that rest since {@code untilMs} and that nobody can write; returns how many.
+   * Grantees that stand in the way are fenced if their session has ended, if they had the lease's
+   * soft limit to let go, or if space is short.
+   */
+  private int freeUntil(long untilMs, boolean spaceIsShort) throws TakoException {
+    List<QuarantinedExtent> resting = machine.quarantined(untilMs, FREE_EXTENTS);
+    FreeExtents.Builder free = FreeExtents.newBuilder();
+    long patience = clock.currentTimeMillis() - settings.leaseSoftLimit().toMillis();
+    for (QuarantinedExtent extent : resting) {
+      long grantee = extent.granteeId();
+      if (grantee == 0 || dataConnections.isFenced(grantee)) {
+        free.addExtents(extent.extent());
+      } else if (spaceIsShort || machine.session(grantee) == null || extent.sinceMs() < patience) {
+        fence(grantee);
+      }
+    }
+    if (free.getExtentsCount() > 0) {
+      journal.execute(entry().setFreeExtents(free).build());
+      counters.add("extents.freed", free.getExtentsCount());
+    }
+    return free.getExtentsCount();
+  }
+
+  /** Clients whose connections to the data zone must end; asked once each time. */
+  List<Long> clientsToFence() {
+    List<Long> clients = new ArrayList<>(toFence);
+    toFence.clear();
+    return clients;
+  }
+
+  private void reclaim() throws TakoException {
+    journal.execute(entry().setReclaim(Reclaim.newBuilder().setLimit(RECLAIM_ENTRIES)).build());
+    counters.add("reclaims", 1);
+  }
+
+  private LogEntry.Builder entry() {
+    return LogEntry.newBuilder().setTimeMs(clock.currentTimeMillis());
+  }
+}

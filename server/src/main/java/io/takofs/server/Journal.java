@@ -1,0 +1,160 @@
+package io.takofs.server;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.base.TakoException;
+import io.takofs.log.Log;
+import io.takofs.proto.LogEntry;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Status;
+import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.store.Store;
+import java.nio.ByteBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps log, state machine and store in step: what is executed is logged first, what is logged is
+ * applied in order, and checkpoints let go of the log.
+ *
+ * <p>A state machine that fails on a committed entry is a bug that a retry would only repeat: from
+ * then on everything is refused with UNAVAILABLE, and the state on disk stays as the log says.
+ *
+ * <p>Thread rule: the holder of the data server's lock.
+ */
+final class Journal {
+  private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
+
+  private final Log log;
+  private final Store store;
+  private final StateMachine machine;
+  private final Counters counters;
+  private final long checkpointBytes;
+  private long appliedIndex;
+  private long checkpointedBytes;
+  private boolean checkpointing;
+  private Reply lastReply;
+  private String failure;
+
+  Journal(Log log, Store store, StateMachine machine, Counters counters, long checkpointBytes) {
+    this.log = log;
+    this.store = store;
+    this.machine = machine;
+    this.counters = counters;
+    this.checkpointBytes = checkpointBytes;
+    this.appliedIndex = store.checkpointIndex();
+  }
+
+  /**
+   * Applies what the log holds above the checkpoint; returns how many entries that were.
+   *
+   * @throws TakoException INTERNAL when an entry cannot be applied
+   */
+  int recover() throws TakoException {
+    int count = log.poll(this::apply);
+    checkUsable();
+    if (count > 0) {
+      checkpoint();
+    }
+    return count;
+  }
+
+  /**
+   * Logs {@code entry} and applies it.
+   *
+   * @throws TakoException NO_SPACE when the log is full even after a checkpoint, INVALID_ARGUMENT
+   *     when the entry is too large for it, UNAVAILABLE after a failure
+   */
+  Reply execute(LogEntry entry) throws TakoException {
+    checkUsable();
+    ByteBuffer payload = entry.toByteString().asReadOnlyByteBuffer();
+    try {
+      log.propose(payload);
+    } catch (TakoException e) {
+      if (e.status() != Status.NO_SPACE) {
+        throw e;
+      }
+      checkpoint();
+      log.propose(payload.rewind());
+    }
+    lastReply = null;
+    log.poll(this::apply);
+    checkUsable();
+    if (log.appendedBytes() - checkpointedBytes >= checkpointBytes) {
+      beginCheckpoint();
+    }
+    return lastReply;
+  }
+
+  private void apply(long index, ByteBuffer payload) {
+    if (failure != null) {
+      return;
+    }
+    try {
+      if (store.checkpointDue()) {
+        store.checkpoint(appliedIndex);
+      }
+      lastReply = machine.apply(index, LogEntry.parseFrom(payload));
+      appliedIndex = index;
+      counters.add("log.applied", 1);
+    } catch (InvalidProtocolBufferException | RuntimeException e) {
+      failure = "log entry " + index + " cannot be applied: " + e;
+      LOG.error("{}; the server refuses all calls from now on", failure, e);
+    }
+  }
+
+  /** Throws UNAVAILABLE once the state machine has failed. */
+  void checkUsable() throws TakoException {
+    if (failure != null) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "the server stopped serving after an internal error (" + failure + "); see its log");
+    }
+  }
+
+  // ---- checkpoints ------------------------------------------------------------------------------
+
+  /** Makes a whole checkpoint now, and trims the log. */
+  void checkpoint() {
+    if (failure != null) {
+      return;
+    }
+    checkpointedBytes = log.appendedBytes();
+    store.checkpoint(appliedIndex);
+    checkpointing = true;
+    finishCheckpoint();
+  }
+
+  /** Begins a checkpoint that {@link #advanceCheckpoint} carries on, unless one is under way. */
+  void beginCheckpoint() {
+    if (!checkpointing && failure == null) {
+      checkpointedBytes = log.appendedBytes();
+      store.beginCheckpoint(appliedIndex);
+      checkpointing = true;
+    }
+  }
+
+  boolean checkpointing() {
+    return checkpointing;
+  }
+
+  /** Does {@code pages} pages of the checkpoint under way, if there is one. */
+  void advanceCheckpoint(int pages) {
+    if (checkpointing && store.advanceCheckpoint(pages)) {
+      finishCheckpoint();
+    }
+  }
+
+  private void finishCheckpoint() {
+    checkpointing = false;
+    log.trim(store.checkpointIndex());
+    counters.add("checkpoints", 1);
+  }
+
+  long lastIndex() {
+    return log.lastIndex();
+  }
+
+  long appendedBytes() {
+    return log.appendedBytes();
+  }
+}

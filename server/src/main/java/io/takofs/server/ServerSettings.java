@@ -1,0 +1,104 @@
+package io.takofs.server;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
+import io.takofs.server.namespace.Limits;
+import io.takofs.server.pool.PoolSizes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the server's core needs to know of its configuration.
+ *
+ * @param user who runs the server: the superuser
+ * @param supergroup members of it are superusers too
+ * @param permissionsEnabled whether anybody else is not
+ * @param blockSize block size of files whose creator names none, bytes
+ * @param checkpointBytes bytes of log between two checkpoints
+ * @param sessionTtl life of a session without a connection
+ * @param leaseSoftLimit silence after which others may take a file over
+ * @param leaseHardLimit silence after which the server closes the files
+ * @param quarantine rest of freed extents
+ */
+public record ServerSettings(
+    String user,
+    String supergroup,
+    boolean permissionsEnabled,
+    int blockSize,
+    long checkpointBytes,
+    Duration sessionTtl,
+    Duration leaseSoftLimit,
+    Duration leaseHardLimit,
+    Duration quarantine) {
+
+  /** The settings of {@code config} for a server run by {@code user}. */
+  public static ServerSettings of(TakoConfig config, String user) {
+    return new ServerSettings(
+        user,
+        config.get(ConfigKeys.SUPERGROUP),
+        config.get(ConfigKeys.PERMISSIONS_ENABLED),
+        (int) Math.min(Integer.MAX_VALUE, config.get(ConfigKeys.BLOCK_SIZE)),
+        config.get(ConfigKeys.CHECKPOINT_SIZE),
+        config.get(ConfigKeys.SESSION_TTL),
+        config.get(ConfigKeys.LEASE_SOFT_LIMIT),
+        config.get(ConfigKeys.LEASE_HARD_LIMIT),
+        config.get(ConfigKeys.QUARANTINE));
+  }
+
+  /** What the state machine needs of them. */
+  public Limits limits() {
+    return new Limits(
+        user,
+        supergroup,
+        blockSize,
+        Limits.defaults(user).inlineMax(),
+        leaseSoftLimit.toMillis(),
+        leaseHardLimit.toMillis());
+  }
+
+  /** Zones of a pool as {@code config} wants them, rounded up to what zones are made of. */
+  public static PoolSizes poolSizes(TakoConfig config) {
+    return new PoolSizes(
+        up(Math.max(config.get(ConfigKeys.PAGES_SIZE), PoolSizes.PAGES_MIN), Layout.POOL_ALIGN),
+        up(Math.max(config.get(ConfigKeys.LOG_SIZE), PoolSizes.LOG_MIN), Layout.SEGMENT_SIZE),
+        up(Math.max(config.get(ConfigKeys.POOL_SIZE), PoolSizes.DATA_MIN), 1 << 20));
+  }
+
+  /** Groups as {@code user=group,group;user=group} lists them. */
+  public static Map<String, List<String>> groups(String text) throws TakoException {
+    Map<String, List<String>> groups = new HashMap<>();
+    for (String user : text.split(";", -1)) {
+      if (user.isBlank()) {
+        continue;
+      }
+      int equals = user.indexOf('=');
+      if (equals <= 0) {
+        throw new TakoException(
+            Status.INVALID_ARGUMENT,
+            ConfigKeys.GROUPS.name()
+                + " has '"
+                + user
+                + "'; allowed is "
+                + ConfigKeys.GROUPS.allowed());
+      }
+      List<String> names = new ArrayList<>();
+      for (String name : user.substring(equals + 1).split(",", -1)) {
+        if (!name.isBlank()) {
+          names.add(name.strip());
+        }
+      }
+      groups.put(user.substring(0, equals).strip(), List.copyOf(names));
+    }
+    return groups;
+  }
+
+  private static long up(long size, long multiple) {
+    return (size + multiple - 1) / multiple * multiple;
+  }
+}

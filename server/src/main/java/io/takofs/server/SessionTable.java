@@ -1,0 +1,94 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.rpc.RpcConnection;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The sessions of this incarnation and their connections.
+ *
+ * <p>Thread rule: the holder of the data server's lock.
+ */
+final class SessionTable {
+  private final Clock clock;
+  private final Map<Long, ClientState> clients = new HashMap<>();
+  private final Map<RpcConnection, ClientState> byConnection = new HashMap<>();
+
+  SessionTable(Clock clock) {
+    this.clock = clock;
+  }
+
+  /** The state of {@code clientId}, made when there is none. */
+  ClientState client(long clientId) {
+    return clients.computeIfAbsent(clientId, id -> new ClientState(id, clock.nanoTime()));
+  }
+
+  /** The session that {@code connection} opened, or null. */
+  ClientState of(RpcConnection connection) {
+    return byConnection.get(connection);
+  }
+
+  /** The session that {@code clientId} names, if it is known. */
+  ClientState find(long clientId) {
+    return clients.get(clientId);
+  }
+
+  void bind(RpcConnection connection, ClientState client) {
+    unbind(connection);
+    client.connections.add(connection);
+    client.lastHeardNs = clock.nanoTime();
+    byConnection.put(connection, client);
+  }
+
+  void unbind(RpcConnection connection) {
+    ClientState client = byConnection.remove(connection);
+    if (client != null && client.connections.remove(connection)) {
+      client.aloneSinceNs = clock.nanoTime();
+    }
+  }
+
+  /** Forgets the session; its connections stay, unbound. */
+  void forget(long clientId) {
+    ClientState client = clients.remove(clientId);
+    if (client != null) {
+      client.connections.forEach(byConnection::remove);
+    }
+  }
+
+  Collection<ClientState> all() {
+    return clients.values();
+  }
+
+  /** Sessions without a connection for {@code ttlNs}. */
+  List<Long> expired(long ttlNs) {
+    long now = clock.nanoTime();
+    List<Long> ids = new ArrayList<>();
+    for (ClientState client : clients.values()) {
+      if (client.connections.isEmpty() && now - client.aloneSinceNs >= ttlNs) {
+        ids.add(client.clientId);
+      }
+    }
+    return ids;
+  }
+
+  /** Whether {@code clientId} was not heard of for {@code limitNs}. */
+  boolean silent(long clientId, long limitNs) {
+    ClientState client = clients.get(clientId);
+    return client != null && clock.nanoTime() - client.lastHeardNs >= limitNs;
+  }
+
+  /** Whether any client was not heard of for {@code limitNs}. */
+  boolean anySilent(long limitNs) {
+    long now = clock.nanoTime();
+    for (ClientState client : clients.values()) {
+      if (now - client.lastHeardNs >= limitNs) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,86 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.base.Version;
+import io.takofs.log.Log;
+import io.takofs.proto.ConnectionStatus;
+import io.takofs.proto.Reply;
+import io.takofs.proto.ServerStatus;
+import io.takofs.rpc.RpcConnection;
+import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.store.Store;
+
+/**
+ * Says how the server is.
+ *
+ * <p>Thread rule: the holder of the data server's lock.
+ */
+final class StatusReport {
+  /** As many connections as fit a reply. */
+  private static final int CONNECTIONS_MAX = 200;
+
+  private final Clock clock;
+  private final ServerSettings settings;
+  private final long epoch;
+  private final Store store;
+  private final Log log;
+  private final StateMachine machine;
+  private final SessionTable sessions;
+  private final Counters counters;
+  private final long startedNs;
+
+  StatusReport(
+      Clock clock,
+      ServerSettings settings,
+      long epoch,
+      Store store,
+      Log log,
+      StateMachine machine,
+      SessionTable sessions,
+      Counters counters) {
+    this.clock = clock;
+    this.settings = settings;
+    this.epoch = epoch;
+    this.store = store;
+    this.log = log;
+    this.machine = machine;
+    this.sessions = sessions;
+    this.counters = counters;
+    this.startedNs = clock.nanoTime();
+  }
+
+  Reply build() {
+    ServerStatus.Builder status =
+        ServerStatus.newBuilder()
+            .setVersion(Version.text())
+            .setEpoch(epoch)
+            .setUptimeMs((clock.nanoTime() - startedNs) / 1_000_000)
+            .setUsage(machine.usage())
+            .setFiles(machine.files())
+            .setDirectories(machine.directories())
+            .setOpenFiles(machine.leases().size())
+            .setLogLastIndex(log.lastIndex())
+            .setLogSegments(log.segmentCount())
+            .setCheckpointIndex(store.checkpointIndex())
+            .putAllCounters(counters.snapshot())
+            .putCounters("log.bytes", log.appendedBytes())
+            .putCounters("sessions", sessions.all().size())
+            .setUser(settings.user())
+            .setMetadataPagesUsed(store.pagesUsed())
+            .setMetadataPagesTotal(store.pagesTotal());
+    for (ClientState client : sessions.all()) {
+      for (RpcConnection connection : client.connections) {
+        if (status.getConnectionsCount() < CONNECTIONS_MAX) {
+          status.addConnections(
+              ConnectionStatus.newBuilder()
+                  .setClientName(client.clientName)
+                  .setTransport(connection.transportName())
+                  .setRemote(connection.remoteName())
+                  .setUser(client.caller.getUser())
+                  .setCalls(connection.calls()));
+        }
+      }
+    }
+    return Reply.newBuilder().setServerStatus(status).build();
+  }
+}
