@@ -1,0 +1,92 @@
+package io.takofs.hadoop;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.TakoClient;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.URI;
+import org.apache.hadoop.fs.CommonPathCapabilities;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FsServerDefaults;
+import org.apache.hadoop.util.DataChecksum;
+
+/**
+ * What TakoFileSystem and TakoFs both are: a client, and the operations of Hadoop on it.
+ *
+ * <p>Thread rule: any thread.
+ *
+ * @param client the connection
+ * @param statuses what is there
+ * @param namespace directories, renames and deletes
+ * @param data files' bytes
+ * @param attributes permission, owner, times
+ */
+record FileSystemOperations(
+    TakoClient client,
+    StatusOperations statuses,
+    NamespaceOperations namespace,
+    DataOperations data,
+    AttributeOperations attributes)
+    implements Closeable {
+
+  /** Hadoop asks that block sizes are multiples of it. */
+  private static final int BYTES_PER_CHECKSUM = 512;
+
+  private static final int WRITE_PACKET_BYTES = 64 << 10;
+  private static final int FILE_BUFFER_BYTES = 4 << 10;
+
+  static FileSystemOperations on(TakoClient client, URI uri, FileSystem.Statistics statistics) {
+    return new FileSystemOperations(
+        client,
+        new StatusOperations(client, uri),
+        new NamespaceOperations(client),
+        new DataOperations(client, statistics),
+        new AttributeOperations(client));
+  }
+
+  /** A client of the server at {@code uri} for {@code user}. */
+  static TakoClient connect(URI uri, TakoConfig config, String user) throws IOException {
+    try {
+      return TakoClient.connect(uri, config, user);
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, uri.toString());
+    }
+  }
+
+  /** What new files get when nobody says otherwise. */
+  static FsServerDefaults serverDefaults(TakoConfig config) {
+    return new FsServerDefaults(
+        config.get(ConfigKeys.BLOCK_SIZE),
+        BYTES_PER_CHECKSUM,
+        WRITE_PACKET_BYTES,
+        config.get(ConfigKeys.REPLICATION).shortValue(),
+        FILE_BUFFER_BYTES,
+        false,
+        0,
+        DataChecksum.Type.CRC32C);
+  }
+
+  /** What can be done with any path, besides what Hadoop's base classes say. */
+  static boolean hasPathCapability(String capability) {
+    return switch (capability) {
+      case CommonPathCapabilities.FS_APPEND,
+          CommonPathCapabilities.FS_CHECKSUMS,
+          CommonPathCapabilities.FS_PERMISSIONS,
+          CommonPathCapabilities.FS_TRUNCATE ->
+          true;
+      default -> false;
+    };
+  }
+
+  /** Closes files still being written, then the client. */
+  @Override
+  public void close() throws IOException {
+    try {
+      data.close();
+    } finally {
+      client.close();
+    }
+  }
+}

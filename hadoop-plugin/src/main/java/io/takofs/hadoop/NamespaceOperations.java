@@ -1,0 +1,119 @@
+package io.takofs.hadoop;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.TakoClient;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+import org.apache.hadoop.fs.permission.FsPermission;
+
+/**
+ * Directories, renames and deletes. Paths are qualified.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class NamespaceOperations {
+  private final TakoClient client;
+
+  NamespaceOperations(TakoClient client) {
+    this.client = client;
+  }
+
+  /** Makes a directory; one that is there already is fine. */
+  void mkdirs(Path path, FsPermission permission, boolean createParents) throws IOException {
+    Call.to(
+        path,
+        name -> {
+          client.mkdirs(name, permission.toShort(), createParents);
+          return null;
+        });
+  }
+
+  /** False when there was nothing. The root stays, whatever is asked. */
+  boolean delete(Path path, boolean recursive) throws IOException {
+    if (path.isRoot()) {
+      if (!recursive && Call.to(path, name -> client.list(name).hasNext())) {
+        throw new PathIsNotEmptyDirectoryException(path.toString());
+      }
+      return false;
+    }
+    try {
+      client.delete(PathNames.of(path), recursive);
+      return true;
+    } catch (TakoException e) {
+      if (e.status() == Status.NOT_FOUND) {
+        return false;
+      }
+      throw ErrorTranslation.translate(e, path.toString());
+    }
+  }
+
+  /**
+   * Renames as {@code FileSystem.rename(Path, Path)} must: into {@code target} when that is a
+   * directory, and false instead of an error when the two paths do not allow it.
+   */
+  boolean renameOrRefuse(Path source, Path target) throws IOException {
+    String from = PathNames.of(source);
+    String to = PathNames.of(target);
+    try {
+      if (from.equals(to)) {
+        return !client.getStatus(from).directory();
+      }
+      return renameIntoOrTo(from, to);
+    } catch (TakoException e) {
+      if (isRefusal(e.status())) {
+        return false;
+      }
+      throw ErrorTranslation.translate(e, source + " to " + target);
+    }
+  }
+
+  private boolean renameIntoOrTo(String from, String to) throws IOException {
+    try {
+      if (!to.equals("/")) {
+        client.rename(from, to, false);
+        return true;
+      }
+    } catch (TakoException e) {
+      if (e.status() != Status.ALREADY_EXISTS || !client.getStatus(to).directory()) {
+        throw e;
+      }
+    }
+    String name = from.substring(from.lastIndexOf('/'));
+    client.rename(from, to.equals("/") ? name : to + name, false);
+    return true;
+  }
+
+  private static boolean isRefusal(Status status) {
+    return switch (status) {
+      case NOT_FOUND,
+          ALREADY_EXISTS,
+          NOT_A_DIRECTORY,
+          IS_A_DIRECTORY,
+          NOT_EMPTY,
+          INVALID_ARGUMENT ->
+          true;
+      default -> false;
+    };
+  }
+
+  /**
+   * Renames to exactly {@code target}, atomically also when something is replaced.
+   *
+   * @throws IOException an error for whatever does not fit, never false
+   */
+  void rename(Path source, Path target, boolean overwrite) throws IOException {
+    String to = PathNames.of(target);
+    if (PathNames.of(source).equals(to)) {
+      throw new FileAlreadyExistsException(source + ": cannot be renamed to itself");
+    }
+    Call.to(
+        source,
+        from -> {
+          client.rename(from, to, overwrite);
+          return null;
+        });
+  }
+}

@@ -1,0 +1,26 @@
+package io.takofs.hadoop;
+
+import org.apache.hadoop.fs.InvalidPathException;
+import org.apache.hadoop.fs.Path;
+
+/** From Hadoop's paths to the server's. */
+final class PathNames {
+  private PathNames() {}
+
+  /**
+   * The server's name of {@code path}.
+   *
+   * @param path absolute; its scheme and authority were checked
+   * @throws InvalidPathException when an element is one that Hadoop forbids
+   */
+  static String of(Path path) {
+    String name = path.toUri().getPath();
+    for (String element : name.split("/", -1)) {
+      if (element.equals(".") || element.equals("..") || element.indexOf(':') >= 0) {
+        throw new InvalidPathException(
+            name, "'" + element + "' cannot be a name: '.', '..' and ':' are reserved");
+      }
+    }
+    return name.isEmpty() ? "/" : name;
+  }
+}

@@ -1,0 +1,116 @@
+package io.takofs.hadoop;
+
+import io.takofs.client.DirectoryIterator;
+import io.takofs.client.PathStatus;
+import io.takofs.client.TakoClient;
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NoSuchElementException;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.ContentSummary;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
+import org.apache.hadoop.fs.RemoteIterator;
+
+/**
+ * What is there: statuses, listings, block locations, summaries. Paths are qualified.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class StatusOperations {
+  private final TakoClient client;
+  private final URI uri;
+
+  StatusOperations(TakoClient client, URI uri) {
+    this.client = client;
+    this.uri = uri;
+  }
+
+  FileStatus status(Path path) throws IOException {
+    return Call.to(path, name -> Statuses.of(path, client.getStatus(name)));
+  }
+
+  FileStatus[] list(Path path) throws IOException {
+    List<FileStatus> entries = new ArrayList<>();
+    RemoteIterator<FileStatus> listing = iterate(path);
+    while (listing.hasNext()) {
+      entries.add(listing.next());
+    }
+    return entries.toArray(new FileStatus[0]);
+  }
+
+  /** The entries of a directory, or a file itself; a call a page. */
+  RemoteIterator<FileStatus> iterate(Path path) throws IOException {
+    DirectoryIterator entries = Call.to(path, client::list);
+    return new RemoteIterator<>() {
+      @Override
+      public boolean hasNext() throws IOException {
+        return Call.to(path, name -> entries.hasNext());
+      }
+
+      @Override
+      public FileStatus next() throws IOException {
+        PathStatus entry = Call.to(path, name -> entries.next());
+        String name = entry.name();
+        boolean itself = entry.path().equals(PathNames.of(path));
+        return Statuses.of(itself ? path : new Path(path, name), entry);
+      }
+    };
+  }
+
+  /** Like {@link #iterate}, for what {@code filter} accepts, with block locations: no call more. */
+  RemoteIterator<LocatedFileStatus> iterateLocated(Path path, PathFilter filter)
+      throws IOException {
+    RemoteIterator<FileStatus> entries = iterate(path);
+    return new RemoteIterator<>() {
+      private FileStatus next;
+
+      @Override
+      public boolean hasNext() throws IOException {
+        while (next == null && entries.hasNext()) {
+          FileStatus entry = entries.next();
+          next = filter.accept(entry.getPath()) ? entry : null;
+        }
+        return next != null;
+      }
+
+      @Override
+      public LocatedFileStatus next() throws IOException {
+        if (!hasNext()) {
+          throw new NoSuchElementException("no more entries in " + path);
+        }
+        LocatedFileStatus located = Statuses.located(next, uri);
+        next = null;
+        return located;
+      }
+    };
+  }
+
+  BlockLocation[] blocks(FileStatus status, long start, long length) {
+    return Statuses.blocks(status, start, length, uri);
+  }
+
+  ContentSummary contentSummary(Path path) throws IOException {
+    io.takofs.client.ContentSummary summary = Call.to(path, client::contentSummary);
+    return new ContentSummary.Builder()
+        .length(summary.length())
+        .fileCount(summary.fileCount())
+        .directoryCount(summary.directoryCount())
+        .spaceConsumed(summary.spaceConsumed())
+        .build();
+  }
+
+  FsStatus usage() throws IOException {
+    io.takofs.client.Usage usage = Call.to(new Path(uri), name -> client.usage());
+    return new FsStatus(usage.capacity(), usage.used(), usage.free());
+  }
+
+  boolean isSuperuser(String user) throws IOException {
+    return Call.to(new Path(uri), name -> client.serverStatus().getUser().equals(user));
+  }
+}

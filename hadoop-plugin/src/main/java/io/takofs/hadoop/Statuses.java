@@ -1,0 +1,63 @@
+package io.takofs.hadoop;
+
+import io.takofs.client.PathStatus;
+import java.net.URI;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+
+/** From the client's statuses to Hadoop's. */
+final class Statuses {
+  private Statuses() {}
+
+  /** The status of {@code path}, which is qualified. */
+  static FileStatus of(Path path, PathStatus status) {
+    return new FileStatus(
+        status.length(),
+        status.directory(),
+        status.directory() ? 0 : status.replication(),
+        status.directory() ? 0 : status.blockSize(),
+        status.modificationTimeMs(),
+        status.accessTimeMs(),
+        FsPermission.createImmutable((short) status.permission()),
+        status.owner(),
+        status.group(),
+        path);
+  }
+
+  /** {@code status} with the places of its data. */
+  static LocatedFileStatus located(FileStatus status, URI server) {
+    BlockLocation[] locations =
+        status.isDirectory() ? null : blocks(status, 0, Math.max(1, status.getLen()), server);
+    return new LocatedFileStatus(status, locations);
+  }
+
+  /**
+   * Where bytes {@code start} to {@code start + length} are: all on the server, told in blocks
+   * because Hadoop makes its input splits of them.
+   */
+  static BlockLocation[] blocks(FileStatus status, long start, long length, URI server) {
+    if (start < 0 || length < 0) {
+      throw new IllegalArgumentException(
+          status.getPath() + ": invalid range: start " + start + ", length " + length);
+    }
+    long end = start + Math.min(length, status.getLen() - start);
+    if (status.isDirectory() || start >= end) {
+      return new BlockLocation[0];
+    }
+    String[] names = {server.getHost() + ":" + server.getPort()};
+    String[] hosts = {server.getHost()};
+    long blockSize = Math.max(1, status.getBlockSize());
+    int first = Math.toIntExact(start / blockSize);
+    int last = Math.toIntExact((end - 1) / blockSize);
+    BlockLocation[] blocks = new BlockLocation[last - first + 1];
+    for (int i = 0; i < blocks.length; i++) {
+      long offset = (first + i) * blockSize;
+      blocks[i] =
+          new BlockLocation(names, hosts, offset, Math.min(blockSize, status.getLen() - offset));
+    }
+    return blocks;
+  }
+}

@@ -1,0 +1,354 @@
+package io.takofs.hadoop;
+
+import io.takofs.client.CreateOptions;
+import io.takofs.config.TakoConfig;
+import java.io.IOException;
+import java.net.URI;
+import java.util.EnumSet;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.ContentSummary;
+import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileChecksum;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FsServerDefaults;
+import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
+import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
+import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.fs.permission.FsCreateModes;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.security.AccessControlException;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.Progressable;
+
+/**
+ * Tako as a Hadoop {@link FileSystem}: {@code tako://host:port/}.
+ *
+ * <p>It adds paths' qualification, the umask and statistics; what operations do stands in the
+ * classes named {@code *Operations}.
+ *
+ * <p>Thread rule: any thread.
+ */
+public class TakoFileSystem extends FileSystem {
+  private URI uri;
+  private String user;
+  private FsPermission umask;
+  private Path workingDirectory;
+  private FsServerDefaults defaults;
+  private volatile FileSystemOperations operations;
+
+  @Override
+  public void initialize(URI name, Configuration conf) throws IOException {
+    super.initialize(name, conf);
+    setConf(conf);
+    uri = TakoUris.canonical(name);
+    user = UserGroupInformation.getCurrentUser().getShortUserName();
+    umask = FsPermission.getUMask(conf);
+    TakoConfig config = ClientConfig.of(conf);
+    defaults = FileSystemOperations.serverDefaults(config);
+    operations =
+        FileSystemOperations.on(FileSystemOperations.connect(uri, config, user), uri, statistics);
+    workingDirectory = getHomeDirectory();
+  }
+
+  /** The operations, unless this file system was closed. */
+  private FileSystemOperations operations() throws IOException {
+    FileSystemOperations open = operations;
+    if (open == null) {
+      throw new IOException("Filesystem closed: " + uri);
+    }
+    return open;
+  }
+
+  private FileSystemOperations reading() throws IOException {
+    statistics.incrementReadOps(1);
+    return operations();
+  }
+
+  private FileSystemOperations writing() throws IOException {
+    statistics.incrementWriteOps(1);
+    return operations();
+  }
+
+  /** {@code path} with this file system's scheme, host and working directory. */
+  private Path qualified(Path path) {
+    checkPath(path);
+    return path.makeQualified(uri, workingDirectory);
+  }
+
+  // ---- what it is
+
+  @Override
+  public String getScheme() {
+    return TakoUris.SCHEME;
+  }
+
+  @Override
+  public URI getUri() {
+    return uri;
+  }
+
+  @Override
+  protected int getDefaultPort() {
+    return TakoUris.DEFAULT_PORT;
+  }
+
+  @Override
+  public Path getHomeDirectory() {
+    return new Path(uri.getScheme(), uri.getAuthority(), USER_HOME_PREFIX + "/" + user);
+  }
+
+  @Override
+  public Path getWorkingDirectory() {
+    return workingDirectory;
+  }
+
+  @Override
+  public void setWorkingDirectory(Path directory) {
+    Path absolute = qualified(directory);
+    PathNames.of(absolute);
+    workingDirectory = absolute;
+  }
+
+  @Override
+  public FsServerDefaults getServerDefaults(Path path) {
+    return defaults;
+  }
+
+  @Override
+  public long getDefaultBlockSize(Path path) {
+    return defaults.getBlockSize();
+  }
+
+  @Override
+  public short getDefaultReplication(Path path) {
+    return defaults.getReplication();
+  }
+
+  @Override
+  public boolean hasPathCapability(Path path, String capability) throws IOException {
+    String checked =
+        PathCapabilitiesSupport.validatePathCapabilityArgs(qualified(path), capability);
+    return FileSystemOperations.hasPathCapability(checked)
+        || super.hasPathCapability(path, capability);
+  }
+
+  // ---- files
+
+  @Override
+  public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+    return reading().data().open(qualified(path));
+  }
+
+  @Override
+  public FSDataOutputStream create(
+      Path path,
+      FsPermission permission,
+      boolean overwrite,
+      int bufferSize,
+      short replication,
+      long blockSize,
+      Progressable progress)
+      throws IOException {
+    EnumSet<CreateFlag> flags =
+        overwrite
+            ? EnumSet.of(CreateFlag.CREATE, CreateFlag.OVERWRITE)
+            : EnumSet.of(CreateFlag.CREATE);
+    return create(path, permission, flags, true, replication, blockSize);
+  }
+
+  @Override
+  public FSDataOutputStream create(
+      Path path,
+      FsPermission permission,
+      EnumSet<CreateFlag> flags,
+      int bufferSize,
+      short replication,
+      long blockSize,
+      Progressable progress,
+      Options.ChecksumOpt checksum)
+      throws IOException {
+    return create(path, permission, flags, true, replication, blockSize);
+  }
+
+  @Override
+  public FSDataOutputStream createNonRecursive(
+      Path path,
+      FsPermission permission,
+      EnumSet<CreateFlag> flags,
+      int bufferSize,
+      short replication,
+      long blockSize,
+      Progressable progress)
+      throws IOException {
+    return create(path, permission, flags, false, replication, blockSize);
+  }
+
+  private FSDataOutputStream create(
+      Path path,
+      FsPermission permission,
+      Set<CreateFlag> flags,
+      boolean createParents,
+      short replication,
+      long blockSize)
+      throws IOException {
+    FsPermission masked = masked(permission, FsPermission.getFileDefault());
+    CreateOptions options =
+        new CreateOptions(masked.toShort(), false, createParents, replication, blockSize);
+    return writing().data().create(qualified(path), flags, options);
+  }
+
+  /** The bits of {@code permission}, or of {@code otherwise} when null, that the umask leaves. */
+  private FsPermission masked(FsPermission permission, FsPermission otherwise) {
+    return FsCreateModes.applyUMask(permission == null ? otherwise : permission, umask);
+  }
+
+  @Override
+  public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
+      throws IOException {
+    return writing().data().append(qualified(path));
+  }
+
+  /** True: the file has its new length when this returns. */
+  @Override
+  public boolean truncate(Path path, long length) throws IOException {
+    writing().data().truncate(qualified(path), length);
+    return true;
+  }
+
+  @Override
+  public FileChecksum getFileChecksum(Path path, long length) throws IOException {
+    return reading().data().checksum(qualified(path), length);
+  }
+
+  @Override
+  public FileChecksum getFileChecksum(Path path) throws IOException {
+    return getFileChecksum(path, Long.MAX_VALUE);
+  }
+
+  // ---- names
+
+  @Override
+  public boolean mkdirs(Path path, FsPermission permission) throws IOException {
+    FsPermission masked = masked(permission, FsPermission.getDirDefault());
+    writing().namespace().mkdirs(qualified(path), masked, true);
+    return true;
+  }
+
+  @Override
+  public boolean delete(Path path, boolean recursive) throws IOException {
+    return writing().namespace().delete(qualified(path), recursive);
+  }
+
+  @Override
+  public boolean rename(Path source, Path target) throws IOException {
+    return writing().namespace().renameOrRefuse(qualified(source), qualified(target));
+  }
+
+  /** Atomic, also when something is replaced. */
+  @Override
+  @Deprecated
+  protected void rename(Path source, Path target, Options.Rename... options) throws IOException {
+    boolean overwrite = Set.of(options).contains(Options.Rename.OVERWRITE);
+    writing().namespace().rename(qualified(source), qualified(target), overwrite);
+  }
+
+  // ---- what is there
+
+  @Override
+  public FileStatus getFileStatus(Path path) throws IOException {
+    return reading().statuses().status(qualified(path));
+  }
+
+  @Override
+  public FileStatus[] listStatus(Path path) throws IOException {
+    return reading().statuses().list(qualified(path));
+  }
+
+  @Override
+  public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
+    return reading().statuses().iterate(qualified(path));
+  }
+
+  @Override
+  protected RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path, PathFilter filter)
+      throws IOException {
+    return reading().statuses().iterateLocated(qualified(path), filter);
+  }
+
+  @Override
+  public BlockLocation[] getFileBlockLocations(FileStatus file, long start, long length)
+      throws IOException {
+    return file == null ? null : operations().statuses().blocks(file, start, length);
+  }
+
+  /** The server's superuser may do anything; for others the bits decide. */
+  @Override
+  public void access(Path path, FsAction mode) throws IOException {
+    try {
+      super.access(path, mode);
+    } catch (AccessControlException e) {
+      if (!operations().statuses().isSuperuser(user)) {
+        throw e;
+      }
+    }
+  }
+
+  @Override
+  public ContentSummary getContentSummary(Path path) throws IOException {
+    return reading().statuses().contentSummary(qualified(path));
+  }
+
+  @Override
+  public FsStatus getStatus(Path path) throws IOException {
+    return reading().statuses().usage();
+  }
+
+  // ---- attributes
+
+  @Override
+  public void setPermission(Path path, FsPermission permission) throws IOException {
+    writing().attributes().setPermission(qualified(path), permission);
+  }
+
+  @Override
+  public void setOwner(Path path, String owner, String group) throws IOException {
+    writing().attributes().setOwner(qualified(path), owner, group);
+  }
+
+  @Override
+  public void setTimes(Path path, long modified, long accessed) throws IOException {
+    writing().attributes().setTimes(qualified(path), modified, accessed);
+  }
+
+  @Override
+  public boolean setReplication(Path path, short replication) throws IOException {
+    return writing().attributes().setReplication(qualified(path), replication);
+  }
+
+  // ---- the end
+
+  /** Files still being written are closed, whole. The second and later calls do nothing. */
+  @Override
+  public void close() throws IOException {
+    FileSystemOperations open = operations;
+    try {
+      // Deletes what was marked for it, so the client must still be there.
+      super.close();
+    } finally {
+      operations = null;
+      if (open != null) {
+        open.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,209 @@
+package io.takofs.hadoop;
+
+import io.takofs.client.CreateOptions;
+import io.takofs.client.TakoClient;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.EnumSet;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.AbstractFileSystem;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileChecksum;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FsServerDefaults;
+import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.Progressable;
+
+/**
+ * Tako for Hadoop's {@code FileContext}. Renames are the server's own, so that one that replaces
+ * its target is atomic.
+ *
+ * <p>Thread rule: any thread.
+ */
+public class TakoFs extends AbstractFileSystem {
+  private final String user;
+  private final FsServerDefaults defaults;
+  private final FileSystemOperations operations;
+
+  /** Called by Hadoop: the class stands in {@code fs.AbstractFileSystem.tako.impl}. */
+  public TakoFs(URI name, Configuration conf) throws IOException, URISyntaxException {
+    super(TakoUris.canonical(name), TakoUris.SCHEME, true, TakoUris.DEFAULT_PORT);
+    user = UserGroupInformation.getCurrentUser().getShortUserName();
+    defaults = FileSystemOperations.serverDefaults(ClientConfig.of(conf));
+    TakoClient client = SharedClients.get(getUri(), user, conf);
+    operations = FileSystemOperations.on(client, getUri(), statistics);
+  }
+
+  private FileSystemOperations reading() {
+    statistics.incrementReadOps(1);
+    return operations;
+  }
+
+  private FileSystemOperations writing() {
+    statistics.incrementWriteOps(1);
+    return operations;
+  }
+
+  // ---- what it is
+
+  @Override
+  public int getUriDefaultPort() {
+    return TakoUris.DEFAULT_PORT;
+  }
+
+  @Override
+  public Path getHomeDirectory() {
+    return makeQualified(new Path(FileSystem.USER_HOME_PREFIX + "/" + user));
+  }
+
+  @Override
+  @Deprecated
+  public FsServerDefaults getServerDefaults() {
+    return defaults;
+  }
+
+  @Override
+  public FsServerDefaults getServerDefaults(Path path) {
+    return defaults;
+  }
+
+  @Override
+  public boolean hasPathCapability(Path path, String capability) throws IOException {
+    String checked =
+        PathCapabilitiesSupport.validatePathCapabilityArgs(makeQualified(path), capability);
+    return FileSystemOperations.hasPathCapability(checked)
+        || super.hasPathCapability(path, capability);
+  }
+
+  // ---- files
+
+  @Override
+  public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+    return reading().data().open(makeQualified(path));
+  }
+
+  @Override
+  public FSDataOutputStream createInternal(
+      Path path,
+      EnumSet<CreateFlag> flags,
+      FsPermission permission,
+      int bufferSize,
+      short replication,
+      long blockSize,
+      Progressable progress,
+      Options.ChecksumOpt checksum,
+      boolean createParent)
+      throws IOException {
+    CreateOptions options =
+        new CreateOptions(permission.toShort(), false, createParent, replication, blockSize);
+    return writing().data().create(makeQualified(path), flags, options);
+  }
+
+  /** True: the file has its new length when this returns. */
+  @Override
+  public boolean truncate(Path path, long length) throws IOException {
+    writing().data().truncate(makeQualified(path), length);
+    return true;
+  }
+
+  @Override
+  public FileChecksum getFileChecksum(Path path) throws IOException {
+    return reading().data().checksum(makeQualified(path), Long.MAX_VALUE);
+  }
+
+  /** Reads are always verified. */
+  @Override
+  public void setVerifyChecksum(boolean verify) {}
+
+  // ---- names
+
+  @Override
+  public void mkdir(Path path, FsPermission permission, boolean createParent) throws IOException {
+    writing().namespace().mkdirs(makeQualified(path), permission, createParent);
+  }
+
+  @Override
+  public boolean delete(Path path, boolean recursive) throws IOException {
+    return writing().namespace().delete(makeQualified(path), recursive);
+  }
+
+  @Override
+  public void renameInternal(Path source, Path target) throws IOException {
+    renameInternal(source, target, false);
+  }
+
+  @Override
+  public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
+    Path from = makeQualified(source);
+    Path to = makeQualified(target);
+    writing().namespace().rename(from, to, overwrite);
+  }
+
+  // ---- what is there
+
+  @Override
+  public FileStatus getFileStatus(Path path) throws IOException {
+    return reading().statuses().status(makeQualified(path));
+  }
+
+  @Override
+  public FileStatus[] listStatus(Path path) throws IOException {
+    return reading().statuses().list(makeQualified(path));
+  }
+
+  @Override
+  public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
+    return reading().statuses().iterate(makeQualified(path));
+  }
+
+  @Override
+  public RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path) throws IOException {
+    return reading().statuses().iterateLocated(makeQualified(path), any -> true);
+  }
+
+  @Override
+  public BlockLocation[] getFileBlockLocations(Path path, long start, long length)
+      throws IOException {
+    StatusOperations statuses = reading().statuses();
+    return statuses.blocks(statuses.status(makeQualified(path)), start, length);
+  }
+
+  @Override
+  public FsStatus getFsStatus() throws IOException {
+    return reading().statuses().usage();
+  }
+
+  // ---- attributes
+
+  @Override
+  public void setPermission(Path path, FsPermission permission) throws IOException {
+    writing().attributes().setPermission(makeQualified(path), permission);
+  }
+
+  @Override
+  public void setOwner(Path path, String owner, String group) throws IOException {
+    writing().attributes().setOwner(makeQualified(path), owner, group);
+  }
+
+  @Override
+  public void setTimes(Path path, long modified, long accessed) throws IOException {
+    writing().attributes().setTimes(makeQualified(path), modified, accessed);
+  }
+
+  @Override
+  public boolean setReplication(Path path, short replication) throws IOException {
+    return writing().attributes().setReplication(makeQualified(path), replication);
+  }
+}

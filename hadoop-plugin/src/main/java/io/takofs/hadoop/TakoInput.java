@@ -1,0 +1,205 @@
+package io.takofs.hadoop;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.TakoInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.fs.ByteBufferPositionedReadable;
+import org.apache.hadoop.fs.ByteBufferReadable;
+import org.apache.hadoop.fs.CanUnbuffer;
+import org.apache.hadoop.fs.FSExceptionMessages;
+import org.apache.hadoop.fs.FSInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.StreamCapabilities;
+import org.apache.hadoop.fs.statistics.IOStatistics;
+import org.apache.hadoop.fs.statistics.IOStatisticsSource;
+import org.apache.hadoop.fs.statistics.StreamStatisticNames;
+import org.apache.hadoop.fs.statistics.impl.IOStatisticsBinding;
+import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
+
+/**
+ * A file open for reading, as Hadoop reads it.
+ *
+ * <p>Thread rule: any thread, as the client's stream.
+ */
+final class TakoInput extends FSInputStream
+    implements ByteBufferReadable,
+        ByteBufferPositionedReadable,
+        CanUnbuffer,
+        StreamCapabilities,
+        IOStatisticsSource {
+  private final TakoInputStream in;
+  private final Path path;
+  private final FileSystem.Statistics statistics;
+  private final IOStatisticsStore ioStatistics =
+      IOStatisticsBinding.iostatisticsStore()
+          .withCounters(
+              StreamStatisticNames.STREAM_READ_BYTES, StreamStatisticNames.STREAM_READ_OPERATIONS)
+          .build();
+  private final AtomicLong bytesRead =
+      ioStatistics.getCounterReference(StreamStatisticNames.STREAM_READ_BYTES);
+  private final AtomicLong reads =
+      ioStatistics.getCounterReference(StreamStatisticNames.STREAM_READ_OPERATIONS);
+  private volatile boolean closed;
+
+  TakoInput(TakoInputStream in, Path path, FileSystem.Statistics statistics) {
+    this.in = in;
+    this.path = path;
+    this.statistics = statistics;
+  }
+
+  @FunctionalInterface
+  private interface Action<T> {
+    T run() throws IOException;
+  }
+
+  private <T> T translated(Action<T> action) throws IOException {
+    checkOpen();
+    try {
+      return action.run();
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, path.toString());
+    }
+  }
+
+  /** A read that says how many bytes it got; -1 at the end of the file. */
+  private int counted(Action<Integer> read) throws IOException {
+    int count = translated(read);
+    reads.incrementAndGet();
+    if (count > 0) {
+      bytesRead.addAndGet(count);
+      statistics.incrementBytesRead(count);
+    }
+    return count;
+  }
+
+  @Override
+  public int read() throws IOException {
+    int value = translated(in::read);
+    reads.incrementAndGet();
+    if (value >= 0) {
+      bytesRead.incrementAndGet();
+      statistics.incrementBytesRead(1);
+    }
+    return value;
+  }
+
+  @Override
+  public int read(byte[] buffer, int offset, int length) throws IOException {
+    return counted(() -> in.read(buffer, offset, length));
+  }
+
+  @Override
+  public int read(ByteBuffer buffer) throws IOException {
+    return counted(() -> in.read(buffer));
+  }
+
+  @Override
+  public int read(long position, byte[] buffer, int offset, int length) throws IOException {
+    checkOpen();
+    validatePositionedReadArgs(position, buffer, offset, length);
+    return length == 0 ? 0 : counted(() -> in.read(position, buffer, offset, length));
+  }
+
+  @Override
+  public int read(long position, ByteBuffer buffer) throws IOException {
+    checkOpen();
+    checkNotNegative(position);
+    return buffer.hasRemaining() ? counted(() -> in.read(position, buffer)) : 0;
+  }
+
+  @Override
+  public void readFully(long position, ByteBuffer buffer) throws IOException {
+    long next = position;
+    while (buffer.hasRemaining()) {
+      int count = read(next, buffer);
+      if (count < 0) {
+        throw new EOFException(FSExceptionMessages.EOF_IN_READ_FULLY);
+      }
+      next += count;
+    }
+  }
+
+  @Override
+  public void seek(long position) throws IOException {
+    checkNotNegative(position);
+    translated(
+        () -> {
+          in.seek(position);
+          return null;
+        });
+  }
+
+  @Override
+  public long getPos() {
+    return in.getPos();
+  }
+
+  /** There is one server: no other has the bytes. */
+  @Override
+  public boolean seekToNewSource(long position) {
+    return false;
+  }
+
+  @Override
+  public long skip(long count) throws IOException {
+    return translated(() -> in.skip(count));
+  }
+
+  @Override
+  public int available() throws IOException {
+    return translated(in::available);
+  }
+
+  @Override
+  public boolean markSupported() {
+    return false;
+  }
+
+  @Override
+  public void unbuffer() {
+    if (!closed) {
+      in.unbuffer();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (!closed) {
+      closed = true;
+      in.close();
+    }
+  }
+
+  @Override
+  public boolean hasCapability(String capability) {
+    return switch (capability.toLowerCase(java.util.Locale.ROOT)) {
+      case StreamCapabilities.READBYTEBUFFER,
+          StreamCapabilities.PREADBYTEBUFFER,
+          StreamCapabilities.UNBUFFER,
+          StreamCapabilities.IOSTATISTICS ->
+          true;
+      default -> false;
+    };
+  }
+
+  @Override
+  public IOStatistics getIOStatistics() {
+    return ioStatistics;
+  }
+
+  private void checkOpen() throws IOException {
+    if (closed) {
+      throw new IOException(path + ": " + FSExceptionMessages.STREAM_IS_CLOSED);
+    }
+  }
+
+  private void checkNotNegative(long position) throws EOFException {
+    if (position < 0) {
+      throw new EOFException(path + ": " + FSExceptionMessages.NEGATIVE_SEEK + ": " + position);
+    }
+  }
+}
