@@ -4,6 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Status;
+import io.takofs.server.store.PagedStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -64,7 +65,9 @@ public final class Pool implements AutoCloseable {
       directory.checkFormattable();
       directory.allocate(sizes);
       Superblock fresh = new Superblock(new SecureRandom().nextLong(), 0, 1, 0, sizes);
-      try (MappedMemory header = map(directory.meta(), 0, Layout.POOL_ALIGN)) {
+      try (MappedMemory header = map(directory.meta(), 0, Layout.POOL_ALIGN);
+          MappedMemory pages = map(directory.meta(), sizes.pageOffset(), sizes.pages())) {
+        PagedStore.format(pages);
         fresh.write(header.slice(0, Superblock.AREA));
       }
     } finally {

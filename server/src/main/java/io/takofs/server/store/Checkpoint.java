@@ -1,0 +1,112 @@
+package io.takofs.server.store;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * What makes pages a state: the roots of all trees. Stored twice, in pages 0 and 1: a crash or a
+ * bad bit spoils one copy, never both.
+ *
+ * @param generation number of the checkpoint; no page it has is of a later one
+ * @param index last log entry it contains
+ * @param pageCount pages of the zone
+ * @param roots page numbers, 0 for an empty tree
+ */
+record Checkpoint(long generation, long index, int pageCount, int[] roots) {
+  private static final int CRC = Layout.CHECKPOINT_CRC32C_OFFSET;
+
+  /**
+   * The newer valid copy.
+   *
+   * @throws TakoException CORRUPT if there is none
+   */
+  static Checkpoint read(PageMemory memory) throws TakoException {
+    ByteBuffer a = copy(memory, 0);
+    ByteBuffer b = copy(memory, 1);
+    boolean validA = isValid(a);
+    boolean validB = isValid(b);
+    if (!validA && !validB) {
+      throw new TakoException(
+          Status.CORRUPT,
+          "page zone: both copies of the checkpoint fail their CRC; the namespace cannot be read,"
+              + " remove the pool's directory to start an empty one");
+    }
+    Checkpoint newer = decode(validA && (!validB || generation(a) >= generation(b)) ? a : b);
+    if (newer.pageCount != memory.pages()) {
+      throw new TakoException(
+          Status.CORRUPT,
+          "page zone: the checkpoint is of a zone of "
+              + newer.pageCount
+              + " pages, this one has "
+              + memory.pages());
+    }
+    return newer;
+  }
+
+  /** Writes both copies; at every moment one of them is whole. */
+  void write(PageMemory memory) {
+    ByteBuffer encoded = encode();
+    ByteBuffer a = copy(memory, 0);
+    ByteBuffer b = copy(memory, 1);
+    boolean firstA = !isValid(a) || (isValid(b) && generation(a) < generation(b));
+    VarHandle.fullFence();
+    (firstA ? a : b).put(0, encoded, 0, Layout.CHECKPOINT_SIZE);
+    VarHandle.fullFence();
+    (firstA ? b : a).put(0, encoded, 0, Layout.CHECKPOINT_SIZE);
+    VarHandle.fullFence();
+  }
+
+  private ByteBuffer encode() {
+    ByteBuffer to = ByteBuffer.allocate(Layout.CHECKPOINT_SIZE).order(ByteOrder.LITTLE_ENDIAN);
+    to.putInt(Layout.CHECKPOINT_MAGIC_OFFSET, Layout.CHECKPOINT_MAGIC);
+    to.putInt(Layout.CHECKPOINT_TREES_OFFSET, Layout.STORE_TREES);
+    to.putLong(Layout.CHECKPOINT_GENERATION_OFFSET, generation);
+    to.putLong(Layout.CHECKPOINT_INDEX_OFFSET, index);
+    to.putLong(Layout.CHECKPOINT_PAGE_COUNT_OFFSET, pageCount);
+    for (int tree = 0; tree < Layout.STORE_TREES; tree++) {
+      to.putInt(Layout.CHECKPOINT_ROOTS_OFFSET + 4 * tree, roots[tree]);
+    }
+    to.putInt(CRC, crc(to));
+    return to;
+  }
+
+  private static Checkpoint decode(ByteBuffer from) {
+    int[] roots = new int[Layout.STORE_TREES];
+    for (int tree = 0; tree < roots.length; tree++) {
+      roots[tree] = from.getInt(Layout.CHECKPOINT_ROOTS_OFFSET + 4 * tree);
+    }
+    return new Checkpoint(
+        generation(from),
+        from.getLong(Layout.CHECKPOINT_INDEX_OFFSET),
+        (int) from.getLong(Layout.CHECKPOINT_PAGE_COUNT_OFFSET),
+        roots);
+  }
+
+  private static ByteBuffer copy(PageMemory memory, int page) {
+    return memory
+        .buffer(page)
+        .slice(memory.offset(page), Layout.CHECKPOINT_SIZE)
+        .order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  private static boolean isValid(ByteBuffer copy) {
+    return copy.getInt(Layout.CHECKPOINT_MAGIC_OFFSET) == Layout.CHECKPOINT_MAGIC
+        && copy.getInt(Layout.CHECKPOINT_TREES_OFFSET) == Layout.STORE_TREES
+        && copy.getInt(CRC) == crc(copy);
+  }
+
+  private static long generation(ByteBuffer copy) {
+    return copy.getLong(Layout.CHECKPOINT_GENERATION_OFFSET);
+  }
+
+  private static int crc(ByteBuffer copy) {
+    CRC32C crc = new CRC32C();
+    crc.update(copy.slice(0, CRC));
+    return (int) crc.getValue();
+  }
+}

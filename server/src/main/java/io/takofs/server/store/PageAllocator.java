@@ -1,0 +1,209 @@
+package io.takofs.server.store;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
+import java.util.zip.CRC32C;
+
+/**
+ * Which pages are free, which may be written, and which wait for a checkpoint to let go of them.
+ *
+ * <p>A page belongs to the generation in which it was allocated: the number of the checkpoint that
+ * will have it first. Only pages of the present generation are written.
+ *
+ * <p>Limits follow from the pages that the present state fills, not from how many are free, because
+ * that depends on when checkpoints were taken, and a replay must decide as the first run did.
+ *
+ * <p>Thread rule: the store's thread.
+ */
+final class PageAllocator {
+  /** Levels of the highest tree that a zone of 2^31 pages could hold. */
+  static final int LEVELS = 32;
+
+  /** Part of the pages that live data may not fill, so that changes find fresh pages. */
+  private static final int HEADROOM_PART = 8;
+
+  /** Pages of headroom below which a small zone could not apply an entry. */
+  private static final int HEADROOM_MIN = 256;
+
+  /** Part of the pages that growth may not fill, kept for entries that shrink the state. */
+  private static final int SHRINK_PART = 64;
+
+  private final PageMemory memory;
+  private final int[] liveAtLevel = new int[LEVELS];
+  private final IntList free = new IntList();
+  private final int headroom;
+  private final int liveMax;
+  private final int growthMax;
+
+  private long generation;
+  private int live;
+  private IntList changed = new IntList();
+  private IntList retired = new IntList();
+  private IntList frozenChanged = new IntList();
+  private IntList frozenRetired = new IntList();
+  private int sealed;
+
+  /**
+   * @param generation of the pages allocated from now on
+   * @param inUse pages that must not be allocated
+   */
+  PageAllocator(PageMemory memory, long generation, BitSet inUse) {
+    this.memory = memory;
+    this.generation = generation;
+    int pages = memory.pages() - PagedStore.FIRST_PAGE;
+    headroom = Math.max(pages / HEADROOM_PART, Math.min(pages / 4, HEADROOM_MIN));
+    liveMax = pages - headroom;
+    growthMax = liveMax - Math.max(liveMax / SHRINK_PART, LEVELS);
+    for (int page = memory.pages() - 1; page >= PagedStore.FIRST_PAGE; page--) {
+      if (!inUse.get(page)) {
+        free.add(page);
+      }
+    }
+  }
+
+  PageMemory memory() {
+    return memory;
+  }
+
+  /** Counts a page that the opened checkpoint has. */
+  void countLive(int level) {
+    liveAtLevel[level]++;
+    live++;
+  }
+
+  /** A fresh page, its number and generation set. */
+  int allocate(int level) {
+    int page = take();
+    countLive(level);
+    return page;
+  }
+
+  private int take() {
+    Invariant.check(
+        free.size() > 0,
+        "no page is free: the store's owner must take a checkpoint when checkpointDue()");
+    int page = free.removeLast();
+    ByteBuffer b = memory.buffer(page);
+    int at = memory.offset(page);
+    Page.setNumber(b, at, page);
+    Page.setGeneration(b, at, generation);
+    changed.add(page);
+    return page;
+  }
+
+  /** Whether {@code page} may be written in place. */
+  boolean isWritable(int page) {
+    return Page.generation(memory.buffer(page), memory.offset(page)) == generation;
+  }
+
+  /** A writable copy of {@code page}, which is let go. */
+  int copy(int page) {
+    int fresh = take();
+    ByteBuffer to = memory.buffer(fresh);
+    int toAt = memory.offset(fresh);
+    to.put(toAt, memory.buffer(page), memory.offset(page), Layout.PAGE_SIZE);
+    Page.setNumber(to, toAt, fresh);
+    Page.setGeneration(to, toAt, generation);
+    retired.add(page);
+    return fresh;
+  }
+
+  /** Lets go of a page that no tree has any more. */
+  void release(int page) {
+    ByteBuffer b = memory.buffer(page);
+    int at = memory.offset(page);
+    liveAtLevel[Page.level(b, at)]--;
+    live--;
+    if (Page.generation(b, at) == generation) {
+      Page.setGeneration(b, at, 0);
+      free.add(page);
+    } else {
+      retired.add(page);
+    }
+  }
+
+  /** Refuses what might need {@code pages} more than may be filled. */
+  void checkRoom(int pages) throws TakoException {
+    if (live + pages > liveMax) {
+      throw new TakoException(
+          Status.NO_SPACE,
+          "the page zone is full: "
+              + live
+              + " of "
+              + growthMax
+              + " pages hold metadata; delete files, or format a larger pool");
+    }
+  }
+
+  /**
+   * Whether {@code changes} puts can grow the state. Each may split a leaf; an inner page that was
+   * split has room for many more children before it is split again.
+   */
+  boolean hasRoom(int changes) {
+    int inner = live - liveAtLevel[0];
+    int height = height();
+    long splits =
+        Math.min(
+            (long) changes * height, inner + Math.min(changes, Layout.STORE_TREES) + changes / 8);
+    return live + changes + splits <= growthMax;
+  }
+
+  private int height() {
+    int height = LEVELS;
+    while (height > 1 && liveAtLevel[height - 1] == 0) {
+      height--;
+    }
+    return height;
+  }
+
+  /** Whether free pages run low. */
+  boolean isLow() {
+    return free.size() < headroom / 4 * 3;
+  }
+
+  int live() {
+    return live;
+  }
+
+  int growthMax() {
+    return growthMax;
+  }
+
+  /** Ends the generation: its pages are what a checkpoint must seal, none is written any more. */
+  void freeze() {
+    IntList emptyChanged = frozenChanged;
+    IntList emptyRetired = frozenRetired;
+    frozenChanged = changed;
+    frozenRetired = retired;
+    changed = emptyChanged;
+    retired = emptyRetired;
+    sealed = 0;
+    generation++;
+  }
+
+  /** Seals up to {@code pages} frozen pages with their CRC; returns whether all are. */
+  boolean seal(int pages, CRC32C crc) {
+    long frozen = generation - 1;
+    int until = (int) Math.min(frozenChanged.size(), (long) sealed + pages);
+    for (; sealed < until; sealed++) {
+      int page = frozenChanged.get(sealed);
+      ByteBuffer b = memory.buffer(page);
+      int at = memory.offset(page);
+      if (Page.generation(b, at) == frozen) {
+        Page.seal(b, at, crc);
+      }
+    }
+    return sealed == frozenChanged.size();
+  }
+
+  /** The frozen pages are a checkpoint: what only the one before has is free. */
+  void thaw() {
+    free.addAll(frozenRetired);
+    frozenRetired.clear();
+    frozenChanged.clear();
+  }
+}

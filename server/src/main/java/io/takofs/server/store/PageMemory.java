@@ -1,0 +1,60 @@
+package io.takofs.server.store;
+
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * A page zone as numbered pages. A page is a place in a buffer of many, because a buffer object a
+ * page would cost heap and time.
+ *
+ * <p>Thread rule: the store's thread.
+ */
+final class PageMemory {
+  /** Bytes of a chunk: what one buffer covers, and what MappedMemory cuts its slices from. */
+  private static final int CHUNK_SHIFT = 30;
+
+  private static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(Layout.PAGE_SIZE);
+  private static final int IN_CHUNK_SHIFT = CHUNK_SHIFT - PAGE_SHIFT;
+  private static final int IN_CHUNK_MASK = (1 << IN_CHUNK_SHIFT) - 1;
+
+  private final ByteBuffer[] chunks;
+  private final int pages;
+
+  private PageMemory(ByteBuffer[] chunks, int pages) {
+    this.chunks = chunks;
+    this.pages = pages;
+  }
+
+  /** All of {@code zone}. */
+  static PageMemory of(MappedMemory zone) {
+    int count = (int) (((zone.length() - 1) >>> CHUNK_SHIFT) + 1);
+    ByteBuffer[] chunks = new ByteBuffer[count];
+    for (int i = 0; i < count; i++) {
+      long from = (long) i << CHUNK_SHIFT;
+      chunks[i] = zone.slice(from, (int) Math.min(1L << CHUNK_SHIFT, zone.length() - from));
+    }
+    return new PageMemory(chunks, (int) (zone.length() >>> PAGE_SHIFT));
+  }
+
+  /** All of {@code buffer}, at most a GiB. */
+  static PageMemory of(ByteBuffer buffer) {
+    ByteBuffer chunk = buffer.slice(0, buffer.capacity()).order(ByteOrder.LITTLE_ENDIAN);
+    return new PageMemory(new ByteBuffer[] {chunk}, buffer.capacity() >>> PAGE_SHIFT);
+  }
+
+  int pages() {
+    return pages;
+  }
+
+  /** The buffer that {@code page} lies in. */
+  ByteBuffer buffer(int page) {
+    return chunks[page >>> IN_CHUNK_SHIFT];
+  }
+
+  /** Where in its buffer {@code page} begins. */
+  int offset(int page) {
+    return (page & IN_CHUNK_MASK) << PAGE_SHIFT;
+  }
+}

@@ -1,0 +1,146 @@
+package io.takofs.server.store;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import java.util.zip.CRC32C;
+
+/**
+ * The store on a page zone: a copy-on-write B+tree a map, checkpoints that cost what changed.
+ *
+ * <p>A checkpoint is the roots of all trees, in pages 0 and 1. To take one: no page that it has is
+ * written any more; each page changed since the last one gets its CRC; then the two copies of the
+ * roots are replaced, one after the other; then the pages that only the last checkpoint had are
+ * free. A crash at any point finds the roots of a finished checkpoint and all its pages untouched.
+ *
+ * <p>Thread rule: the state machine's thread.
+ */
+public final class PagedStore implements Store {
+  /** Pages before this hold the checkpoint. */
+  static final int FIRST_PAGE = 2;
+
+  private final PageMemory memory;
+  private final PageAllocator pages;
+  private final Tree[] trees = new Tree[Layout.STORE_TREES];
+  private final CRC32C crc = new CRC32C();
+
+  private long generation;
+  private long checkpointIndex;
+  private Checkpoint frozen;
+
+  private PagedStore(PageMemory memory, Checkpoint last, PageAllocator pages) {
+    this.memory = memory;
+    this.pages = pages;
+    generation = last.generation();
+    checkpointIndex = last.index();
+    PageBuilder builder = new PageBuilder();
+    for (int tree = 0; tree < trees.length; tree++) {
+      trees[tree] = new Tree(tree, pages, builder, last.roots()[tree]);
+    }
+  }
+
+  /** Makes {@code zone} an empty store. */
+  public static void format(MappedMemory zone) {
+    format(PageMemory.of(zone));
+  }
+
+  static void format(PageMemory memory) {
+    new Checkpoint(0, 0, memory.pages(), new int[Layout.STORE_TREES]).write(memory);
+  }
+
+  /**
+   * Opens the store in {@code zone} at its last finished checkpoint, after verifying every page of
+   * it.
+   *
+   * @throws TakoException with status CORRUPT, naming the page
+   */
+  public static PagedStore open(MappedMemory zone) throws TakoException {
+    return open(PageMemory.of(zone));
+  }
+
+  static PagedStore open(PageMemory memory) throws TakoException {
+    Checkpoint last = Checkpoint.read(memory);
+    PageAllocator pages = new CheckpointReader(memory, last).read();
+    last.write(memory);
+    return new PagedStore(memory, last, pages);
+  }
+
+  @Override
+  public OrderedMap shard(int shard) {
+    if (shard < 0 || shard >= SHARDS) {
+      throw new IllegalArgumentException("shard " + shard + " of " + SHARDS);
+    }
+    return trees[shard];
+  }
+
+  @Override
+  public OrderedMap server() {
+    return trees[SHARDS];
+  }
+
+  @Override
+  public long checkpointIndex() {
+    return checkpointIndex;
+  }
+
+  @Override
+  public void checkpoint(long index) {
+    advanceCheckpoint(Integer.MAX_VALUE);
+    beginCheckpoint(index);
+    advanceCheckpoint(Integer.MAX_VALUE);
+  }
+
+  @Override
+  public void beginCheckpoint(long index) {
+    if (frozen != null) {
+      return;
+    }
+    int[] roots = new int[trees.length];
+    for (int tree = 0; tree < trees.length; tree++) {
+      roots[tree] = trees[tree].root();
+    }
+    frozen = new Checkpoint(generation + 1, index, memory.pages(), roots);
+    pages.freeze();
+  }
+
+  @Override
+  public boolean advanceCheckpoint(int count) {
+    if (frozen == null) {
+      return true;
+    }
+    if (!pages.seal(count, crc)) {
+      return false;
+    }
+    frozen.write(memory);
+    pages.thaw();
+    generation = frozen.generation();
+    checkpointIndex = frozen.index();
+    frozen = null;
+    return true;
+  }
+
+  @Override
+  public boolean checkpointDue() {
+    return pages.isLow();
+  }
+
+  @Override
+  public boolean hasRoom(int changes) {
+    return pages.hasRoom(changes);
+  }
+
+  @Override
+  public long pagesUsed() {
+    return pages.live();
+  }
+
+  @Override
+  public long pagesTotal() {
+    return pages.growthMax();
+  }
+
+  @Override
+  public void close() {
+    // The zone is the pool's; what is not in a checkpoint is in the log.
+  }
+}
