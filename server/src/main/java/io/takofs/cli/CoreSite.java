@@ -1,0 +1,27 @@
+package io.takofs.cli;
+
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What a Hadoop client needs in core-site.xml to use Tako as its default file system. */
+final class CoreSite {
+  private CoreSite() {}
+
+  /** The whole file. */
+  static String xml(URI fileSystem) {
+    Map<String, String> properties = new LinkedHashMap<>();
+    properties.put("fs.defaultFS", fileSystem.toString());
+    properties.put("fs.tako.impl", "io.takofs.hadoop.TakoFileSystem");
+    properties.put("fs.AbstractFileSystem.tako.impl", "io.takofs.hadoop.TakoFs");
+    StringBuilder xml = new StringBuilder("<?xml version=\"1.0\"?>\n<configuration>\n");
+    properties.forEach(
+        (name, value) ->
+            xml.append("  <property>\n    <name>")
+                .append(name)
+                .append("</name>\n    <value>")
+                .append(value)
+                .append("</value>\n  </property>\n"));
+    return xml.append("</configuration>\n").toString();
+  }
+}

@@ -1,0 +1,147 @@
+package io.takofs.cli;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tako dev}: a data server on a free port of this machine, in the background. */
+@Command(
+    name = "dev",
+    description = "Starts a local data server and says how to use it.",
+    subcommands = DevCommand.Stop.class)
+final class DevCommand implements Callable<Integer> {
+  private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
+  private static final long STOP_TIMEOUT_S = 60;
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private DevDirectory dev;
+
+  @Option(
+      names = "--pool-size",
+      defaultValue = "1g",
+      description = "Memory for file data (default: ${DEFAULT-VALUE}).")
+  private String poolSize;
+
+  @Option(names = "--pool", description = "Directory of the pool (default: on /dev/shm).")
+  private Path pool;
+
+  @Override
+  public Integer call() throws Exception {
+    if (dev.process().isPresent()) {
+      spec.commandLine().getOut().println("already running:");
+      return describe();
+    }
+    Files.createDirectories(dev.configuration());
+    Files.deleteIfExists(dev.uriFile());
+    Process server = start();
+    Files.writeString(dev.pidFile(), server.pid() + System.lineSeparator());
+    await(server);
+    Files.writeString(dev.configuration().resolve("core-site.xml"), CoreSite.xml(dev.uri()));
+    return describe();
+  }
+
+  /** The pool of this directory's server. */
+  private Path poolPath() {
+    return pool != null
+        ? pool.toAbsolutePath()
+        : Path.of("/dev/shm", "tako-dev-" + Integer.toHexString(dev.path().hashCode()));
+  }
+
+  private Process start() throws IOException {
+    Path poolPath = poolPath();
+    Files.writeString(dev.path().resolve("pool"), poolPath + System.lineSeparator());
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("tako.home"), "bin", "tako").toString());
+    command.add("server");
+    command.add("-Dfs.tako.server.port=0");
+    command.add("-Dfs.tako.server.pool.path=" + poolPath);
+    command.add("-Dfs.tako.server.pool.size=" + poolSize);
+    command.add("--uri-file=" + dev.uriFile());
+    return new ProcessBuilder(command)
+        .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+        .redirectErrorStream(true)
+        .redirectOutput(dev.logFile().toFile())
+        .start();
+  }
+
+  /** The server writes its URI when it serves. */
+  private void await(Process server) throws Exception {
+    long start = System.nanoTime();
+    while (!Files.exists(dev.uriFile())) {
+      if (server.waitFor(50, TimeUnit.MILLISECONDS)) {
+        throw new IOException("the server ended at once: " + lastLine());
+      }
+      if (System.nanoTime() - start > START_TIMEOUT_NS) {
+        server.destroy();
+        throw new IOException("the server was not ready in time; its log: " + dev.logFile());
+      }
+    }
+  }
+
+  private String lastLine() throws IOException {
+    List<String> lines = Files.readAllLines(dev.logFile());
+    return lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1);
+  }
+
+  private int describe() throws IOException {
+    URI uri = dev.uri();
+    var out = spec.commandLine().getOut();
+    out.println("Tako serves at  " + uri);
+    out.println("configuration   export HADOOP_CONF_DIR=" + dev.configuration());
+    out.println("transport       " + Transport.verdict(uri));
+    out.println("log             " + dev.logFile());
+    out.println("try             bin/tako fs ls " + uri + "/");
+    out.println("stop            bin/tako dev stop --dir " + dev.path());
+    out.flush();
+    return 0;
+  }
+
+  /** {@code tako dev stop}: ends it and removes its pool. */
+  @Command(
+      name = "stop",
+      description = "Stops the local data server and removes its pool, files and all.")
+  static final class Stop implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+
+    @Mixin private DevDirectory dev;
+
+    @Option(names = "--keep-pool", description = "Keep the pool for the next start.")
+    private boolean keepPool;
+
+    @Override
+    public Integer call() throws Exception {
+      Optional<ProcessHandle> server = dev.process();
+      if (server.isPresent()) {
+        server.get().destroy();
+        try {
+          server.get().onExit().get(STOP_TIMEOUT_S, TimeUnit.SECONDS);
+        } catch (java.util.concurrent.TimeoutException e) {
+          throw new IOException(
+              "process " + server.get().pid() + " did not end in " + STOP_TIMEOUT_S + " s", e);
+        }
+      }
+      Path poolNote = dev.path().resolve("pool");
+      if (!keepPool && Files.exists(poolNote)) {
+        LocalTree.delete(Path.of(Files.readString(poolNote).strip()));
+      }
+      Files.deleteIfExists(dev.pidFile());
+      Files.deleteIfExists(dev.uriFile());
+      spec.commandLine()
+          .getOut()
+          .println(server.isPresent() ? "stopped" : "no local server runs in " + dev.path());
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package io.takofs.cli;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.TakoClient;
+import io.takofs.config.TakoConfig;
+import java.io.IOException;
+import java.net.URI;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Which server a command talks to: that of a path's URI, of --fs, or of {@code tako dev}. */
+final class Location {
+  @Mixin private DevDirectory dev;
+
+  @Option(
+      names = "--fs",
+      paramLabel = "URI",
+      description = "File system of paths without one (default: TAKO_URI, else `tako dev`'s).")
+  private URI fileSystem;
+
+  @Option(names = "--user", description = "Who calls (default: the login name).")
+  private String user = System.getProperty("user.name");
+
+  /** The server that {@code text}, a URI with a path or a path alone, belongs to. */
+  URI server(String text) throws IOException {
+    if (text != null && text.startsWith("tako://")) {
+      URI uri = URI.create(text.replace(" ", "%20"));
+      return URI.create("tako://" + uri.getAuthority());
+    }
+    if (fileSystem != null) {
+      return fileSystem;
+    }
+    String environment = System.getenv("TAKO_URI");
+    return environment != null ? URI.create(environment) : dev.uri();
+  }
+
+  /** A client of that server. */
+  TakoClient client(URI server) throws TakoException {
+    return TakoClient.connect(server, new TakoConfig().addSystemProperties(), user);
+  }
+
+  /** The path part of {@code text}, absolute, without an ending slash. */
+  static String path(String text) throws IOException {
+    String path = text;
+    if (text.startsWith("tako://")) {
+      int slash = text.indexOf('/', "tako://".length());
+      path = slash < 0 ? "/" : text.substring(slash);
+    }
+    if (!path.startsWith("/")) {
+      throw new IOException(
+          "'" + text + "' is not a path of Tako: write /a/b or tako://host:port/a/b");
+    }
+    path = path.replaceAll("/+", "/");
+    return path.length() > 1 && path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+  }
+}

@@ -1,0 +1,81 @@
+package io.takofs.cli;
+
+import io.takofs.client.TakoClient;
+import io.takofs.proto.ConnectionStatus;
+import io.takofs.proto.ServerStatus;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.time.Duration;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tako status}. */
+@Command(name = "status", description = "Prints the state of a data server and how it is reached.")
+final class StatusCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Mixin private Location location;
+
+  @Option(names = "--json", description = "For programs.")
+  private boolean json;
+
+  @Parameters(arity = "0..1", paramLabel = "URI", description = "tako://host:port")
+  private String uri;
+
+  @Override
+  public Integer call() throws Exception {
+    URI server = location.server(uri);
+    try (TakoClient client = location.client(server)) {
+      ServerStatus status = client.serverStatus();
+      String verdict = client.transportVerdict();
+      PrintWriter out = spec.commandLine().getOut();
+      if (json) {
+        out.println(StatusJson.text(server, verdict, status));
+      } else {
+        print(out, server, verdict, status);
+      }
+      out.flush();
+    }
+    return 0;
+  }
+
+  private static void print(PrintWriter out, URI server, String verdict, ServerStatus status) {
+    out.println("server       " + server + ", version " + status.getVersion());
+    out.println("up           " + Duration.ofSeconds(status.getUptimeMs() / 1000));
+    out.println("transport    " + verdict);
+    out.printf(
+        "pool         %s used, %s free of %s%n",
+        Sizes.human(status.getUsage().getUsed()),
+        Sizes.human(status.getUsage().getFree()),
+        Sizes.human(status.getUsage().getCapacity()));
+    out.printf(
+        "namespace    %d files (%d open), %d directories; %d of %d metadata pages%n",
+        status.getFiles(),
+        status.getOpenFiles(),
+        status.getDirectories(),
+        status.getMetadataPagesUsed(),
+        status.getMetadataPagesTotal());
+    out.printf(
+        "log          entry %d in %d segments, checkpoint at %d%n",
+        status.getLogLastIndex(), status.getLogSegments(), status.getCheckpointIndex());
+    out.println("connections  " + status.getConnectionsCount());
+    for (ConnectionStatus connection : status.getConnectionsList()) {
+      out.printf(
+          "  %-4s %s as %s, %d calls (%s)%n",
+          connection.getTransport(),
+          connection.getClientName(),
+          connection.getUser(),
+          connection.getCalls(),
+          connection.getRemote());
+    }
+    out.println("counters");
+    new TreeMap<>(status.getCountersMap())
+        .forEach((name, value) -> out.printf("  %-40s %d%n", name, value));
+  }
+}

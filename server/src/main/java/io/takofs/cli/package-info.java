@@ -1,0 +1,2 @@
+/** The command line: {@code bin/tako}. Works with no Hadoop installed. */
+package io.takofs.cli;

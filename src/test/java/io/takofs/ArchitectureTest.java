@@ -1,0 +1,89 @@
+package io.takofs;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The arrows of ARCHITECTURE.md, kept. */
+class ArchitectureTest {
+  private static final String[] CORE = {
+    "io.takofs.base..",
+    "io.takofs.layout..",
+    "io.takofs.jni..",
+    "io.takofs.memory..",
+    "io.takofs.transport..",
+    "io.takofs.rpc..",
+    "io.takofs.log..",
+    "io.takofs.config..",
+    "io.takofs.client.."
+  };
+
+  private static JavaClasses classes;
+
+  @BeforeAll
+  static void importClasses() {
+    classes =
+        new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("io.takofs");
+  }
+
+  @Test
+  void shouldKeepHadoopOutOfEverythingButThePlugin() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(CORE)
+        .or()
+        .resideInAnyPackage("io.takofs.server..", "io.takofs.cli..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("org.apache.hadoop..")
+        .check(classes);
+  }
+
+  @Test
+  void shouldPointArrowsFromServerAndPluginToCoreOnly() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(CORE)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.takofs.server..", "io.takofs.cli..", "io.takofs.hadoop..")
+        .check(classes);
+    noClasses()
+        .that()
+        .resideInAPackage("io.takofs.hadoop..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.takofs.server..", "io.takofs.cli..")
+        .check(classes);
+    noClasses()
+        .that()
+        .resideInAPackage("io.takofs.server..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.takofs.cli..", "io.takofs.hadoop..", "io.takofs.client..")
+        .check(classes);
+  }
+
+  @Test
+  void shouldReachNativeCodeOnlyBehindMemoryAndTransport() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("io.takofs.jni..", "io.takofs.memory..", "io.takofs.transport..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.takofs.jni..")
+        .check(classes);
+  }
+
+  @Test
+  void shouldHaveNoPackageCycles() {
+    slices().matching("io.takofs.(**)").should().beFreeOfCycles().check(classes);
+  }
+}

@@ -1,0 +1,24 @@
+package io.takofs.system;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+
+/** Bounded waiting: asks again and again until it holds or the time is over. */
+public final class Poll {
+  private static final long INTERVAL_NS = Duration.ofMillis(5).toNanos();
+
+  private Poll() {}
+
+  /** Returns once {@code condition} holds; fails with {@code what} after {@code limit}. */
+  public static void until(String what, Duration limit, Callable<Boolean> condition)
+      throws Exception {
+    long start = System.nanoTime();
+    while (!condition.call()) {
+      if (System.nanoTime() - start > limit.toNanos()) {
+        throw new AssertionError("not within " + limit + ": " + what);
+      }
+      LockSupport.parkNanos(INTERVAL_NS);
+    }
+  }
+}

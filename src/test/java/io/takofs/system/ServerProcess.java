@@ -1,0 +1,143 @@
+package io.takofs.system;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * A data server in a process of its own, started as a user starts it, with a pool on /dev/shm that
+ * outlives its death.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class ServerProcess implements AutoCloseable {
+  private static final Duration START_LIMIT = Duration.ofSeconds(60);
+  private static final Path ROOT = root();
+
+  private final Path directory;
+  private final Map<String, String> settings = new LinkedHashMap<>();
+  private Process process;
+  private URI uri;
+  private int starts;
+
+  private ServerProcess(Path directory) {
+    this.directory = directory;
+  }
+
+  /** Starts a server on a free port with a small fresh pool and these settings besides. */
+  public static ServerProcess start(String... keysAndValues) throws Exception {
+    ServerProcess server =
+        new ServerProcess(Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-"));
+    server.settings.put("fs.tako.server.port", "0");
+    server.settings.put("fs.tako.server.pool.path", server.directory.resolve("pool").toString());
+    server.settings.put("fs.tako.server.pool.size", "64m");
+    server.settings.put("fs.tako.server.pool.pages.size", "32m");
+    server.settings.put("fs.tako.server.pool.log.size", "64m");
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      server.settings.put(keysAndValues[i], keysAndValues[i + 1]);
+    }
+    server.launch();
+    // A restart comes back at the same place, as a service does.
+    server.settings.put("fs.tako.server.port", Integer.toString(server.uri.getPort()));
+    return server;
+  }
+
+  /** Where clients find it. */
+  public URI uri() {
+    return uri;
+  }
+
+  /** Its process id. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Everything it has printed since its last start. */
+  public String log() throws IOException {
+    return Files.readString(logFile());
+  }
+
+  /** kill -9, and waits until it is gone. */
+  public void kill() throws Exception {
+    process.destroyForcibly().waitFor();
+  }
+
+  /** Starts it again on the same pool and port. */
+  public void restart() throws Exception {
+    launch();
+  }
+
+  /** SIGTERM; returns its exit code. */
+  public int terminate() throws Exception {
+    process.destroy();
+    return process.waitFor();
+  }
+
+  /** Sends a signal by name, such as STOP or CONT. */
+  public void signal(String name) throws Exception {
+    int code =
+        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+            .inheritIO()
+            .start()
+            .waitFor();
+    if (code != 0) {
+      throw new IOException("kill -" + name + " ended with " + code);
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    kill();
+    try (Stream<Path> tree = Files.walk(directory)) {
+      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+
+  private Path logFile() {
+    return directory.resolve("server-" + starts + ".log");
+  }
+
+  private void launch() throws Exception {
+    starts++;
+    Path uriFile = directory.resolve("uri");
+    Files.deleteIfExists(uriFile);
+    List<String> command = new ArrayList<>();
+    command.add(ROOT.resolve("bin/tako").toString());
+    command.add("server");
+    settings.forEach((key, value) -> command.add("-D" + key + "=" + value));
+    command.add("--uri-file=" + uriFile);
+    process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(logFile().toFile())
+            .start();
+    Poll.until(
+        "the server is ready; its log:\n" + logFile(),
+        START_LIMIT,
+        () -> {
+          if (!process.isAlive() && !Files.exists(uriFile)) {
+            throw new IOException("the server ended at once: " + log());
+          }
+          return Files.exists(uriFile);
+        });
+    uri = URI.create(Files.readString(uriFile).strip());
+  }
+
+  private static Path root() {
+    Path path = Path.of("").toAbsolutePath();
+    while (!Files.isExecutable(path.resolve("bin/tako"))) {
+      path = path.getParent();
+    }
+    return path;
+  }
+}
