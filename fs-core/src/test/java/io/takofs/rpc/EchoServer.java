@@ -1,0 +1,84 @@
+package io.takofs.rpc;
+
+import io.takofs.proto.Reply;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Answers {@code GetFile} with its path as the message. A path that begins with "hold" is answered
+ * when {@link #release} is called, one that begins with "large" with more than a slot takes.
+ */
+final class EchoServer implements RpcHandler, AutoCloseable {
+  static final long EPOCH = 7;
+
+  final RpcServer rpc;
+  private final Transport.Listener listener;
+  private final List<IncomingCall> held = new ArrayList<>();
+
+  EchoServer(Transport transport, String endpoint) throws IOException {
+    rpc = new RpcServer(transport, this, transport.allocateProtectionDomain(), EPOCH, 40);
+    listener = transport.listen(endpoint, rpc.acceptor());
+  }
+
+  String endpoint() {
+    return listener.endpoint();
+  }
+
+  @Override
+  public void onCalls(List<IncomingCall> calls) {
+    for (IncomingCall call : calls) {
+      String path = call.request().getGetFile().getPath();
+      if (path.startsWith("hold")) {
+        synchronized (held) {
+          held.add(call);
+        }
+      } else if (path.startsWith("large")) {
+        call.reply(Reply.newBuilder().setMessage("x".repeat(70_000)).build());
+      } else {
+        call.reply(echo(call));
+      }
+    }
+  }
+
+  int heldCount() {
+    synchronized (held) {
+      return held.size();
+    }
+  }
+
+  void release() {
+    List<IncomingCall> calls;
+    synchronized (held) {
+      calls = List.copyOf(held);
+      held.clear();
+    }
+    calls.forEach(call -> call.reply(echo(call)));
+  }
+
+  private static Reply echo(IncomingCall call) {
+    return Reply.newBuilder().setMessage(call.request().getGetFile().getPath()).build();
+  }
+
+  @Override
+  public void onDisconnected(RpcConnection connection) {}
+
+  @Override
+  public void checkDataConnection(long clientId) throws IOException {
+    throw new IOException("no data here");
+  }
+
+  @Override
+  public void onDataConnected(long clientId, QueuePair pair) {}
+
+  @Override
+  public void onDataDisconnected(long clientId, QueuePair pair) {}
+
+  @Override
+  public void close() {
+    listener.close();
+    rpc.close();
+  }
+}

@@ -1,0 +1,255 @@
+package io.takofs.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.GetFile;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What calls promise, over each transport: one small subclass each. */
+@Timeout(120)
+abstract class RpcTests {
+  static final long LONG_NS = TimeUnit.SECONDS.toNanos(60);
+
+  Transport serving;
+  Transport calling;
+  EchoServer server;
+  RpcClient client;
+
+  /** Makes both sides' transports; they may be the same object. */
+  abstract void createTransports() throws IOException;
+
+  /** Where the server listens. */
+  abstract String listenEndpoint();
+
+  @BeforeEach
+  void start() throws IOException {
+    createTransports();
+    server = new EchoServer(serving, listenEndpoint());
+    client = connect();
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    server.close();
+    calling.close();
+    serving.close();
+  }
+
+  RpcClient connect() throws IOException {
+    return RpcClient.connect(calling, server.endpoint(), "echo", 0, LONG_NS, Clock.SYSTEM);
+  }
+
+  static Request request(String path) {
+    return Request.newBuilder().setGetFile(GetFile.newBuilder().setPath(path)).build();
+  }
+
+  static Reply call(RpcClient client, String path, long timeoutNs) throws TakoException {
+    return client.call(11, 5, request(path), System.nanoTime() + timeoutNs);
+  }
+
+  static void await(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + LONG_NS;
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime() - deadline).as("still waiting").isLessThan(0);
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void shouldAnswerCalls() throws Exception {
+    for (int i = 0; i < 1000; i++) {
+      assertThat(call(client, "/file" + i, LONG_NS).getMessage()).isEqualTo("/file" + i);
+    }
+    assertThat(client.epoch()).isEqualTo(EchoServer.EPOCH);
+    assertThat(server.rpc.connections()).hasSize(1);
+    assertThat(server.rpc.connections().get(0).calls()).isEqualTo(1000);
+  }
+
+  @Test
+  void shouldServeMoreCallersThanSlots() throws Exception {
+    int callers = 96;
+    ExecutorService threads = Executors.newFixedThreadPool(callers);
+    try {
+      List<Future<Integer>> results = new ArrayList<>();
+      for (int caller = 0; caller < callers; caller++) {
+        String name = "/caller" + caller + "/" + "x".repeat(caller * 17) + "/";
+        Callable<Integer> calls =
+            () -> {
+              int right = 0;
+              for (int i = 0; i < 100; i++) {
+                right += call(client, name + i, LONG_NS).getMessage().equals(name + i) ? 1 : 0;
+              }
+              return right;
+            };
+        results.add(threads.submit(calls));
+      }
+      for (Future<Integer> result : results) {
+        assertThat(result.get()).isEqualTo(100);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void shouldNameServerAndOperationWhenTheDeadlinePasses() {
+    TakoException late =
+        catchThrowableOfType(() -> call(client, "hold", 20_000_000), TakoException.class);
+    assertThat(late.status()).isEqualTo(Status.DEADLINE_EXCEEDED);
+    assertThat(late.getMessage()).contains("echo").contains("GET_FILE").contains(" ms");
+  }
+
+  @Test
+  void shouldNotReuseTheSlotOfALateCallBeforeItsReplyCame() throws Exception {
+    for (int i = 0; i < Layout.RPC_SLOTS - 1; i++) {
+      String path = "hold" + i;
+      assertThatThrownBy(() -> call(client, path, 1_000_000)).isInstanceOf(TakoException.class);
+    }
+    await(() -> server.heldCount() == Layout.RPC_SLOTS - 1);
+    // One slot is left and is enough.
+    for (int i = 0; i < 100; i++) {
+      assertThat(call(client, "/a" + i, LONG_NS).getMessage()).isEqualTo("/a" + i);
+    }
+    assertThatThrownBy(() -> call(client, "hold", 1_000_000)).isInstanceOf(TakoException.class);
+    await(() -> server.heldCount() == Layout.RPC_SLOTS);
+    // None is left.
+    TakoException full =
+        catchThrowableOfType(() -> call(client, "/b", 20_000_000), TakoException.class);
+    assertThat(full.status()).isEqualTo(Status.DEADLINE_EXCEEDED);
+
+    server.release();
+    for (int i = 0; i < 2 * Layout.RPC_SLOTS; i++) {
+      assertThat(call(client, "/c" + i, LONG_NS).getMessage()).isEqualTo("/c" + i);
+    }
+  }
+
+  @Test
+  void shouldFailAllCallsAtOnceWhenTheConnectionEnds() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(80);
+    try {
+      List<Future<Reply>> results = new ArrayList<>();
+      for (int i = 0; i < 80; i++) {
+        results.add(threads.submit(() -> call(client, "hold", LONG_NS)));
+      }
+      await(() -> server.heldCount() == Layout.RPC_SLOTS);
+      server.rpc.close();
+      for (Future<Reply> result : results) {
+        assertThatThrownBy(result::get)
+            .isInstanceOf(ExecutionException.class)
+            .satisfies(
+                e ->
+                    assertThat(((TakoException) e.getCause()).status())
+                        .isEqualTo(Status.DISCONNECTED));
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(client.isConnected()).isFalse();
+    TakoException after =
+        catchThrowableOfType(() -> call(client, "/a", LONG_NS), TakoException.class);
+    assertThat(after.status()).isEqualTo(Status.DISCONNECTED);
+    assertThat(after.getMessage()).contains("echo");
+  }
+
+  @Test
+  void shouldEndCallsWhenTheClientCloses() throws Exception {
+    ExecutorService threads = Executors.newSingleThreadExecutor();
+    try {
+      Future<Reply> result = threads.submit(() -> call(client, "hold", LONG_NS));
+      await(() -> server.heldCount() == 1);
+      client.close();
+      assertThatThrownBy(result::get).hasMessageContaining("closed");
+    } finally {
+      threads.shutdownNow();
+    }
+    await(() -> server.rpc.connections().isEmpty());
+    server.release();
+  }
+
+  @Test
+  void shouldRefuseARequestThatFitsNoSlotAndGoOn() throws Exception {
+    TakoException large =
+        catchThrowableOfType(
+            () -> call(client, "x".repeat(Layout.RPC_REQUEST_SLOT_SIZE), LONG_NS),
+            TakoException.class);
+    assertThat(large.status()).isEqualTo(Status.INVALID_ARGUMENT);
+    int most = Layout.RPC_REQUEST_SLOT_SIZE - Layout.RPC_HEADER_SIZE - 16;
+    String path = "y".repeat(most);
+    assertThat(call(client, path, LONG_NS).getMessage()).isEqualTo(path);
+  }
+
+  @Test
+  void shouldSayThatAReplyIsTooLarge() throws Exception {
+    Reply reply = call(client, "large", LONG_NS);
+    assertThat(reply.getStatus()).isEqualTo(Status.INTERNAL);
+    assertThat(call(client, "/a", LONG_NS).getMessage()).isEqualTo("/a");
+  }
+
+  @Test
+  void shouldKeepAnInterruptForTheCaller() throws Exception {
+    Thread.currentThread().interrupt();
+    assertThat(call(client, "/a", LONG_NS).getMessage()).isEqualTo("/a");
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void shouldCallAsynchronously() throws Exception {
+    ConcurrentLinkedQueue<String> replies = new ConcurrentLinkedQueue<>();
+    AtomicInteger failures = new AtomicInteger();
+    ReplyHandler handler =
+        new ReplyHandler() {
+          @Override
+          public void onReply(Reply reply) {
+            replies.add(reply.getMessage());
+          }
+
+          @Override
+          public void onFailure(TakoException failure) {
+            failures.incrementAndGet();
+          }
+        };
+    for (int i = 0; i < 200; i++) {
+      client.call(11, i, request("/a" + i), System.nanoTime() + LONG_NS, handler);
+    }
+    await(
+        () -> {
+          client.poll();
+          return replies.size() == 200;
+        });
+    assertThat(failures).hasValue(0);
+
+    client.call(11, 300, request("hold"), System.nanoTime(), handler);
+    client.expire();
+    assertThat(failures).hasValue(1);
+    for (int i = 0; i < 100; i++) {
+      client.call(11, i, request("hold"), System.nanoTime() + LONG_NS, handler);
+    }
+    client.close();
+    assertThat(failures).hasValue(101);
+  }
+}
