@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
       ConfCommand.class,
       VersionCommand.class
     })
-public final class TakoMain implements Runnable {
+public final class Tako implements Runnable {
   @Spec private CommandSpec spec;
 
   @Option(
@@ -45,8 +45,8 @@ public final class TakoMain implements Runnable {
 
   /** The command line with its error handling, for tests too. */
   static CommandLine commandLine() {
-    return new CommandLine(new TakoMain())
-        .setExecutionExceptionHandler(TakoMain::explain)
+    return new CommandLine(new Tako())
+        .setExecutionExceptionHandler(Tako::explain)
         .setCaseInsensitiveEnumValuesAllowed(true);
   }
 

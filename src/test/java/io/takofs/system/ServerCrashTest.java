@@ -1,0 +1,107 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.client.TakoClient;
+import io.takofs.config.TakoConfig;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * kill -9 of the server under load. Clients never see an error: their calls wait for the next
+ * server, each operation happens exactly once, and every acknowledged byte is there.
+ */
+class ServerCrashTest {
+  private static final int KILLS = Integer.getInteger("tako.test.kills", 50);
+  private static final int LOADS = 4;
+
+  @Test
+  @Timeout(value = 20, unit = TimeUnit.MINUTES)
+  void shouldLoseNothingAndShowNothingElseWhenKilledAtRandomMoments() throws Exception {
+    long seed = Long.getLong("tako.test.seed", System.nanoTime());
+    System.out.println("tako.test.seed=" + seed);
+    Random random = new Random(seed);
+    AtomicBoolean stop = new AtomicBoolean();
+    ExecutorService threads = Executors.newFixedThreadPool(LOADS);
+    List<TakoClient> clients = new ArrayList<>();
+    try (ServerProcess server =
+        ServerProcess.start(
+            "fs.tako.server.checkpoint.size", "1m", "fs.tako.server.pool.size", "256m")) {
+      List<MixedLoad> loads = new ArrayList<>();
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < LOADS; i++) {
+        TakoClient client = client(server, i % 2 == 0 ? "shm" : "tcp");
+        clients.add(client);
+        MixedLoad load = new MixedLoad(client, "/load" + i, random.nextLong());
+        loads.add(load);
+        running.add(
+            threads.submit(
+                () -> {
+                  while (!stop.get()) {
+                    load.step();
+                  }
+                  return null;
+                }));
+      }
+      for (int kill = 0; kill < KILLS; kill++) {
+        letThemWork(loads, 10 + random.nextInt(60), running);
+        server.kill();
+        server.restart();
+      }
+      letThemWork(loads, 50, running);
+      stop.set(true);
+      for (Future<?> one : running) {
+        one.get(60, TimeUnit.SECONDS);
+      }
+      for (String transport : List.of("shm", "tcp")) {
+        try (TakoClient reader = client(server, transport)) {
+          for (MixedLoad load : loads) {
+            load.verifyAll(reader);
+          }
+        }
+      }
+      assertThat(loads).allSatisfy(load -> assertThat(load.operations()).isGreaterThan(KILLS));
+    } finally {
+      stop.set(true);
+      threads.shutdownNow();
+      clients.forEach(TakoClient::close);
+    }
+  }
+
+  /** Until all loads together have done {@code operations} more; fails when one of them failed. */
+  private static void letThemWork(List<MixedLoad> loads, int operations, List<Future<?>> running)
+      throws Exception {
+    long target = total(loads) + operations;
+    Poll.until(
+        operations + " more operations",
+        Duration.ofSeconds(90),
+        () -> {
+          for (Future<?> one : running) {
+            if (one.isDone()) {
+              one.get();
+            }
+          }
+          return total(loads) >= target;
+        });
+  }
+
+  private static long total(List<MixedLoad> loads) {
+    return loads.stream().mapToLong(MixedLoad::operations).sum();
+  }
+
+  private static TakoClient client(ServerProcess server, String transport) throws Exception {
+    return TakoClient.connect(
+        server.uri(),
+        new TakoConfig().set("fs.tako.transport", transport).set("fs.tako.client.timeout", "60s"),
+        System.getProperty("user.name"));
+  }
+}
