@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
  * <p>Thread rule: one thread at a time.
  */
 final class ExtentBuilder {
-  /** Bytes whose checksum is computed before they are copied, while they are in the cache. */
+  /** Bytes that are copied before their checksum is computed, while they are in the cache. */
   private static final int STRIDE = 65536;
 
   private final Extent grant;
@@ -55,9 +55,8 @@ final class ExtentBuilder {
     while (source.position() < end) {
       int stride = Math.min(STRIDE, end - source.position());
       ByteBuffer copy = source.duplicate().limit(source.position() + stride);
-      int offset = length;
+      sink.write(grant, length, copy);
       checksum(source, source.position() + stride, sink);
-      sink.write(grant, offset, copy);
     }
     source.limit(limit);
   }

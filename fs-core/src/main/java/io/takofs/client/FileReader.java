@@ -32,18 +32,21 @@ final class FileReader {
 
   private final Session session;
   private final String path;
-  private final ExtentSource source;
+  private final ZoneAccess access;
   private volatile View view;
 
-  private FileReader(Session session, String path, ExtentSource source) {
+  /** Made with the first read of an extent: small files need none. */
+  private volatile ExtentSource source;
+
+  private FileReader(Session session, ZoneAccess access, String path) {
     this.session = session;
+    this.access = access;
     this.path = path;
-    this.source = source;
   }
 
   /** Opens the file at {@code path}. */
-  static FileReader open(Session session, String path, ExtentSource source) throws TakoException {
-    FileReader reader = new FileReader(session, path, source);
+  static FileReader open(Session session, ZoneAccess access, String path) throws TakoException {
+    FileReader reader = new FileReader(session, access, path);
     reader.fetch(GetExtents.newBuilder().setPath(path), null);
     return reader;
   }
@@ -66,9 +69,10 @@ final class FileReader {
   /**
    * Reads from {@code position} into {@code target}: all that fits and is there.
    *
+   * @param ahead of the stream that reads on from here; null for reads at random positions
    * @return bytes read, -1 at or behind the end of file
    */
-  int read(long position, ByteBuffer target) throws TakoException {
+  int read(long position, ByteBuffer target, ReadAhead ahead) throws TakoException {
     if (!target.hasRemaining()) {
       return 0;
     }
@@ -82,12 +86,26 @@ final class FileReader {
         }
       } else if (known.small != null) {
         readSmall(known, from, target);
-      } else {
+      } else if (ahead == null || ahead.read(from, target) == 0) {
         readExtent(from, target);
       }
     }
     int count = target.position() - start;
     return count == 0 ? -1 : count;
+  }
+
+  /** For one stream that reads on and on; null where nothing is gained by it. */
+  ReadAhead readAhead() throws TakoException {
+    return view.small == null ? access.readAhead(position -> view.extents.find(position)) : null;
+  }
+
+  private ExtentSource source() throws TakoException {
+    ExtentSource made = source;
+    if (made == null) {
+      made = access.source();
+      source = made;
+    }
+    return made;
   }
 
   private static void readSmall(View known, long from, ByteBuffer target) {
@@ -108,7 +126,7 @@ final class FileReader {
       }
       int count = (int) Math.min(target.remaining(), extent.end() - from);
       try {
-        source.read(extent, (int) (from - extent.start()), count, target);
+        source().read(extent, (int) (from - extent.start()), count, target);
         return;
       } catch (StaleExtentException e) {
         if (attempt == STALE_MAX) {
@@ -130,7 +148,9 @@ final class FileReader {
 
   private View refetch(long position) throws TakoException {
     View known = view;
-    return fetch(GetExtents.newBuilder().setFileId(known.file.getId()).setOffset(position), known);
+    return fetch(
+        GetExtents.newBuilder().setPath(path).setFileId(known.file.getId()).setOffset(position),
+        known);
   }
 
   private View fetch(GetExtents.Builder what, View known) throws TakoException {

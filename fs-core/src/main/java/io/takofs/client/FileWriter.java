@@ -32,12 +32,15 @@ final class FileWriter {
   private final String path;
   private final long fileId;
   private final long leaseEpoch;
-  private final ExtentSink sink;
+  private final ZoneAccess access;
   private final ArrayDeque<Extent> grants = new ArrayDeque<>();
   private final List<ExtentBuilder> uncommitted = new ArrayList<>();
 
   /** The whole content while it is small; null once it is in extents. */
   private byte[] small;
+
+  /** Made with the first extent: small files need none. */
+  private ExtentSink sink;
 
   private ExtentBuilder current;
   private long position;
@@ -58,13 +61,13 @@ final class FileWriter {
       OpenedFile opened,
       int inlineMax,
       ExtentBuilder last,
-      ExtentSink sink) {
+      ZoneAccess access) {
     this.session = session;
     this.owner = owner;
     this.path = path;
     this.fileId = opened.getFile().getId();
     this.leaseEpoch = opened.getLeaseEpoch();
-    this.sink = sink;
+    this.access = access;
     this.position = opened.getFile().getLength();
     this.committed = position;
     grants.addAll(opened.getGrantsList());
@@ -85,10 +88,9 @@ final class FileWriter {
     OpenedFile opened = answer.reply().getOpenedFile();
     ExtentBuilder last = null;
     if (opened.hasLastExtent()) {
-      last = resume(session, new MappedSource(access), path, opened.getLastExtent());
+      last = resume(session, access.source(), path, opened.getLastExtent());
     }
-    return new FileWriter(
-        session, answer.session(), path, opened, inlineMax, last, new MappedSink(access));
+    return new FileWriter(session, answer.session(), path, opened, inlineMax, last, access);
   }
 
   /** Checksums go on from what is there, so that is read, and verified. */
@@ -128,6 +130,9 @@ final class FileWriter {
   }
 
   private void append(ByteBuffer source) throws TakoException {
+    if (sink == null) {
+      sink = access.sink();
+    }
     while (source.hasRemaining()) {
       if (current == null || current.room() == 0) {
         nextExtent(source.remaining());
@@ -181,11 +186,13 @@ final class FileWriter {
   /** Makes everything written visible and releases the lease. */
   void close() throws TakoException {
     commit(true);
-    sink.close();
+    releaseBuffers();
   }
 
   private void commit(boolean close) throws TakoException {
-    sink.flush();
+    if (sink != null) {
+      sink.flush();
+    }
     CommitExtents.Builder commit = commitOf(position, close);
     if (small == null) {
       uncommitted.forEach(extent -> commit.addExtents(extent.build()));
@@ -202,9 +209,15 @@ final class FileWriter {
 
   /** Gives up what is not committed and releases the lease. */
   void abort() throws TakoException {
-    sink.close();
     Request.Builder request = Request.newBuilder().setCommitExtents(commitOf(committed, true));
+    releaseBuffers();
     session.call("close", path, request, owner);
+  }
+
+  private void releaseBuffers() {
+    if (sink != null) {
+      sink.close();
+    }
   }
 
   private CommitExtents.Builder commitOf(long length, boolean close) {
@@ -212,6 +225,7 @@ final class FileWriter {
         .setFileId(fileId)
         .setLeaseEpoch(leaseEpoch)
         .setLength(length)
-        .setClose(close);
+        .setClose(close)
+        .setAllWritesCompleted(close && (sink == null || sink.allCompleted()));
   }
 }

@@ -38,13 +38,13 @@ final class Link implements AutoCloseable {
     return terms;
   }
 
-  /** The data zone, opened when it is first wanted. */
+  /** The data zone, opened when it is first wanted and when it broke. */
   DataZone zone(long deadlineNs) throws TakoException {
     DataZone opened = zone;
-    if (opened == null) {
+    if (opened == null || !opened.isOpen()) {
       synchronized (opening) {
         opened = zone;
-        if (opened == null) {
+        if (opened == null || !opened.isOpen()) {
           opened = connection.openZone(terms, deadlineNs);
           zone = opened;
         }

@@ -45,6 +45,11 @@ final class MappedZone implements DataZone {
     }
   }
 
+  @Override
+  public boolean isOpen() {
+    return !closed;
+  }
+
   /** Keeps the memory mapped until {@link #exit}; false when it is gone. */
   boolean enter() {
     if (!users.readLock().tryLock()) {

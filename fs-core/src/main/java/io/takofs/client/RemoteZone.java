@@ -1,7 +1,198 @@
 package io.takofs.client;
 
-/** A data zone that is written and read by transfers of registered memory. */
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.proto.RemoteArena;
+import io.takofs.proto.Status;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.Opcode;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.ScatterGather;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A data zone that is written and read by transfers of registered memory, over one queue pair.
+ *
+ * <p>Thread rule: any thread.
+ */
 final class RemoteZone implements DataZone {
+  /** Transfers under way at most; further ones wait. */
+  static final int TRANSFERS_MAX = 64;
+
+  /** Operations under way at most: each transfer has one for bytes and one for checksums. */
+  static final int OPERATIONS_MAX = 2 * TRANSFERS_MAX;
+
+  private static final int BATCH = 32;
+
+  /** Work request of the last operation of a transfer. */
+  private static final long LAST = 1;
+
+  /** One run of bytes: of local memory, and of an arena. */
+  record Piece(MemoryRegion region, int regionOffset, int length, int arena, int arenaOffset) {}
+
+  private final Map<Integer, RemoteArena> arenas = new HashMap<>();
+  private final QueuePair pair;
+  private final Staging staging;
+  private final CompletionQueue completions;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Semaphore room = new Semaphore(TRANSFERS_MAX);
+  private final ArrayDeque<Transfer> underWay = new ArrayDeque<>();
+  private final ScatterGather local = new ScatterGather();
+  private volatile boolean open = true;
+  private boolean released;
+
+  /**
+   * Takes over {@code pair} and {@code completions}, whose transport must have a thread of its own.
+   *
+   * @param staging local memory that {@code pair} can transfer
+   */
+  RemoteZone(
+      List<RemoteArena> arenas, QueuePair pair, CompletionQueue completions, Staging staging) {
+    this.pair = pair;
+    this.staging = staging;
+    this.completions = completions;
+    for (RemoteArena arena : arenas) {
+      this.arenas.put(arena.getIndex(), arena);
+    }
+    Invariant.check(completions.onEvent(this::poll), "the transport can neither map nor call back");
+  }
+
   @Override
-  public void close() {}
+  public boolean isOpen() {
+    return open && pair.state() == QueuePair.State.CONNECTED;
+  }
+
+  /** Local memory that can be transferred. */
+  Staging staging() {
+    return staging;
+  }
+
+  /** Writes the pieces to their places in the arenas. */
+  Transfer write(long deadlineNs, Piece... pieces) throws TakoException {
+    return post(deadlineNs, true, pieces);
+  }
+
+  /** Reads the pieces from their places in the arenas. */
+  Transfer read(long deadlineNs, Piece... pieces) throws TakoException {
+    return post(deadlineNs, false, pieces);
+  }
+
+  private Transfer post(long deadlineNs, boolean write, Piece... pieces) throws TakoException {
+    for (Piece piece : pieces) {
+      if (!arenas.containsKey(piece.arena)) {
+        throw new TakoException(
+            Status.INTERNAL, "the server named arena " + piece.arena + ", which it has not shown");
+      }
+    }
+    acquireRoom(deadlineNs);
+    Transfer transfer = new Transfer();
+    lock.lock();
+    try {
+      if (open) {
+        underWay.add(transfer);
+        for (int i = 0; i < pieces.length; i++) {
+          stage(write, pieces[i], i == pieces.length - 1);
+        }
+        pair.ring();
+        return transfer;
+      }
+    } finally {
+      lock.unlock();
+    }
+    room.release();
+    transfer.fail("the data connection is closed");
+    return transfer;
+  }
+
+  private void stage(boolean write, Piece piece, boolean last) {
+    RemoteArena arena = arenas.get(piece.arena);
+    int flags = last ? QueuePair.SIGNALED : 0;
+    local.clear().add(piece.region, piece.regionOffset, piece.length);
+    long address = arena.getAddress() + piece.arenaOffset;
+    if (write) {
+      pair.write(last ? LAST : 0, local, address, arena.getRkey(), flags);
+    } else {
+      pair.read(last ? LAST : 0, local, address, arena.getRkey(), flags);
+    }
+  }
+
+  private void acquireRoom(long deadlineNs) throws TakoException {
+    boolean acquired = false;
+    try {
+      acquired = room.tryAcquire(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new TakoException(Status.UNAVAILABLE, "interrupted before a transfer of file data", e);
+    }
+    if (!acquired) {
+      throw new TakoException(
+          Status.DEADLINE_EXCEEDED, "transfers of file data did not end in time");
+    }
+  }
+
+  private void poll() {
+    lock.lock();
+    try {
+      while (!released && completions.poll(this::onCompletion, BATCH) == BATCH) {
+        // The batch was full: there may be more.
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void onCompletion(
+      QueuePair queuePair,
+      long workRequestId,
+      Opcode opcode,
+      CompletionStatus status,
+      int byteCount,
+      int immediate) {
+    if (status != CompletionStatus.SUCCESS) {
+      open = false;
+    }
+    if (workRequestId == LAST) {
+      // Completions come in post order, so this is the end of the oldest transfer; whatever it
+      // was, its memory is ours again only now.
+      end(status == CompletionStatus.SUCCESS ? "" : status + " " + pair.errorText());
+    }
+  }
+
+  private void end(String failure) {
+    Transfer transfer = underWay.remove();
+    room.release();
+    if (failure.isEmpty()) {
+      transfer.succeed();
+    } else {
+      transfer.fail(failure);
+    }
+  }
+
+  /** Ends the connection; transfers under way fail. */
+  @Override
+  public void close() {
+    open = false;
+    pair.close();
+    poll();
+    lock.lock();
+    try {
+      if (!released) {
+        released = true;
+        while (!underWay.isEmpty()) {
+          end("the data connection was closed");
+        }
+        completions.close();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
 }

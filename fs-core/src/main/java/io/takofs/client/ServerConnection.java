@@ -28,7 +28,8 @@ interface ServerConnection extends AutoCloseable {
   String transportVerdict();
 
   /**
-   * The data zone over this connection or one beside it; closing the connection closes it.
+   * Opens the data zone on a connection beside this one. Closing this closes it, and so does
+   * opening it again.
    *
    * @param terms of the session that is open on this connection
    * @param deadlineNs of {@link System#nanoTime}

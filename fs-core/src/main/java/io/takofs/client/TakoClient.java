@@ -16,7 +16,6 @@ import io.takofs.proto.Rename;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SetAttributes;
-import io.takofs.proto.Truncate;
 import java.io.Closeable;
 import java.net.URI;
 
@@ -160,10 +159,7 @@ public final class TakoClient implements Closeable {
    * @throws TakoException LEASE_HELD while it is being written
    */
   public void truncate(String path, long length) throws TakoException {
-    session.call(
-        "truncate",
-        path,
-        Request.newBuilder().setTruncate(Truncate.newBuilder().setPath(path).setLength(length)));
+    new Truncation(session, reading(path), path, length).run();
   }
 
   /** Sets the 12 permission bits. */
@@ -271,7 +267,7 @@ public final class TakoClient implements Closeable {
 
   private TakoOutputStream writer(String path, Answer opened) throws TakoException {
     io.takofs.proto.Session terms = session.link("write", path).terms();
-    ZoneAccess access = new ZoneAccess(session, opened.session(), "write", path);
+    ZoneAccess access = new ZoneAccess(session, config, opened.session(), "write", path);
     FileWriter file = FileWriter.open(session, access, path, opened, terms.getInlineMax());
     leases.opened(terms.getLeaseSoftLimitMs());
     return new TakoOutputStream(file, path, leases::closed);
@@ -283,8 +279,11 @@ public final class TakoClient implements Closeable {
    * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
    */
   public TakoInputStream open(String path) throws TakoException {
-    ZoneAccess access = new ZoneAccess(session, null, "read", path);
-    return new TakoInputStream(FileReader.open(session, path, new MappedSource(access)));
+    return new TakoInputStream(FileReader.open(session, reading(path), path));
+  }
+
+  private ZoneAccess reading(String path) {
+    return new ZoneAccess(session, config, null, "read", path);
   }
 
   // ---- server

@@ -19,6 +19,8 @@ public final class TakoInputStream extends InputStream {
   private final FileReader reader;
   private final byte[] one = new byte[1];
   private long position;
+  private ReadAhead ahead;
+  private boolean reading;
   private volatile boolean closed;
 
   TakoInputStream(FileReader reader) {
@@ -47,7 +49,11 @@ public final class TakoInputStream extends InputStream {
    */
   public synchronized int read(ByteBuffer target) throws TakoException {
     checkOpen();
-    int count = reader.read(position, target);
+    if (!reading) {
+      reading = true;
+      ahead = reader.readAhead();
+    }
+    int count = reader.read(position, target, ahead);
     position += Math.max(count, 0);
     return count;
   }
@@ -64,7 +70,7 @@ public final class TakoInputStream extends InputStream {
       throw new TakoException(
           Status.INVALID_ARGUMENT, "read " + reader.path() + ": negative position " + position);
     }
-    return reader.read(position, target);
+    return reader.read(position, target, null);
   }
 
   /**
@@ -125,11 +131,16 @@ public final class TakoInputStream extends InputStream {
   }
 
   /** Releases buffers and what was read ahead; the stream stays open. */
-  public void unbuffer() {}
+  public synchronized void unbuffer() {
+    if (ahead != null) {
+      ahead.drop();
+    }
+  }
 
   @Override
   public void close() {
     closed = true;
+    unbuffer();
   }
 
   private void checkOpen() throws TakoException {

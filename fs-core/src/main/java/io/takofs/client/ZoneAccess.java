@@ -1,7 +1,11 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The data zone for one open file, over whatever connection there is.
@@ -9,7 +13,11 @@ import io.takofs.proto.Status;
  * <p>Thread rule: any thread.
  */
 final class ZoneAccess {
+  /** Before a broken transfer is tried again. */
+  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
   private final Session session;
+  private final TakoConfig config;
   private final SessionIdentity owner;
   private final String operation;
   private final String path;
@@ -18,41 +26,96 @@ final class ZoneAccess {
    * Access for one file.
    *
    * @param owner the session that may write, null for a reader
+   * @param operation and {@code path}, for messages
    */
-  ZoneAccess(Session session, SessionIdentity owner, String operation, String path) {
+  ZoneAccess(
+      Session session, TakoConfig config, SessionIdentity owner, String operation, String path) {
     this.session = session;
+    this.config = config;
     this.owner = owner;
     this.operation = operation;
     this.path = path;
+  }
+
+  /** When an operation that begins now must be over. */
+  long deadline() {
+    return session.deadline();
   }
 
   /** The present zone, connecting when there is none. */
   DataZone zone() throws TakoException {
     Link link = session.link(operation, path);
     if (owner != null && owner != link.identity()) {
-      throw new TakoException(
+      throw failure(
           Status.SESSION_EXPIRED,
-          operation
-              + " "
-              + path
-              + " on "
-              + session.server()
-              + ": the server ended the session that opened this file, and with it its lease; what"
-              + " was flushed before is kept");
+          "the server ended the session that opened this file, and with it its lease; what was"
+              + " flushed before is kept",
+          null);
     }
-    return link.zone(session.deadline());
+    try {
+      return link.zone(session.deadline());
+    } catch (TakoException e) {
+      throw failure(e.status(), e.getMessage(), e);
+    }
+  }
+
+  /** A way to write extents that suits the transport. */
+  ExtentSink sink() throws TakoException {
+    if (zone() instanceof RemoteZone remote) {
+      int bufferSize = Math.toIntExact(config.get(ConfigKeys.WRITE_BUFFER_SIZE));
+      return new RemoteSink(
+          this, remote.staging(), bufferSize, config.get(ConfigKeys.WRITE_BUFFERS));
+    }
+    return new MappedSink(this);
+  }
+
+  /** A way to read extents that suits the transport. */
+  ExtentSource source() throws TakoException {
+    return zone() instanceof RemoteZone remote
+        ? new RemoteSource(this, remote.staging())
+        : new MappedSource(this);
+  }
+
+  /** What fetches ahead for one sequential reader; null where nothing is gained by it. */
+  ReadAhead readAhead(ReadAhead.Finder finder) throws TakoException {
+    return zone() instanceof RemoteZone remote
+        ? new ReadAhead(this, remote.staging(), finder, config.get(ConfigKeys.READ_AHEAD_SIZE))
+        : null;
   }
 
   /** The present zone, entered; only where it is mapped. */
   MappedZone enter() throws TakoException {
     long deadline = session.deadline();
-    while (System.nanoTime() - deadline < 0) {
+    while (true) {
       if (zone() instanceof MappedZone mapped && mapped.enter()) {
         return mapped;
       }
+      pause(deadline, null);
     }
-    throw new TakoException(
-        Status.DEADLINE_EXCEEDED,
-        operation + " " + path + " on " + session.server() + ": no connection to the data in time");
+  }
+
+  /** The present zone; only where it is remote. */
+  RemoteZone remote() throws TakoException {
+    if (zone() instanceof RemoteZone remote) {
+      return remote;
+    }
+    throw failure(Status.DISCONNECTED, "the server is reached by another transport now", null);
+  }
+
+  /** Lets a moment pass before the data is tried again, or gives up. */
+  void pause(long deadlineNs, Transfer failed) throws TakoException {
+    if (System.nanoTime() + PAUSE_NS - deadlineNs >= 0) {
+      throw failure(
+          Status.DEADLINE_EXCEEDED,
+          "no connection to the data in time"
+              + (failed == null ? "" : "; the last one failed: " + failed.failure()),
+          null);
+    }
+    LockSupport.parkNanos(this, PAUSE_NS);
+  }
+
+  private TakoException failure(Status status, String what, TakoException cause) {
+    return new TakoException(
+        status, operation + " " + path + " on " + session.server() + ": " + what, cause);
   }
 }

@@ -1,0 +1,120 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.transport.MemoryRegion;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * Whole granules of one extent in registered memory, and its checksum entries when they are not
+ * known yet, on their way or arrived.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class FetchedGranules {
+  /** Room for the checksum entries of the largest extent. */
+  private static final int ENTRIES_SIZE =
+      Layout.EXTENT_SIZE_MAX / Layout.GRANULE_SIZE * Integer.BYTES;
+
+  /** Buffers come in two sizes, so that they can be used again. */
+  private static final int SMALL = Layout.UNIT_SIZE;
+
+  private final Staging staging;
+  private final ExtentView extent;
+  private final int start;
+  private final int end;
+  private final MemoryRegion region;
+  private final int entriesAt;
+  private boolean wantsEntries;
+  private boolean verified;
+  private Transfer transfer;
+
+  /** The granules that hold {@code count} bytes from {@code offset} within the extent. */
+  FetchedGranules(Staging staging, ExtentView extent, int offset, int count) throws TakoException {
+    this.staging = staging;
+    this.extent = extent;
+    this.start = offset - offset % Layout.GRANULE_SIZE;
+    int granules = (offset + count + Layout.GRANULE_SIZE - 1) / Layout.GRANULE_SIZE;
+    this.end = Math.min(granules * Layout.GRANULE_SIZE, extent.length());
+    this.entriesAt = end - start <= SMALL ? SMALL : Layout.EXTENT_SIZE_MAX;
+    this.region = staging.take(entriesAt + ENTRIES_SIZE);
+  }
+
+  /** Position in the file behind the last byte. */
+  long fileEnd() {
+    return extent.start() + end;
+  }
+
+  /** Begins the transfer, or begins it again. */
+  void post(RemoteZone zone, long deadlineNs) throws TakoException {
+    List<RemoteZone.Piece> pieces = new ArrayList<>(2);
+    int arena = extent.extent().getArena();
+    wantsEntries = !extent.hasChecksums();
+    if (wantsEntries) {
+      pieces.add(
+          new RemoteZone.Piece(
+              region, entriesAt, extent.checksumsSize(), arena, extent.checksumsOffset()));
+    }
+    if (end > start) {
+      pieces.add(new RemoteZone.Piece(region, 0, end - start, arena, extent.arenaOffset() + start));
+    }
+    if (!pieces.isEmpty()) {
+      transfer = zone.read(deadlineNs, pieces.toArray(new RemoteZone.Piece[0]));
+    }
+  }
+
+  Transfer transfer() {
+    return transfer;
+  }
+
+  /** Waits; false when the connection ended before the bytes were here. */
+  boolean await(long deadlineNs) throws TakoException {
+    return transfer == null || transfer.await(deadlineNs);
+  }
+
+  /** Checks what arrived against what was committed; once. */
+  void verify() throws StaleExtentException {
+    if (verified) {
+      return;
+    }
+    ByteBuffer memory = region.buffer();
+    if (wantsEntries) {
+      byte[] entries = new byte[extent.checksumsSize()];
+      memory.get(entriesAt, entries);
+      extent.offerChecksums(entries);
+    }
+    CRC32C crc = new CRC32C();
+    for (int from = start; from < end; ) {
+      int granule = from / Layout.GRANULE_SIZE;
+      int length = extent.granuleLength(granule);
+      crc.reset();
+      crc.update(memory.limit(from - start + length).position(from - start));
+      extent.verify(granule, crc);
+      from += length;
+    }
+    verified = true;
+  }
+
+  /** Copies verified bytes from {@code offset} within the extent. */
+  void copy(int offset, int count, ByteBuffer target) {
+    target.put(target.position(), region.buffer(), offset - start, count);
+    target.position(target.position() + count);
+  }
+
+  /** Copies verified bytes from {@code position} in the file. */
+  void copyFrom(long position, int count, ByteBuffer target) {
+    copy((int) (position - extent.start()), count, target);
+  }
+
+  /** Gives the memory back, once the transfer is over. */
+  void release() {
+    if (transfer == null) {
+      staging.release(region);
+    } else {
+      transfer.whenOver(() -> staging.release(region));
+    }
+  }
+}

@@ -1,0 +1,188 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import io.takofs.transport.MemoryRegion;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/**
+ * Gathers bytes in registered buffers and transfers them, several buffers at a time. A buffer is
+ * kept until its bytes are placed; when the connection breaks before, they are sent again over the
+ * next.
+ */
+final class RemoteSink implements ExtentSink {
+  /** Checksum entries may lag behind the bytes of their buffer by this many. */
+  private static final int ENTRIES_SLACK = 32;
+
+  private final ZoneAccess access;
+  private final Staging staging;
+  private final int bufferSize;
+  private final int buffersMax;
+  private final ArrayDeque<Chunk> posted = new ArrayDeque<>();
+  private final ArrayDeque<Chunk> idle = new ArrayDeque<>();
+  private Chunk current;
+  private int buffers;
+  private boolean lost;
+
+  /**
+   * A sink.
+   *
+   * @param bufferSize bytes of a buffer
+   * @param buffersMax buffers under way at most
+   */
+  RemoteSink(ZoneAccess access, Staging staging, int bufferSize, int buffersMax) {
+    this.access = access;
+    this.staging = staging;
+    this.bufferSize = bufferSize;
+    this.buffersMax = buffersMax;
+  }
+
+  /** A buffer: contiguous bytes of one extent, and checksum entries that belong near them. */
+  private final class Chunk {
+    final MemoryRegion region;
+    final ByteBuffer memory;
+    Extent extent;
+    int start;
+    int fill;
+    int firstEntry;
+    int entries;
+    Transfer transfer;
+
+    Chunk(MemoryRegion region) {
+      this.region = region;
+      this.memory = region.buffer();
+    }
+
+    Chunk begin(Extent target, int offset) {
+      extent = target;
+      start = offset;
+      fill = 0;
+      entries = 0;
+      return this;
+    }
+
+    boolean continues(Extent target, int offset) {
+      return extent.getArena() == target.getArena()
+          && extent.getOffset() == target.getOffset()
+          && start + fill == offset
+          && fill < bufferSize;
+    }
+
+    void put(ByteBuffer source) {
+      int count = Math.min(source.remaining(), bufferSize - fill);
+      memory.put(fill, source, source.position(), count);
+      source.position(source.position() + count);
+      fill += count;
+    }
+
+    void putEntry(int granule, int crc32c) {
+      if (entries == 0) {
+        firstEntry = granule;
+      }
+      memory.putInt(bufferSize + entries * Integer.BYTES, crc32c);
+      entries++;
+    }
+
+    void post() throws TakoException {
+      RemoteZone zone = access.remote();
+      RemoteZone.Piece bytes =
+          new RemoteZone.Piece(region, 0, fill, extent.getArena(), extent.getOffset() + start);
+      if (entries == 0) {
+        transfer = zone.write(access.deadline(), bytes);
+        return;
+      }
+      int entryOffset = (extent.getOffset() / Layout.GRANULE_SIZE + firstEntry) * Integer.BYTES;
+      transfer =
+          zone.write(
+              access.deadline(),
+              bytes,
+              new RemoteZone.Piece(
+                  region, bufferSize, entries * Integer.BYTES, extent.getArena(), entryOffset));
+    }
+  }
+
+  @Override
+  public void write(Extent extent, int offset, ByteBuffer source) throws TakoException {
+    int from = offset - source.position();
+    while (source.hasRemaining()) {
+      if (current == null || !current.continues(extent, from + source.position())) {
+        post();
+        current = takeChunk().begin(extent, from + source.position());
+      }
+      current.put(source);
+    }
+  }
+
+  @Override
+  public void writeChecksum(Extent extent, int granule, int crc32c) {
+    current.putEntry(granule, crc32c);
+  }
+
+  private void post() throws TakoException {
+    if (current != null) {
+      Chunk full = current;
+      current = null;
+      posted.add(full);
+      full.post();
+    }
+  }
+
+  private Chunk takeChunk() throws TakoException {
+    if (idle.isEmpty() && buffers == buffersMax) {
+      awaitOldest();
+    }
+    if (!idle.isEmpty()) {
+      return idle.pop();
+    }
+    Chunk chunk =
+        new Chunk(
+            staging.take(
+                bufferSize + (bufferSize / Layout.GRANULE_SIZE + ENTRIES_SLACK) * Integer.BYTES));
+    buffers++;
+    return chunk;
+  }
+
+  private void awaitOldest() throws TakoException {
+    Chunk oldest = posted.element();
+    long deadline = access.deadline();
+    while (oldest.transfer == null || !oldest.transfer.await(deadline)) {
+      lost = true;
+      access.pause(deadline, oldest.transfer);
+      oldest.post();
+    }
+    posted.remove();
+    idle.push(oldest);
+  }
+
+  @Override
+  public void flush() throws TakoException {
+    post();
+    while (!posted.isEmpty()) {
+      awaitOldest();
+    }
+  }
+
+  @Override
+  public boolean allCompleted() {
+    return !lost && posted.isEmpty();
+  }
+
+  @Override
+  public void close() {
+    if (current != null) {
+      idle.push(current);
+      current = null;
+    }
+    idle.forEach(chunk -> staging.release(chunk.region));
+    idle.clear();
+    for (Chunk chunk : posted) {
+      if (chunk.transfer == null) {
+        staging.release(chunk.region);
+      } else {
+        chunk.transfer.whenOver(() -> staging.release(chunk.region));
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import java.nio.ByteBuffer;
+
+/** Transfers granules into registered buffers, verifies them there and copies what was asked. */
+final class RemoteSource implements ExtentSource {
+  private final ZoneAccess access;
+  private final Staging staging;
+
+  RemoteSource(ZoneAccess access, Staging staging) {
+    this.access = access;
+    this.staging = staging;
+  }
+
+  @Override
+  public void read(ExtentView extent, int offset, int count, ByteBuffer target)
+      throws TakoException, StaleExtentException {
+    long deadline = access.deadline();
+    FetchedGranules fetched = new FetchedGranules(staging, extent, offset, count);
+    try {
+      fetched.post(access.remote(), deadline);
+      while (!fetched.await(deadline)) {
+        access.pause(deadline, fetched.transfer());
+        fetched.post(access.remote(), deadline);
+      }
+      fetched.verify();
+      fetched.copy(offset, count, target);
+    } finally {
+      fetched.release();
+    }
+  }
+}
