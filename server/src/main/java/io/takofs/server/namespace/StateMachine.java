@@ -1,5 +1,6 @@
 package io.takofs.server.namespace;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
@@ -16,12 +17,22 @@ import java.util.List;
  * <p>Thread rule: the holder of the data server's lock.
  */
 public final class StateMachine {
+  /** Changes that must still fit after an ordinary entry, so that deleting always works. */
+  private static final int SPARE = 32;
+
+  /** Changes that must fit for an ordinary request to be logged. */
+  private static final int ADMISSION = 128;
+
+  private final State state;
+
   /**
    * Takes {@code store} as it is, or makes the root directory in an empty one.
    *
    * @param arenas bytes of each arena of the data zone, in order of index
    */
-  public StateMachine(Store store, List<Long> arenas, Limits limits) {}
+  public StateMachine(Store store, List<Long> arenas, Limits limits) {
+    state = new State(store, arenas, limits);
+  }
 
   /** Whether {@code request} changes anything and so must go through the log. */
   public static boolean isMutation(Request request) {
@@ -54,10 +65,17 @@ public final class StateMachine {
 
   /**
    * What to answer instead of logging {@code request}, or null when it may be logged. Ask before
-   * each propose: it keeps enough pages back that what was logged can always be applied.
+   * each propose: it keeps enough pages back that what was logged can be applied.
    */
   public Reply refusal(Request request) {
-    return null;
+    if (frees(request) || state.store.hasRoom(ADMISSION)) {
+      return null;
+    }
+    return Replies.failure(
+        new TakoException(
+            Status.NO_SPACE,
+            "no space for metadata: %d of %d pages in use; delete files or enlarge the metadata zone"
+                .formatted(state.store.pagesUsed(), state.store.pagesTotal())));
   }
 
   /**
@@ -66,27 +84,166 @@ public final class StateMachine {
    * @param index position in the log, larger than that of any entry applied before
    */
   public Reply apply(long index, LogEntry entry) {
-    return Reply.newBuilder().setStatus(Status.UNSUPPORTED).build();
+    if (entry.getCommandCase() == LogEntry.CommandCase.RECLAIM) {
+      return ReclaimOperation.apply(state, index, entry);
+    }
+    Context context = Context.of(state, index, entry);
+    if (!isRecorded(entry)) {
+      return attempt(context, 0);
+    }
+    Request request = entry.getRequest();
+    long sequence = entry.getSequence();
+    long acknowledgedBelow = request.getAcknowledgedBelow();
+    Reply reply;
+    try {
+      SessionOperation.require(state, entry.getClientId());
+      reply = state.results.find(entry.getClientId(), sequence, acknowledgedBelow);
+    } catch (TakoException e) {
+      return Replies.failure(e);
+    }
+    if (reply == null) {
+      reply = attempt(context, frees(request) ? 0 : SPARE);
+      if (reply.getStatus() != Status.OK) {
+        recordFailure(Context.of(state, index, entry), reply);
+      }
+    }
+    return request.hasAppend() ? AppendOperation.complete(state, reply) : reply;
+  }
+
+  /** Whether the reply is kept; what opens or ends a session can be done twice. */
+  private static boolean isRecorded(LogEntry entry) {
+    return entry.hasRequest()
+        && !entry.getRequest().hasOpenSession()
+        && !entry.getRequest().hasCloseSession();
+  }
+
+  /** Executes and makes the changes, with the recorded result, or undoes everything. */
+  private Reply attempt(Context context, int spare) {
+    try {
+      Reply reply = execute(context);
+      if (isRecorded(context.entry())) {
+        record(context, reply);
+      }
+      context.tx().commit(spare);
+      return reply;
+    } catch (TakoException e) {
+      context.tx().abort();
+      return Replies.failure(e);
+    }
+  }
+
+  private void recordFailure(Context context, Reply reply) {
+    record(context, reply);
+    try {
+      context.tx().commit(0);
+    } catch (TakoException e) {
+      // Without a record a repeated call is tried again, which is right too: it changed nothing.
+      context.tx().abort();
+    }
+  }
+
+  private void record(Context context, Reply reply) {
+    LogEntry entry = context.entry();
+    state.results.record(
+        context.tx(),
+        entry.getClientId(),
+        entry.getSequence(),
+        entry.getRequest().getAcknowledgedBelow(),
+        reply);
+  }
+
+  private Reply execute(Context context) throws TakoException {
+    LogEntry entry = context.entry();
+    return switch (entry.getCommandCase()) {
+      case REQUEST -> execute(context, entry.getRequest());
+      case EXPIRE_SESSION -> SessionOperation.end(context, entry.getExpireSession().getClientId());
+      case EXPIRE_LEASES -> {
+        Recovery.closeAll(context, entry.getExpireLeases().getClientId());
+        yield Replies.done();
+      }
+      case FREE_EXTENTS -> FreeOperation.apply(context, entry.getFreeExtents());
+      case RECLAIM, COMMAND_NOT_SET -> throw malformed("a log entry has no command");
+    };
+  }
+
+  private static Reply execute(Context context, Request request) throws TakoException {
+    return switch (request.getOperationCase()) {
+      case OPEN_SESSION -> SessionOperation.open(context, request.getOpenSession());
+      case CLOSE_SESSION -> {
+        SessionOperation.require(context.state(), context.clientId());
+        yield SessionOperation.end(context, context.clientId());
+      }
+      case MKDIRS -> MkdirsOperation.apply(context, request.getMkdirs());
+      case CREATE -> CreateOperation.apply(context, request.getCreate());
+      case APPEND -> AppendOperation.apply(context, request.getAppend());
+      case RENAME -> RenameOperation.apply(context, request.getRename());
+      case DELETE -> DeleteOperation.apply(context, request.getDelete());
+      case TRUNCATE -> TruncateOperation.apply(context, request.getTruncate());
+      case SET_ATTRIBUTES -> SetAttributesOperation.apply(context, request.getSetAttributes());
+      case RECOVER_LEASE -> RecoverLeaseOperation.apply(context, request.getRecoverLease());
+      case GRANT_EXTENTS -> GrantOperation.grant(context, request.getGrantExtents());
+      case COMMIT_EXTENTS -> CommitOperation.apply(context, request.getCommitExtents());
+      case RELEASE_EXTENTS -> GrantOperation.release(context, request.getReleaseExtents());
+      case RENEW_LEASES,
+          GET_FILE,
+          LIST,
+          GET_EXTENTS,
+          GET_CONTENT_SUMMARY,
+          GET_USAGE,
+          GET_SERVER_STATUS,
+          OPERATION_NOT_SET ->
+          throw malformed(
+              "%s changes nothing and is not logged".formatted(request.getOperationCase()));
+    };
+  }
+
+  /** Whether a request makes room, or ends what holds it, and so may use the last pages. */
+  private static boolean frees(Request request) {
+    return switch (request.getOperationCase()) {
+      case CLOSE_SESSION, DELETE, TRUNCATE, RECOVER_LEASE, RELEASE_EXTENTS -> true;
+      default -> false;
+    };
+  }
+
+  private static TakoException malformed(String what) {
+    return new TakoException(Status.MALFORMED, what);
   }
 
   /** Answers a request that changes nothing (and {@code RenewLeases} with done). */
   public Reply query(Caller caller, Request request) {
-    return Reply.newBuilder().setStatus(Status.UNSUPPORTED).build();
+    try {
+      return switch (request.getOperationCase()) {
+        case RENEW_LEASES -> Replies.done();
+        case GET_FILE -> Queries.getFile(state, caller, request.getGetFile());
+        case LIST -> Queries.list(state, caller, request.getList());
+        case GET_EXTENTS -> Queries.getExtents(state, caller, request.getGetExtents());
+        case GET_CONTENT_SUMMARY ->
+            ContentSummaryQuery.apply(state, caller, request.getGetContentSummary());
+        case GET_USAGE -> Queries.getUsage(state);
+        default ->
+            throw malformed(
+                "%s is not a query of the namespace".formatted(request.getOperationCase()));
+      };
+    } catch (TakoException e) {
+      return Replies.failure(e);
+    }
   }
 
   /** Sessions, in order of id. */
   public List<SessionInfo> sessions() {
-    return List.of();
+    return state.sessions.all();
   }
 
   /** The session of {@code clientId}, or null. */
   public SessionInfo session(long clientId) {
-    return null;
+    return state.sessions.get(clientId);
   }
 
   /** Files open for writing, in order of id. */
   public List<OpenLease> leases() {
-    return List.of();
+    return state.leases.all().stream()
+        .map(lease -> new OpenLease(lease.fileId(), lease.clientId(), lease.epoch()))
+        .toList();
   }
 
   /**
@@ -94,26 +251,33 @@ public final class StateMachine {
    * round all of them.
    */
   public List<QuarantinedExtent> quarantined(long untilMs, int limit) {
-    return List.of();
+    return state.extents.quarantined(untilMs, limit).stream()
+        .map(
+            extent ->
+                new QuarantinedExtent(
+                    extent.location().toProto().setGeneration(extent.generation()).build(),
+                    extent.grantee(),
+                    extent.sinceMs()))
+        .toList();
   }
 
   /** Whether a {@code Reclaim} entry would find something to do. */
   public boolean reclaimPending() {
-    return false;
+    return Detached.first(state) != null;
   }
 
   /** Bytes of the data zone. */
   public Usage usage() {
-    return Usage.getDefaultInstance();
+    return Queries.usage(state);
   }
 
-  /** Files there are, detached ones included until they are reclaimed. */
+  /** Files that have a directory entry, those of detached directories included. */
   public long files() {
-    return 0;
+    return state.files();
   }
 
-  /** Directories there are, the root included. */
+  /** Directories, the root and those in detached directories included. */
   public long directories() {
-    return 0;
+    return state.directories();
   }
 }

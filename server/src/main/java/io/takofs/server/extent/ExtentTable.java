@@ -1,0 +1,245 @@
+package io.takofs.server.extent;
+
+import io.takofs.server.codec.ByteReader;
+import io.takofs.server.codec.ByteWriter;
+import io.takofs.server.store.OrderedMap;
+import io.takofs.server.store.Transaction;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * The life of an extent: FREE, GRANTED, COMMITTED, QUARANTINE, FREE. Granted and quarantined ones
+ * have a record, {@code X arena offset}, in the server's map; a committed one is a record of its
+ * file, and a free one has none. Which units are free, and the grants of each file, are kept in the
+ * heap beside them.
+ *
+ * <p>A record is: state u8, generation u32, capacity in bytes; then of a grant client and file, u64
+ * both; of a quarantined extent grantee u64 and time.
+ *
+ * <p>Thread rule: the state machine's thread.
+ */
+public final class ExtentTable {
+  private static final byte PREFIX = 'X';
+  private static final int GRANTED = 1;
+  private static final int QUARANTINE = 2;
+
+  private final OrderedMap map;
+  private final ExtentAllocator allocator;
+  private final NavigableMap<Long, NavigableMap<Location, Grant>> grants = new TreeMap<>();
+
+  /** Where the next {@link #quarantined} goes on; only what housekeeping sees depends on it. */
+  private byte[] cursor = {PREFIX};
+
+  /**
+   * Reads the records in {@code map}; committed extents are told with {@link #restoreCommitted}.
+   */
+  public ExtentTable(OrderedMap map, List<Long> arenas) {
+    this.map = map;
+    this.allocator = new ExtentAllocator(arenas);
+    map.scan(
+        new byte[] {PREFIX},
+        (key, value) -> {
+          if (key[0] != PREFIX) {
+            return false;
+          }
+          if (value[0] == GRANTED) {
+            Grant grant = grant(key, value);
+            allocator.take(grant.location());
+            grantsOf(grant.fileId()).put(grant.location(), grant);
+          } else {
+            allocator.take(quarantined(key, value).location());
+          }
+          return true;
+        });
+  }
+
+  /** At start: {@code extent} belongs to a file. */
+  public void restoreCommitted(Location extent) {
+    allocator.take(extent);
+  }
+
+  /** Bytes that extents can ever have. */
+  public long capacityBytes() {
+    return allocator.capacityBytes();
+  }
+
+  /** Bytes that can be granted now. */
+  public long freeBytes() {
+    return allocator.freeBytes();
+  }
+
+  /**
+   * FREE becomes GRANTED: extents for {@code bytes} more bytes, at most {@code count}, maybe none.
+   */
+  public List<Grant> grant(
+      Transaction tx, long clientId, long fileId, long bytes, int count, int generation) {
+    List<Grant> granted = new ArrayList<>();
+    long missing = bytes;
+    while (missing > 0 && granted.size() < count) {
+      Location location = allocator.allocate(missing);
+      if (location == null) {
+        break;
+      }
+      tx.undoWith(() -> allocator.free(location));
+      Grant grant = new Grant(location, generation, clientId, fileId);
+      add(tx, grant);
+      tx.put(
+          map,
+          key(location),
+          new ByteWriter(26)
+              .u8(GRANTED)
+              .u32(generation)
+              .variable(location.capacity())
+              .u64(clientId)
+              .u64(fileId)
+              .toBytes());
+      granted.add(grant);
+      missing -= location.capacity();
+    }
+    return granted;
+  }
+
+  /** The grant of {@code location} for {@code fileId}, or null. */
+  public Grant granted(long fileId, Location location) {
+    NavigableMap<Location, Grant> ofFile = grants.get(fileId);
+    Grant grant = ofFile == null ? null : ofFile.get(location);
+    return grant == null || !grant.location().equals(location) ? null : grant;
+  }
+
+  /** All grants for {@code fileId}. */
+  public List<Grant> granted(long fileId) {
+    NavigableMap<Location, Grant> ofFile = grants.get(fileId);
+    return ofFile == null ? List.of() : List.copyOf(ofFile.values());
+  }
+
+  /** GRANTED becomes COMMITTED: from now on a record of the file. */
+  public void commit(Transaction tx, Grant grant) {
+    drop(tx, grant);
+    tx.remove(map, key(grant.location()));
+  }
+
+  /** GRANTED becomes FREE: nobody ever read it and the grantee's writes have completed. */
+  public void release(Transaction tx, Grant grant) {
+    drop(tx, grant);
+    tx.remove(map, key(grant.location()));
+    free(tx, grant.location());
+  }
+
+  /** GRANTED becomes QUARANTINE. {@code grantee} may still write it, unless 0. */
+  public void revoke(Transaction tx, Grant grant, long grantee, long timeMs) {
+    drop(tx, grant);
+    quarantine(tx, new Quarantined(grant.location(), grant.generation(), grantee, timeMs));
+  }
+
+  /** COMMITTED, as the caller knows, becomes QUARANTINE. */
+  public void quarantine(Transaction tx, Quarantined extent) {
+    tx.put(
+        map,
+        key(extent.location()),
+        new ByteWriter(26)
+            .u8(QUARANTINE)
+            .u32(extent.generation())
+            .variable(extent.location().capacity())
+            .u64(extent.grantee())
+            .variable(extent.sinceMs())
+            .toBytes());
+  }
+
+  /** The quarantined extent that has this location and generation, or null. */
+  public Quarantined quarantined(Location location, int generation) {
+    byte[] key = key(location);
+    byte[] value = map.get(key);
+    if (value == null || value[0] != QUARANTINE) {
+      return null;
+    }
+    Quarantined found = quarantined(key, value);
+    return found.location().equals(location) && found.generation() == generation ? found : null;
+  }
+
+  /** QUARANTINE becomes FREE. */
+  public void free(Transaction tx, Quarantined extent) {
+    tx.remove(map, key(extent.location()));
+    free(tx, extent.location());
+  }
+
+  /** As {@code StateMachine.quarantined}. */
+  public List<Quarantined> quarantined(long untilMs, int limit) {
+    List<Quarantined> found = new ArrayList<>();
+    byte[] from = cursor;
+    cursor = new byte[] {PREFIX};
+    map.scan(
+        from,
+        (key, value) -> {
+          if (key[0] != PREFIX) {
+            return false;
+          }
+          if (found.size() == limit) {
+            cursor = key;
+            return false;
+          }
+          if (value[0] == QUARANTINE) {
+            Quarantined extent = quarantined(key, value);
+            if (extent.sinceMs() <= untilMs) {
+              found.add(extent);
+            }
+          }
+          return true;
+        });
+    return found;
+  }
+
+  /** Whether no record and no file claims any unit of {@code location}. */
+  public boolean isFree(Location location) {
+    return allocator.isFree(location);
+  }
+
+  private void free(Transaction tx, Location location) {
+    allocator.free(location);
+    tx.undoWith(() -> allocator.take(location));
+  }
+
+  private void add(Transaction tx, Grant grant) {
+    grantsOf(grant.fileId()).put(grant.location(), grant);
+    tx.undoWith(() -> forget(grant));
+  }
+
+  private void drop(Transaction tx, Grant grant) {
+    forget(grant);
+    tx.undoWith(() -> grantsOf(grant.fileId()).put(grant.location(), grant));
+  }
+
+  private NavigableMap<Location, Grant> grantsOf(long fileId) {
+    return grants.computeIfAbsent(fileId, id -> new TreeMap<>());
+  }
+
+  private void forget(Grant grant) {
+    NavigableMap<Location, Grant> ofFile = grants.get(grant.fileId());
+    ofFile.remove(grant.location());
+    if (ofFile.isEmpty()) {
+      grants.remove(grant.fileId());
+    }
+  }
+
+  private static byte[] key(Location location) {
+    return new ByteWriter(9).u8(PREFIX).u32(location.arena()).u32(location.offset()).toBytes();
+  }
+
+  private static Grant grant(byte[] key, byte[] value) {
+    ByteReader in = new ByteReader(value, 1);
+    int generation = in.u32();
+    return new Grant(location(key, (int) in.variable()), generation, in.u64(), in.u64());
+  }
+
+  private static Quarantined quarantined(byte[] key, byte[] value) {
+    ByteReader in = new ByteReader(value, 1);
+    int generation = in.u32();
+    return new Quarantined(location(key, (int) in.variable()), generation, in.u64(), in.variable());
+  }
+
+  private static Location location(byte[] key, int capacity) {
+    ByteReader in = new ByteReader(key, 1);
+    return new Location(in.u32(), in.u32(), capacity);
+  }
+}

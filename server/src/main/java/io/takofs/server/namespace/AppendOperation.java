@@ -1,0 +1,44 @@
+package io.takofs.server.namespace;
+
+import com.google.protobuf.ByteString;
+import io.takofs.base.TakoException;
+import io.takofs.proto.Append;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Reply;
+
+/** Opening a file to write at its end. */
+final class AppendOperation {
+  private AppendOperation() {}
+
+  static Reply apply(Context context, Append request) throws TakoException {
+    FilePath path = FilePath.parse(request.getPath());
+    State state = context.state();
+    DirectoryEntry file = state.tree.lookupFile(path, context.caller());
+    Inode inode = file.inode();
+    Permissions.require(context.caller(), inode, Permissions.WRITE, path.toString());
+    boolean mayGrow = Recovery.takeOver(context, file, path) == 0;
+    OpenedFile.Builder opened = Opening.open(context, file, request.getGrantBytes());
+    FileExtent last = state.data.last(inode);
+    if (last != null && last.canGrow() && mayGrow) {
+      opened.setLastExtent(last.toProto());
+    }
+    return Reply.newBuilder().setOpenedFile(opened).build();
+  }
+
+  /**
+   * The reply with the data of a small file, which is not recorded with it: a record has no room,
+   * and the data cannot have changed for a caller that still holds the lease.
+   */
+  static Reply complete(State state, Reply reply) {
+    OpenedFile opened = reply.getOpenedFile();
+    if (opened.getFile().getLength() == 0) {
+      return reply;
+    }
+    byte[] data = state.data.inline(opened.getFile().getId());
+    return data.length == 0
+        ? reply
+        : reply.toBuilder()
+            .setOpenedFile(opened.toBuilder().setInlineData(ByteString.copyFrom(data)))
+            .build();
+  }
+}

@@ -1,0 +1,47 @@
+package io.takofs.server.namespace;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Delete;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Status;
+
+/**
+ * Removing one directory entry; what is below it goes later. As that is not looked at, deleting a
+ * directory that is not empty takes all permissions on that directory and none on those below.
+ */
+final class DeleteOperation {
+  private DeleteOperation() {}
+
+  static Reply apply(Context context, Delete request) throws TakoException {
+    FilePath path = FilePath.parse(request.getPath());
+    if (path.isRoot()) {
+      throw new TakoException(Status.INVALID_ARGUMENT, "the root cannot be deleted");
+    }
+    State state = context.state();
+    Walk walk = state.tree.walk(path, context.caller());
+    DirectoryEntry entry = walk.target();
+    Inode inode = entry.inode();
+    Inode parent = walk.parent().inode();
+    boolean empty = !inode.directory || state.tree.isEmpty(inode.id);
+    if (!empty && !request.getRecursive()) {
+      throw new TakoException(Status.NOT_EMPTY, path + " is not empty; ask for a recursive delete");
+    }
+    Permissions.require(context.caller(), parent, Permissions.WRITE, walk.parentPath());
+    Permissions.requireNotStuck(context.caller(), parent, inode, path.toString());
+    if (!empty) {
+      Permissions.require(
+          context.caller(),
+          inode,
+          Permissions.READ | Permissions.WRITE | Permissions.EXECUTE,
+          path.toString());
+    }
+    state.tree.remove(context.tx(), entry);
+    state.tree.touch(context.tx(), parent.id, context.timeMs());
+    if (inode.directory) {
+      Detached.directory(context, inode, empty);
+    } else {
+      Detached.file(context, inode);
+    }
+    return Replies.done();
+  }
+}

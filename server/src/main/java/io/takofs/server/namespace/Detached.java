@@ -1,0 +1,127 @@
+package io.takofs.server.namespace;
+
+import io.takofs.server.codec.ByteReader;
+import io.takofs.server.codec.ByteWriter;
+import io.takofs.server.extent.Quarantined;
+import io.takofs.server.store.OrderedMap;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What has no directory entry any more. A small file is given up at once; a large one, and a
+ * directory that is not empty, becomes a record {@code R id} (kind u8, late writer u64) that {@link
+ * ReclaimOperation} empties piece by piece.
+ */
+record Detached(long id, boolean isDirectory, long lateWriter) {
+  /** Extents given up with the entry itself. */
+  private static final int EXTENTS_AT_ONCE = 16;
+
+  private static final int DIRECTORY = 1;
+  private static final int FILE = 2;
+
+  /** The first that there is, or null. */
+  static Detached first(State state) {
+    Detached[] found = {null};
+    byte[] prefix = {Keys.DETACHED};
+    state
+        .store
+        .server()
+        .scan(
+            prefix,
+            (key, value) -> {
+              if (Keys.startsWith(key, prefix)) {
+                ByteReader in = new ByteReader(value);
+                found[0] = new Detached(Keys.id(key), in.u8() == DIRECTORY, in.u64());
+              }
+              return false;
+            });
+    return found[0];
+  }
+
+  /**
+   * Gives up a file whose entry the caller removes or replaces. A writer that has it open finds its
+   * lease lost.
+   */
+  static void file(Context context, Inode inode) {
+    State state = context.state();
+    Lease lease = state.leases.get(inode.id);
+    long writer = 0;
+    if (lease != null) {
+      writer = lease.clientId();
+      for (var grant : state.extents.granted(inode.id)) {
+        state.extents.revoke(context.tx(), grant, writer, context.timeMs());
+      }
+      state.leases.remove(context.tx(), inode.id);
+    }
+    if (inode.hasExtents) {
+      if (!releaseExtents(context, inode.id, writer, EXTENTS_AT_ONCE)) {
+        new Detached(inode.id, false, writer).put(context);
+      }
+    } else if (inode.length > 0) {
+      state.data.removeInline(context.tx(), inode.id);
+    }
+    state.count(context.tx(), inode, -1);
+  }
+
+  /** Gives up a directory, in constant time, whose entry the caller removes or replaces. */
+  static void directory(Context context, Inode inode, boolean empty) {
+    if (empty) {
+      removeContents(context, inode.id);
+    } else {
+      new Detached(inode.id, true, 0).put(context);
+    }
+    context.state().count(context.tx(), inode, -1);
+  }
+
+  /** Forgets when the entries of an empty directory changed. */
+  static void removeContents(Context context, long directoryId) {
+    context
+        .tx()
+        .remove(context.state().tree.contents(directoryId), Keys.of(Keys.CONTENTS, directoryId));
+  }
+
+  /**
+   * Puts up to {@code limit} extents of a file into quarantine.
+   *
+   * @param writer client that may still write behind the last one; 0 for none
+   * @return whether those were all
+   */
+  static boolean releaseExtents(Context context, long fileId, long writer, int limit) {
+    State state = context.state();
+    List<FileExtent> extents = new ArrayList<>();
+    state.data.scan(fileId, 0, extent -> extents.add(extent) && extents.size() <= limit);
+    for (FileExtent extent : extents.subList(0, Math.min(limit, extents.size()))) {
+      release(context, fileId, extent, writer);
+    }
+    return extents.size() <= limit;
+  }
+
+  /** COMMITTED becomes QUARANTINE. */
+  static void release(Context context, long fileId, FileExtent extent, long writer) {
+    long grantee = extent.sealed() ? extent.lateWriter() : extent.canGrow() ? writer : 0;
+    context.state().data.remove(context.tx(), fileId, extent);
+    context
+        .state()
+        .extents
+        .quarantine(
+            context.tx(),
+            new Quarantined(extent.location(), extent.generation(), grantee, context.timeMs()));
+  }
+
+  void put(Context context) {
+    context
+        .tx()
+        .put(
+            map(context),
+            Keys.of(Keys.DETACHED, id),
+            new ByteWriter(9).u8(isDirectory ? DIRECTORY : FILE).u64(lateWriter).toBytes());
+  }
+
+  void remove(Context context) {
+    context.tx().remove(map(context), Keys.of(Keys.DETACHED, id));
+  }
+
+  private static OrderedMap map(Context context) {
+    return context.state().store.server();
+  }
+}

@@ -1,0 +1,66 @@
+package io.takofs.server.namespace;
+
+import io.takofs.server.codec.ByteReader;
+import io.takofs.server.codec.ByteWriter;
+import java.util.Arrays;
+
+/** The keys of stored records: a letter, then ids, big-endian, then a name. */
+final class Keys {
+  /** In the shard of a directory's contents: parent id, name; the value is an {@link Inode}. */
+  static final byte ENTRY = 'D';
+
+  /** Beside a directory's entries: directory id; the value is when they last changed. */
+  static final byte CONTENTS = 'M';
+
+  /** In the shard of a file's birth: file id, file offset; the value is a {@link FileExtent}. */
+  static final byte EXTENT = 'E';
+
+  /** In the shard of a file's birth: file id; the value is the file's whole data. */
+  static final byte INLINE = 'I';
+
+  /** In the shard of a file's birth: file id; the value is a {@link Lease}. */
+  static final byte LEASE = 'L';
+
+  /** In the server's map: client id. */
+  static final byte SESSION = 'S';
+
+  /** In the server's map: client id, sequence. */
+  static final byte RESULT = 'C';
+
+  /** In the server's map: id of what was detached. */
+  static final byte DETACHED = 'R';
+
+  private Keys() {}
+
+  static byte[] of(byte kind, long id) {
+    return new ByteWriter(9).u8(kind).u64(id).toBytes();
+  }
+
+  static byte[] of(byte kind, long id, long second) {
+    return new ByteWriter(17).u8(kind).u64(id).u64(second).toBytes();
+  }
+
+  static byte[] entry(long parentId, byte[] name) {
+    return new ByteWriter(9 + name.length).u8(ENTRY).u64(parentId).raw(name).toBytes();
+  }
+
+  static boolean startsWith(byte[] key, byte[] prefix) {
+    return key.length >= prefix.length
+        && Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
+  }
+
+  /** The first id of a key. */
+  static long id(byte[] key) {
+    return new ByteReader(key, 1).u64();
+  }
+
+  /** The second number of a key. */
+  static long second(byte[] key) {
+    return new ByteReader(key, 9).u64();
+  }
+
+  /** The name at the end of an ENTRY key. */
+  static byte[] name(byte[] key) {
+    return new ByteReader(key, 9).rest();
+  }
+}

@@ -1,0 +1,62 @@
+package io.takofs.server.namespace;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Mkdirs;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Status;
+
+/** Making directories, several at once; one that is there already is fine. */
+final class MkdirsOperation {
+  /** What the maker of a path needs in the directories on it. */
+  private static final int OWNER_WRITE_EXECUTE = 0300;
+
+  private MkdirsOperation() {}
+
+  static Reply apply(Context context, Mkdirs request) throws TakoException {
+    FilePath path = FilePath.parse(request.getPath());
+    Attributes.checkPermission(request.getPermission(), path);
+    Walk walk = context.state().tree.walk(path, context.caller());
+    if (walk.isComplete()) {
+      if (!walk.last().inode().directory) {
+        throw new TakoException(Status.ALREADY_EXISTS, path + " exists and is a file");
+      }
+      return Replies.done();
+    }
+    if (!request.getCreateParents()) {
+      walk.parent();
+    }
+    int permission = request.getPermission();
+    make(context, walk, path.depth(), permission | OWNER_WRITE_EXECUTE, permission);
+    return Replies.done();
+  }
+
+  /** Makes the missing parents of a file to be created; returns the last. */
+  static Inode makeParents(Context context, Walk walk) throws TakoException {
+    int permission = (walk.deepestDirectory().inode().permission & 0777) | OWNER_WRITE_EXECUTE;
+    return make(context, walk, walk.path().depth() - 1, permission, permission);
+  }
+
+  /** Makes what is missing of the first {@code depth} elements; returns the last. */
+  private static Inode make(Context context, Walk walk, int depth, int between, int last)
+      throws TakoException {
+    Inode parent = walk.deepestDirectory().inode();
+    Permissions.require(context.caller(), parent, Permissions.WRITE, walk.lastPath());
+    Tree tree = context.state().tree;
+    if (walk.found().size() <= depth) {
+      tree.touch(context.tx(), parent.id, context.timeMs());
+    }
+    for (int element = walk.found().size() - 1; element < depth; element++) {
+      Inode made =
+          Inode.directory(
+              context.ids().next(parent.id),
+              element == depth - 1 ? last : between,
+              context.caller().getUser(),
+              parent.group,
+              context.timeMs());
+      tree.put(context.tx(), new DirectoryEntry(parent.id, walk.path().name(element), made));
+      context.state().count(context.tx(), made, 1);
+      parent = made;
+    }
+    return parent;
+  }
+}

@@ -1,0 +1,84 @@
+package io.takofs.server.namespace;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Caller;
+import io.takofs.proto.Status;
+
+/** Who may do what: owner, group, other; the sticky bit; the superuser may everything. */
+final class Permissions {
+  static final int READ = 4;
+  static final int WRITE = 2;
+  static final int EXECUTE = 1;
+
+  /** All bits that a permission may have. */
+  static final int MASK = 07777;
+
+  private static final int STICKY = 01000;
+  private static final String[] ACCESS = {
+    "reach",
+    "traverse",
+    "write to",
+    "write to and traverse",
+    "read",
+    "list",
+    "read and write",
+    "change all of"
+  };
+
+  private Permissions() {}
+
+  static boolean allows(Caller caller, Inode inode, int access) {
+    if (caller.getSuperuser()) {
+      return true;
+    }
+    int granted;
+    if (caller.getUser().equals(inode.owner)) {
+      granted = inode.permission >>> 6;
+    } else if (caller.getGroupsList().contains(inode.group)) {
+      granted = inode.permission >>> 3;
+    } else {
+      granted = inode.permission;
+    }
+    return (granted & access) == access;
+  }
+
+  /** {@code path} is for the message. */
+  static void require(Caller caller, Inode inode, int access, String path) throws TakoException {
+    if (!allows(caller, inode, access)) {
+      throw denied(caller, ACCESS[access], inode, path);
+    }
+  }
+
+  /** Of a sticky directory only the owners of the directory or of the entry may move the entry. */
+  static void requireNotStuck(Caller caller, Inode parent, Inode inode, String path)
+      throws TakoException {
+    boolean free =
+        (parent.permission & STICKY) == 0
+            || caller.getSuperuser()
+            || caller.getUser().equals(parent.owner)
+            || caller.getUser().equals(inode.owner);
+    if (!free) {
+      throw denied(caller, "move or delete out of a sticky directory", inode, path);
+    }
+  }
+
+  static void requireOwner(Caller caller, Inode inode, String path) throws TakoException {
+    if (!caller.getSuperuser() && !caller.getUser().equals(inode.owner)) {
+      throw denied(caller, "change the attributes of", inode, path);
+    }
+  }
+
+  private static TakoException denied(Caller caller, String what, Inode inode, String path) {
+    return new TakoException(
+        Status.PERMISSION_DENIED,
+        "user %s may not %s %s (owner %s, group %s, mode %s%04o)"
+            .formatted(
+                caller.getUser(),
+                what,
+                path,
+                inode.owner,
+                inode.group,
+                inode.directory ? "d" : "-",
+                inode.permission));
+  }
+}

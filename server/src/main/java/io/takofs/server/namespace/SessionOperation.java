@@ -1,0 +1,85 @@
+package io.takofs.server.namespace;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.OpenSession;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Session;
+import io.takofs.proto.Status;
+
+/** Sessions begin, resume and end. */
+final class SessionOperation {
+  private static final int CLIENT_NAME_MAX = 1000;
+
+  private SessionOperation() {}
+
+  /** The server adds to the reply what only it knows: its incarnation and its arenas. */
+  static Reply open(Context context, OpenSession request) throws TakoException {
+    State state = context.state();
+    Attributes.checkPrincipal(request.getUser(), "user");
+    if (request.getClientName().getBytes(UTF_8).length > CLIENT_NAME_MAX) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "the client's name is longer than %d bytes".formatted(CLIENT_NAME_MAX));
+    }
+    long clientId = context.clientId();
+    if (clientId == 0) {
+      clientId = newClientId(context);
+      state.sessions.put(
+          context.tx(),
+          new SessionInfo(clientId, request.getUser(), request.getClientName(), context.timeMs()));
+    } else {
+      SessionInfo session = require(state, clientId);
+      if (!session.user().equals(request.getUser())) {
+        throw new TakoException(
+            Status.PERMISSION_DENIED,
+            "session %016x is not of user %s".formatted(clientId, request.getUser()));
+      }
+    }
+    Limits limits = state.limits;
+    return Reply.newBuilder()
+        .setSession(
+            Session.newBuilder()
+                .setClientId(clientId)
+                .setBlockSize(limits.blockSize())
+                .setLeaseSoftLimitMs(limits.leaseSoftLimitMs())
+                .setLeaseHardLimitMs(limits.leaseHardLimitMs())
+                .setInlineMax(limits.inlineMax()))
+        .build();
+  }
+
+  /** The client ends it, or the server does for a client that is gone. */
+  static Reply end(Context context, long clientId) {
+    State state = context.state();
+    SessionInfo session = state.sessions.get(clientId);
+    if (session != null) {
+      Recovery.closeAll(context, clientId);
+      state.results.forget(context.tx(), clientId);
+      state.sessions.remove(context.tx(), session);
+    }
+    return Replies.done();
+  }
+
+  static SessionInfo require(State state, long clientId) throws TakoException {
+    SessionInfo session = state.sessions.get(clientId);
+    if (session == null) {
+      throw new TakoException(
+          Status.SESSION_EXPIRED,
+          "the server knows no session %016x; open a new one".formatted(clientId));
+    }
+    return session;
+  }
+
+  /**
+   * An id that no client of another pool or of an earlier format of this one is likely to hold,
+   * made of nothing but the entry.
+   */
+  private static long newClientId(Context context) {
+    long id = Ids.mix(context.timeMs() ^ Long.rotateLeft(context.index(), 40));
+    while (id == 0 || context.state().sessions.get(id) != null) {
+      id = Ids.mix(id + 1);
+    }
+    return id;
+  }
+}

@@ -1,0 +1,96 @@
+package io.takofs.server.namespace;
+
+import io.takofs.base.TakoException;
+import io.takofs.server.extent.ExtentTable;
+import io.takofs.server.store.Store;
+import io.takofs.server.store.Transaction;
+import java.util.List;
+
+/**
+ * The store and what is derived from it, rebuilt at start by one pass over all records.
+ *
+ * <p>Thread rule: the state machine's thread.
+ */
+final class State {
+  final Store store;
+  final Limits limits;
+  final Tree tree;
+  final FileData data;
+  final LeaseTable leases;
+  final SessionTable sessions;
+  final ResultTable results;
+  final ExtentTable extents;
+
+  private long files;
+  private long directories;
+
+  State(Store store, List<Long> arenas, Limits limits) {
+    this.store = store;
+    this.limits = limits;
+    tree = new Tree(store);
+    data = new FileData(store);
+    leases = new LeaseTable(store);
+    sessions = new SessionTable(store.server());
+    results = new ResultTable(store.server());
+    extents = new ExtentTable(store.server(), arenas);
+    if (tree.root() == null) {
+      makeRoot();
+    }
+    for (int shard = 0; shard < Store.SHARDS; shard++) {
+      store.shard(shard).scan(new byte[0], this::restore);
+    }
+  }
+
+  private void makeRoot() {
+    Transaction tx = new Transaction(store);
+    tree.makeRoot(tx, limits);
+    try {
+      tx.commit(0);
+    } catch (TakoException e) {
+      throw new IllegalStateException("no page for the root directory", e);
+    }
+  }
+
+  private boolean restore(byte[] key, byte[] value) {
+    switch (key[0]) {
+      case Keys.ENTRY -> {
+        if (Inode.isDirectory(value)) {
+          directories++;
+        } else {
+          files++;
+        }
+      }
+      case Keys.EXTENT ->
+          extents.restoreCommitted(FileExtent.decode(Keys.second(key), value).location());
+      case Keys.LEASE -> leases.restore(Lease.decode(Keys.id(key), value));
+      default -> {
+        // Contents and inline data leave nothing in the heap.
+      }
+    }
+    return true;
+  }
+
+  /** Files that have a directory entry, attached or not. */
+  long files() {
+    return files;
+  }
+
+  /** Directories that have an entry, attached or not, the root included. */
+  long directories() {
+    return directories;
+  }
+
+  /** Counts an entry that is made (1) or removed (-1). */
+  void count(Transaction tx, Inode inode, int change) {
+    add(inode.directory, change);
+    tx.undoWith(() -> add(inode.directory, -change));
+  }
+
+  private void add(boolean directory, int change) {
+    if (directory) {
+      directories += change;
+    } else {
+      files += change;
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package io.takofs.server.namespace;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Caller;
+import io.takofs.proto.FileInfo;
+import io.takofs.proto.Status;
+import io.takofs.server.codec.ByteReader;
+import io.takofs.server.codec.ByteWriter;
+import io.takofs.server.store.OrderedMap;
+import io.takofs.server.store.Store;
+import io.takofs.server.store.Transaction;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Directory entries: finding them by path, listing, storing.
+ *
+ * <p>Thread rule: the state machine's thread.
+ */
+final class Tree {
+  private static final byte[] NO_NAME = {};
+
+  private final Store store;
+
+  Tree(Store store) {
+    this.store = store;
+  }
+
+  /** The entry {@code name} of a directory, or null. */
+  DirectoryEntry get(long parentId, byte[] name) {
+    byte[] value = contents(parentId).get(Keys.entry(parentId, name));
+    return value == null ? null : new DirectoryEntry(parentId, name, Inode.decode(value));
+  }
+
+  /** The root's entry, or null in an empty store. */
+  DirectoryEntry root() {
+    return get(Ids.ROOT_PARENT, NO_NAME);
+  }
+
+  /** Makes the root of an empty store. */
+  void makeRoot(Transaction tx, Limits limits) {
+    put(
+        tx,
+        new DirectoryEntry(
+            Ids.ROOT_PARENT,
+            NO_NAME,
+            Inode.directory(Ids.ROOT, 0755, limits.superuser(), limits.supergroup(), 0)));
+  }
+
+  void put(Transaction tx, DirectoryEntry entry) {
+    tx.put(
+        contents(entry.parentId()),
+        Keys.entry(entry.parentId(), entry.name()),
+        entry.inode().encode());
+  }
+
+  void remove(Transaction tx, DirectoryEntry entry) {
+    tx.remove(contents(entry.parentId()), Keys.entry(entry.parentId(), entry.name()));
+  }
+
+  /** The entries of a directory changed. */
+  void touch(Transaction tx, long directoryId, long timeMs) {
+    tx.put(
+        contents(directoryId),
+        Keys.of(Keys.CONTENTS, directoryId),
+        new ByteWriter(10).signed(timeMs).toBytes());
+  }
+
+  /** What callers see. */
+  FileInfo.Builder info(Inode inode) {
+    FileInfo.Builder info = inode.toInfo();
+    if (inode.directory) {
+      byte[] touched = contents(inode.id).get(Keys.of(Keys.CONTENTS, inode.id));
+      if (touched != null) {
+        info.setModificationTimeMs(new ByteReader(touched).signed());
+      }
+    }
+    return info;
+  }
+
+  /**
+   * Follows {@code path} as far as there are entries.
+   *
+   * @throws TakoException when an element before the last is a file (NOT_A_DIRECTORY) or a
+   *     directory that the caller may not traverse (PERMISSION_DENIED)
+   */
+  Walk walk(FilePath path, Caller caller) throws TakoException {
+    List<DirectoryEntry> found = new ArrayList<>(path.depth() + 1);
+    DirectoryEntry at = root();
+    found.add(at);
+    for (int depth = 0; depth < path.depth(); depth++) {
+      if (!at.inode().directory) {
+        throw new TakoException(
+            Status.NOT_A_DIRECTORY,
+            "%s: %s is a file, not a directory".formatted(path, path.prefix(depth)));
+      }
+      if (!Permissions.allows(caller, at.inode(), Permissions.EXECUTE)) {
+        Permissions.require(caller, at.inode(), Permissions.EXECUTE, path.prefix(depth));
+      }
+      at = get(at.inode().id, path.name(depth));
+      if (at == null) {
+        break;
+      }
+      found.add(at);
+    }
+    return new Walk(path, found);
+  }
+
+  /** The entry at {@code path}; NOT_FOUND when there is none. */
+  DirectoryEntry lookup(FilePath path, Caller caller) throws TakoException {
+    return walk(path, caller).target();
+  }
+
+  /** The file at {@code path}; IS_A_DIRECTORY when it is something else. */
+  DirectoryEntry lookupFile(FilePath path, Caller caller) throws TakoException {
+    DirectoryEntry entry = lookup(path, caller);
+    if (entry.inode().directory) {
+      throw new TakoException(Status.IS_A_DIRECTORY, path + " is a directory, not a file");
+    }
+    return entry;
+  }
+
+  boolean isEmpty(long directoryId) {
+    boolean[] empty = {true};
+    scan(
+        directoryId,
+        NO_NAME,
+        entry -> {
+          empty[0] = false;
+          return false;
+        });
+    return empty[0];
+  }
+
+  /** Visits the entries of a directory in order of name, from {@code name} on. */
+  void scan(long directoryId, byte[] name, EntryVisitor visitor) {
+    byte[] prefix = Keys.of(Keys.ENTRY, directoryId);
+    contents(directoryId)
+        .scan(
+            Keys.entry(directoryId, name),
+            (key, value) ->
+                Keys.startsWith(key, prefix)
+                    && visitor.visit(
+                        new DirectoryEntry(directoryId, Keys.name(key), Inode.decode(value))));
+  }
+
+  /** Receives the entries of a directory. */
+  @FunctionalInterface
+  interface EntryVisitor {
+    /** Returns whether to go on. */
+    boolean visit(DirectoryEntry entry);
+  }
+
+  /** The map that has the entries of a directory. */
+  OrderedMap contents(long directoryId) {
+    return store.shard(Ids.contentShard(directoryId));
+  }
+}

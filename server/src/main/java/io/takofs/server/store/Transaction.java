@@ -1,0 +1,85 @@
+package io.takofs.server.store;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * The changes of one log entry: all of them or none. Changes to maps wait for {@link #commit};
+ * until then the maps read as before. What is kept in the heap beside the maps changes at once and
+ * says here how to undo that.
+ *
+ * <p>Thread rule: the state machine's thread.
+ */
+public final class Transaction {
+  private record Change(OrderedMap map, byte[] key, byte[] value) {}
+
+  private final Store store;
+  private final List<Change> changes = new ArrayList<>();
+  private final Deque<Runnable> undo = new ArrayDeque<>();
+
+  public Transaction(Store store) {
+    this.store = store;
+  }
+
+  /** Will add or replace. */
+  public void put(OrderedMap map, byte[] key, byte[] value) {
+    changes.add(new Change(map, key, value));
+  }
+
+  /** Will remove. */
+  public void remove(OrderedMap map, byte[] key) {
+    changes.add(new Change(map, key, null));
+  }
+
+  /** A change in the heap has been made that {@code action} takes back. */
+  public void undoWith(Runnable action) {
+    undo.push(action);
+  }
+
+  /** Puts and removes so far. */
+  public int size() {
+    return changes.size();
+  }
+
+  /**
+   * Makes the changes, unless they and {@code spare} more might not fit.
+   *
+   * @throws TakoException with status NO_SPACE; nothing has changed in the maps then, and {@link
+   *     #abort} is the next call
+   */
+  public void commit(int spare) throws TakoException {
+    if (!store.hasRoom(changes.size() + spare)) {
+      throw new TakoException(
+          Status.NO_SPACE,
+          "no space for metadata: %d of %d pages in use; delete files or enlarge the metadata zone"
+              .formatted(store.pagesUsed(), store.pagesTotal()));
+    }
+    try {
+      for (Change change : changes) {
+        if (change.value == null) {
+          change.map.remove(change.key);
+        } else {
+          change.map.put(change.key, change.value);
+        }
+      }
+    } catch (TakoException e) {
+      throw new IllegalStateException("the store had room and then had none", e);
+    }
+    changes.clear();
+    undo.clear();
+  }
+
+  /** Takes back what was changed in the heap, last first. */
+  public void abort() {
+    changes.clear();
+    while (!undo.isEmpty()) {
+      undo.pop().run();
+    }
+    Invariant.check(changes.isEmpty(), "undoing changed a map");
+  }
+}
