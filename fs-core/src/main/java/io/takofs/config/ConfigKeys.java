@@ -155,36 +155,39 @@ public final class ConfigKeys {
                   + " what a pool there holds is kept.",
               ConfigKeys::notEmpty));
 
-  /** Bytes of the data zone. */
+  /** Bytes of the pool. */
   public static final ConfigKey<Long> POOL_SIZE =
       register(
           ConfigKey.size(
               "fs.tako.server.pool.size",
-              "2m",
-              "64t",
+              "32m",
+              "16t",
               "2g",
-              "Bytes for file data; used when the pool is formatted."));
+              "Bytes of the pool, all of them allocated when it is formatted; later the pool keeps"
+                  + " its size. Data gets what pages and log leave."));
 
   /** Bytes of the page zone. */
   public static final ConfigKey<Long> PAGES_SIZE =
       register(
           ConfigKey.size(
               "fs.tako.server.pool.pages.size",
-              "4m",
+              "0",
               "4t",
-              "256m",
-              "Bytes for the namespace and other metadata; used when the pool is formatted."));
+              "0",
+              "Bytes of the pool for the namespace and other metadata, at least 8m; 0 takes a"
+                  + " sixteenth of it."));
 
   /** Bytes of the log zone. */
   public static final ConfigKey<Long> LOG_SIZE =
       register(
           ConfigKey.size(
               "fs.tako.server.pool.log.size",
-              "32m",
+              "0",
               "1t",
-              "256m",
-              "Bytes for the log; used when the pool is formatted. At least twice"
-                  + " fs.tako.server.checkpoint.size, or checkpoints come earlier."));
+              "0",
+              "Bytes of the pool for the log, at least 16m; 0 takes a sixteenth of it, 24m to 256m."
+                  + " Less than twice fs.tako.server.checkpoint.size makes checkpoints come"
+                  + " earlier."));
 
   /** Log bytes between checkpoints. */
   public static final ConfigKey<Long> CHECKPOINT_SIZE =

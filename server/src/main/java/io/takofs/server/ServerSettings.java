@@ -3,7 +3,6 @@ package io.takofs.server;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
-import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.Limits;
 import io.takofs.server.pool.PoolSizes;
@@ -62,12 +61,12 @@ public record ServerSettings(
         leaseHardLimit.toMillis());
   }
 
-  /** Zones of a pool as {@code config} wants them, rounded up to what zones are made of. */
-  public static PoolSizes poolSizes(TakoConfig config) {
-    return new PoolSizes(
-        up(Math.max(config.get(ConfigKeys.PAGES_SIZE), PoolSizes.PAGES_MIN), Layout.POOL_ALIGN),
-        up(Math.max(config.get(ConfigKeys.LOG_SIZE), PoolSizes.LOG_MIN), Layout.SEGMENT_SIZE),
-        up(Math.max(config.get(ConfigKeys.POOL_SIZE), PoolSizes.DATA_MIN), 1 << 20));
+  /** Zones of a pool as {@code config} wants them. */
+  public static PoolSizes poolSizes(TakoConfig config) throws TakoException {
+    return PoolSizes.divide(
+        config.get(ConfigKeys.POOL_SIZE),
+        config.get(ConfigKeys.PAGES_SIZE),
+        config.get(ConfigKeys.LOG_SIZE));
   }
 
   /** Groups as {@code user=group,group;user=group} lists them. */
@@ -96,9 +95,5 @@ public record ServerSettings(
       groups.put(user.substring(0, equals).strip(), List.copyOf(names));
     }
     return groups;
-  }
-
-  private static long up(long size, long multiple) {
-    return (size + multiple - 1) / multiple * multiple;
   }
 }

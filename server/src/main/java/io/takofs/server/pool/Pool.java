@@ -3,7 +3,6 @@ package io.takofs.server.pool;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
-import io.takofs.proto.Status;
 import io.takofs.server.store.PagedStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -145,10 +144,7 @@ public final class Pool implements AutoCloseable {
     try {
       return MappedMemory.map(file, offset, length);
     } catch (IOException e) {
-      throw new TakoException(
-          Status.UNAVAILABLE,
-          file + ": cannot map " + length + " bytes from " + offset + ": " + e.getMessage(),
-          e);
+      throw PoolDirectory.failed(file, "map", e);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.takofs.server.pool;
 
 import io.takofs.base.TakoException;
+import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,7 +28,6 @@ final class PoolDirectory {
   private static final String LOCK = "lock";
   private static final String SHM = "shm";
   private static final Set<String> NAMES = Set.of(META, DATA, LOCK, SHM);
-  private static final int ZEROS = 1 << 20;
 
   private final Path path;
 
@@ -129,8 +129,9 @@ final class PoolDirectory {
       Files.deleteIfExists(data());
       checkSpace(sizes);
       Files.createDirectories(shm());
-      allocate(data(), sizes.dataLength(), "rw-rw----");
-      allocate(meta(), sizes.metaLength(), "rw-------");
+      MappedMemory.allocate(data(), sizes.dataLength());
+      Files.setPosixFilePermissions(data(), PosixFilePermissions.fromString("rw-rw----"));
+      MappedMemory.allocate(meta(), sizes.metaLength());
     } catch (IOException e) {
       throw failed(path, "create the files of a pool in", e);
     }
@@ -149,21 +150,6 @@ final class PoolDirectory {
               + free
               + " bytes free: lower fs.tako.server.pool.size, or choose another"
               + " fs.tako.server.pool.path");
-    }
-  }
-
-  private static void allocate(Path file, long length, String mode) throws IOException {
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
-      ByteBuffer zeros = ByteBuffer.allocateDirect(ZEROS);
-      for (long at = 0; at < length; at += zeros.position()) {
-        zeros.position(0).limit((int) Math.min(ZEROS, length - at));
-        channel.write(zeros, at);
-      }
-    } catch (IOException e) {
-      Files.deleteIfExists(file);
-      throw e;
     }
   }
 

@@ -25,36 +25,50 @@ public record PoolSizes(long pages, long log, long data) {
   /** An arena of checksums and one largest extent. */
   public static final long DATA_MIN = Layout.ARENA_CHECKSUM_SIZE + Layout.EXTENT_SIZE_MAX;
 
-  /** The smallest total that {@link #ofTotal} divides. */
-  public static final long TOTAL_MIN = 64 * MIB;
-
-  private static final long LOG_DIVIDED_MIN = 3L * Layout.SEGMENT_SIZE;
-  private static final long LOG_DIVIDED_MAX = 256 * MIB;
+  private static final long LOG_COMPUTED_MIN = 3L * Layout.SEGMENT_SIZE;
+  private static final long LOG_COMPUTED_MAX = 256 * MIB;
 
   /** Addresses within the pool must fit what extents and pages can name. */
   private static final long TOTAL_MAX = 1L << 44;
 
   /**
-   * Divides {@code total} bytes: a sixteenth for pages (at least 8 MiB), a sixteenth for the log
-   * (24 MiB to 256 MiB), 2 MiB for the superblock, the rest for data.
+   * Divides {@code total} bytes: first 2 MiB for the superblock, then pages, then log, the rest for
+   * data.
    *
-   * @throws TakoException INVALID_ARGUMENT when the total is too small or too large
+   * @param pages bytes, rounded up to 2 MiB; 0 for a sixteenth of the total, at least 8 MiB
+   * @param log bytes, rounded up to segments; 0 for a sixteenth of the total, 24 MiB to 256 MiB
+   * @throws TakoException INVALID_ARGUMENT when the total is too small, or a part of it is
    */
-  public static PoolSizes ofTotal(long total) throws TakoException {
-    if (total < TOTAL_MIN) {
-      throw invalid("a pool of " + total + " bytes is too small: the least is " + TOTAL_MIN);
-    }
+  public static PoolSizes divide(long total, long pages, long log) throws TakoException {
     if (total > TOTAL_MAX) {
       throw invalid("a pool of " + total + " bytes is too large: the most is " + TOTAL_MAX);
     }
-    long pages = Math.max(PAGES_MIN, down(total / 16, Layout.POOL_ALIGN));
-    long log = down(total / 16, Layout.SEGMENT_SIZE);
-    log = Math.min(LOG_DIVIDED_MAX, Math.max(LOG_DIVIDED_MIN, log));
-    long data = down(total - Layout.POOL_ALIGN - pages - log, MIB);
+    long forPages =
+        pages == 0
+            ? Math.max(PAGES_MIN, down(total / 16, Layout.POOL_ALIGN))
+            : up(pages, Layout.POOL_ALIGN);
+    long forLog =
+        log == 0
+            ? Math.min(
+                LOG_COMPUTED_MAX, Math.max(LOG_COMPUTED_MIN, down(total / 16, Layout.SEGMENT_SIZE)))
+            : up(log, Layout.SEGMENT_SIZE);
+    long data = down(total - Layout.POOL_ALIGN - forPages - forLog, MIB);
+    if (data < DATA_MIN) {
+      throw invalid(
+          "a pool of "
+              + total
+              + " bytes is too small: "
+              + forPages
+              + " for pages and "
+              + forLog
+              + " for the log leave no room for data; the least is "
+              + (Layout.POOL_ALIGN + forPages + forLog + DATA_MIN)
+              + " (fs.tako.server.pool.size)");
+    }
     if (data % Layout.ARENA_SIZE != 0 && data % Layout.ARENA_SIZE < DATA_MIN) {
       data = down(data, Layout.ARENA_SIZE);
     }
-    return new PoolSizes(pages, log, data).checked();
+    return new PoolSizes(forPages, forLog, data).checked();
   }
 
   /** Bytes of both files together. */
@@ -68,7 +82,7 @@ public record PoolSizes(long pages, long log, long data) {
   }
 
   long dataLength() {
-    return (data + Layout.POOL_ALIGN - 1) / Layout.POOL_ALIGN * Layout.POOL_ALIGN;
+    return up(data, Layout.POOL_ALIGN);
   }
 
   long pageOffset() {
@@ -114,6 +128,10 @@ public record PoolSizes(long pages, long log, long data) {
               + " and a multiple of "
               + multiple);
     }
+  }
+
+  private static long up(long length, long multiple) {
+    return down(length + multiple - 1, multiple);
   }
 
   private static long down(long length, long multiple) {
