@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A stream of random operations in a directory of its own, and what must be there after each: every
@@ -32,7 +33,7 @@ final class MixedLoad {
   private final Map<String, byte[]> files = new TreeMap<>();
   private final Set<String> directories = new HashSet<>();
   private int names;
-  private volatile long operations;
+  private final AtomicLong operations = new AtomicLong();
 
   MixedLoad(TakoClient client, String home, long seed) throws IOException {
     this.client = client;
@@ -42,12 +43,12 @@ final class MixedLoad {
   }
 
   long operations() {
-    return operations;
+    return operations.get();
   }
 
   /** Does one operation; its effect is in the model when this returns. */
   void step() throws IOException {
-    operations++;
+    operations.incrementAndGet();
     int choice = random.nextInt(100);
     if (choice < 35 || files.isEmpty()) {
       create();

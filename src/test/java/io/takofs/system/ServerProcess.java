@@ -94,8 +94,8 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
-    kill();
+  public void close() throws IOException {
+    process.destroyForcibly().onExit().join();
     try (Stream<Path> tree = Files.walk(directory)) {
       for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);

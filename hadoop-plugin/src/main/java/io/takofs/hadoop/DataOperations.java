@@ -33,6 +33,9 @@ final class DataOperations implements Closeable {
   /** Bytes a CRC covers: what the checksum reports, and no more than a word to its readers. */
   private static final int BYTES_PER_CRC = 4096;
 
+  /** A granule: less would be verified again and again. */
+  private static final int READ_BUFFER_BYTES_MIN = 4096;
+
   private final TakoClient client;
   private final FileSystem.Statistics statistics;
   private final Set<TakoOutput> beingWritten = ConcurrentHashMap.newKeySet();
@@ -43,9 +46,10 @@ final class DataOperations implements Closeable {
   }
 
   /** Opens in one call; what a caller knows about the file already would not save it. */
-  FSDataInputStream open(Path path) throws IOException {
+  FSDataInputStream open(Path path, int bufferSize) throws IOException {
     TakoInputStream in = Call.to(path, client::open);
-    return new FSDataInputStream(new TakoInput(in, path, statistics));
+    int buffered = Math.max(bufferSize, READ_BUFFER_BYTES_MIN);
+    return new FSDataInputStream(new TakoInput(in, buffered, path, statistics));
   }
 
   /** Creates, replaces or appends to a file, as {@code flags} say. */
@@ -119,7 +123,7 @@ final class DataOperations implements Closeable {
   FileChecksum checksum(Path path, long length) throws IOException {
     CRC32C crc = new CRC32C();
     byte[] buffer = new byte[CHECKSUM_BUFFER_BYTES];
-    try (FSDataInputStream in = open(path)) {
+    try (FSDataInputStream in = open(path, CHECKSUM_BUFFER_BYTES)) {
       long left = length;
       while (left > 0) {
         int count = in.read(buffer, 0, (int) Math.min(left, buffer.length));

@@ -146,7 +146,7 @@ public class TakoFileSystem extends FileSystem {
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return reading().data().open(qualified(path));
+    return reading().data().open(qualified(path), bufferSize);
   }
 
   @Override

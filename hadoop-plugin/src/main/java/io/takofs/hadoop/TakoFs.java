@@ -91,7 +91,7 @@ public class TakoFs extends AbstractFileSystem {
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return reading().data().open(makeQualified(path));
+    return reading().data().open(makeQualified(path), bufferSize);
   }
 
   @Override

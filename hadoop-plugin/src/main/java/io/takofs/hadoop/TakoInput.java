@@ -4,7 +4,9 @@ import io.takofs.base.TakoException;
 import io.takofs.client.TakoInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.ByteBufferPositionedReadable;
 import org.apache.hadoop.fs.ByteBufferReadable;
@@ -32,6 +34,7 @@ final class TakoInput extends FSInputStream
         StreamCapabilities,
         IOStatisticsSource {
   private final TakoInputStream in;
+  private final BufferedInput sequential;
   private final Path path;
   private final FileSystem.Statistics statistics;
   private final IOStatisticsStore ioStatistics =
@@ -45,8 +48,9 @@ final class TakoInput extends FSInputStream
       ioStatistics.getCounterReference(StreamStatisticNames.STREAM_READ_OPERATIONS);
   private volatile boolean closed;
 
-  TakoInput(TakoInputStream in, Path path, FileSystem.Statistics statistics) {
+  TakoInput(TakoInputStream in, int bufferSize, Path path, FileSystem.Statistics statistics) {
     this.in = in;
+    this.sequential = new BufferedInput(in, bufferSize);
     this.path = path;
     this.statistics = statistics;
   }
@@ -78,8 +82,13 @@ final class TakoInput extends FSInputStream
 
   @Override
   public int read() throws IOException {
-    int value = translated(in::read);
-    reads.incrementAndGet();
+    checkOpen();
+    int value;
+    try {
+      value = sequential.read();
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, path.toString());
+    }
     if (value >= 0) {
       bytesRead.incrementAndGet();
       statistics.incrementBytesRead(1);
@@ -89,12 +98,12 @@ final class TakoInput extends FSInputStream
 
   @Override
   public int read(byte[] buffer, int offset, int length) throws IOException {
-    return counted(() -> in.read(buffer, offset, length));
+    return counted(() -> sequential.read(buffer, offset, length));
   }
 
   @Override
   public int read(ByteBuffer buffer) throws IOException {
-    return counted(() -> in.read(buffer));
+    return counted(() -> sequential.read(buffer));
   }
 
   @Override
@@ -128,14 +137,14 @@ final class TakoInput extends FSInputStream
     checkNotNegative(position);
     translated(
         () -> {
-          in.seek(position);
+          sequential.seek(position);
           return null;
         });
   }
 
   @Override
   public long getPos() {
-    return in.getPos();
+    return sequential.getPos();
   }
 
   /** There is one server: no other has the bytes. */
@@ -146,12 +155,12 @@ final class TakoInput extends FSInputStream
 
   @Override
   public long skip(long count) throws IOException {
-    return translated(() -> in.skip(count));
+    return translated(() -> sequential.skip(count));
   }
 
   @Override
   public int available() throws IOException {
-    return translated(in::available);
+    return translated(sequential::available);
   }
 
   @Override
@@ -162,7 +171,11 @@ final class TakoInput extends FSInputStream
   @Override
   public void unbuffer() {
     if (!closed) {
-      in.unbuffer();
+      try {
+        sequential.unbuffer();
+      } catch (IOException e) {
+        throw new UncheckedIOException(path + ": cannot go back to what was read", e);
+      }
     }
   }
 
@@ -176,7 +189,7 @@ final class TakoInput extends FSInputStream
 
   @Override
   public boolean hasCapability(String capability) {
-    return switch (capability.toLowerCase(java.util.Locale.ROOT)) {
+    return switch (capability.toLowerCase(Locale.ROOT)) {
       case StreamCapabilities.READBYTEBUFFER,
           StreamCapabilities.PREADBYTEBUFFER,
           StreamCapabilities.UNBUFFER,

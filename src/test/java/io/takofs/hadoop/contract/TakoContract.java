@@ -1,6 +1,6 @@
 package io.takofs.hadoop.contract;
 
-import io.takofs.hadoop.ServerProcess;
+import io.takofs.hadoop.TestServer;
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -17,7 +17,7 @@ public class TakoContract extends AbstractFSContract {
   @Override
   public void init() throws IOException {
     super.init();
-    ServerProcess.shared().configure(getConf());
+    TestServer.configure(getConf());
   }
 
   @Override

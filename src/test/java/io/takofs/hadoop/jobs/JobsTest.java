@@ -3,7 +3,7 @@ package io.takofs.hadoop.jobs;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.takofs.hadoop.ServerProcess;
+import io.takofs.hadoop.TestServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -43,7 +43,7 @@ class JobsTest {
   @BeforeEach
   void connect() throws IOException {
     conf = new Configuration();
-    ServerProcess.shared().configure(conf);
+    TestServer.configure(conf);
     conf.set("hadoop.tmp.dir", local.toString());
     conf.setInt("mapreduce.task.io.sort.mb", 16);
     conf.setInt("mapreduce.local.map.tasks.maximum", 2);

@@ -1,0 +1,48 @@
+package io.takofs.hadoop;
+
+import io.takofs.system.ServerProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * The data server of all tests of this JVM, in a process of its own. The tests see nothing of it:
+ * their class path holds the shaded jar and Hadoop.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class TestServer {
+  private static URI uri;
+
+  private TestServer() {}
+
+  /** The server, started at the first call and stopped when the JVM ends. */
+  private static synchronized URI uri() {
+    if (uri == null) {
+      try {
+        ServerProcess server = ServerProcess.start("fs.tako.server.pool.size", "1g");
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(server)));
+        uri = server.uri();
+      } catch (Exception e) {
+        throw new IllegalStateException("no server to test with", e);
+      }
+    }
+    return uri;
+  }
+
+  private static void close(ServerProcess server) {
+    try {
+      server.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Makes it the default file system of {@code conf}, over the transport under test. */
+  public static void configure(Configuration conf) {
+    conf.set("fs.defaultFS", uri().toString());
+    conf.set("fs.AbstractFileSystem.tako.impl", TakoFs.class.getName());
+    conf.set("fs.tako.transport", System.getProperty("tako.test.transport"));
+  }
+}

@@ -1,0 +1,28 @@
+package io.takofs.hadoop.filecontext;
+
+import io.takofs.hadoop.TestServer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileContext;
+import org.apache.hadoop.fs.FileContextMainOperationsBaseTest;
+import org.apache.hadoop.fs.Path;
+
+/** Hadoop's FileContext suite of main operations. */
+public class MainOperationsTest extends FileContextMainOperationsBaseTest {
+  @Override
+  public void setUp() throws Exception {
+    Configuration conf = new Configuration();
+    TestServer.configure(conf);
+    fc = FileContext.getFileContext(conf);
+    super.setUp();
+  }
+
+  @Override
+  protected Path getDefaultWorkingDirectory() {
+    return fc.getHomeDirectory();
+  }
+
+  @Override
+  protected boolean listCorruptedBlocksSupported() {
+    return false;
+  }
+}

@@ -1,0 +1,18 @@
+package io.takofs.hadoop.filesystem;
+
+import io.takofs.hadoop.TestServer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FileSystemContractBaseTest;
+import org.junit.Before;
+
+/** Hadoop's older file system suite. */
+public class FileSystemSuiteTest extends FileSystemContractBaseTest {
+  @Before
+  public void connect() throws Exception {
+    Configuration conf = new Configuration();
+    TestServer.configure(conf);
+    conf.set("fs.permissions.umask-mode", FileSystemContractBaseTest.TEST_UMASK);
+    fs = FileSystem.newInstance(conf);
+  }
+}
