@@ -189,6 +189,17 @@ public final class ConfigKeys {
                   + " Less than twice fs.tako.server.checkpoint.size makes checkpoints come"
                   + " earlier."));
 
+  /** Connections that carry calls, a transport. */
+  public static final ConfigKey<Integer> CONNECTIONS_MAX =
+      register(
+          ConfigKey.integer(
+              "fs.tako.server.connections.max",
+              1,
+              4096,
+              256,
+              "Clients that may be connected over one transport at a time; each takes 5 MiB of the"
+                  + " server's memory. More are refused."));
+
   /** Log bytes between checkpoints. */
   public static final ConfigKey<Long> CHECKPOINT_SIZE =
       register(

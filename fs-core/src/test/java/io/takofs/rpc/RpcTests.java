@@ -13,8 +13,11 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.transport.Transport;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
@@ -23,7 +26,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,10 +79,14 @@ abstract class RpcTests {
   }
 
   static void await(BooleanSupplier condition) {
+    await(condition, () -> "still waiting");
+  }
+
+  static void await(BooleanSupplier condition, Supplier<String> what) {
     long deadline = System.nanoTime() + LONG_NS;
     while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime() - deadline).as("still waiting").isLessThan(0);
-      Thread.onSpinWait();
+      assertThat(System.nanoTime() - deadline).as(what.get()).isLessThan(0);
+      LockSupport.parkNanos(20_000);
     }
   }
 
@@ -251,5 +261,149 @@ abstract class RpcTests {
     }
     client.close();
     assertThat(failures).hasValue(101);
+  }
+
+  // ---- hostile peers ----------------------------------------------------------------------------
+
+  @Test
+  void shouldRefuseAnotherVersionSayingBoth() {
+    byte[] hello = new ConnectionInfo(9, Layout.CONNECTION_RPC, 0x1234, 0, 0, 0, 0).pack();
+    assertThatThrownBy(() -> server.rpc.acceptor().onConnect("old client", hello))
+        .hasMessageContaining("old client speaks protocol 9 with layout 0000000000001234")
+        .hasMessageContaining("protocol " + Layout.PROTOCOL_VERSION)
+        .hasMessageContaining(Long.toHexString(Layout.LAYOUT_HASH));
+    assertThatThrownBy(() -> server.rpc.acceptor().onConnect("stranger", new byte[3]))
+        .hasMessageContaining("stranger sent 3 bytes");
+  }
+
+  /** Each entry is one way to break the rules; each must end that connection and nothing else. */
+  @Test
+  void shouldEndTheConnectionOfAPeerThatBreaksTheRules() throws Exception {
+    List<Consumer<RawPeer>> attacks =
+        List.of(
+            peer -> peer.send(peer.slotAddress(0), peer.server.rkey(), 64, imm(2, 1, 0, 64)),
+            peer -> peer.send(peer.slotAddress(0), peer.server.rkey(), 64, imm(1, 1, 0, 64) | 1),
+            peer -> sendValid(peer, 0, 2),
+            peer -> sendValid(peer, Layout.RPC_SLOTS, 1),
+            peer -> corrupt(peer, Layout.RPC_HEADER_CRC32C_OFFSET),
+            peer -> corrupt(peer, Layout.RPC_HEADER_LENGTH_OFFSET),
+            peer -> corrupt(peer, Layout.RPC_HEADER_CLIENT_ID_OFFSET),
+            peer -> corrupt(peer, Layout.RPC_HEADER_SIZE + 3),
+            peer -> peer.send(peer.slotAddress(0), peer.server.rkey(), 8, imm(1, 1, 0, 8)),
+            peer -> {
+              // Twice into one slot before the reply: the second breaks the rule.
+              hold(peer, 1);
+              hold(peer, 2);
+            },
+            peer -> peer.send(peer.slotAddress(0), peer.server.rkey() + 77, 64, imm(1, 1, 0, 64)),
+            peer -> peer.send(peer.slotAddress(-1), peer.server.rkey(), 64, imm(1, 1, 0, 64)),
+            peer ->
+                peer.send(
+                    peer.slotAddress(Layout.RPC_SLOTS) - 32,
+                    peer.server.rkey(),
+                    64,
+                    imm(1, 1, 0, 64)));
+    for (int i = 0; i < attacks.size(); i++) {
+      try (RawPeer peer = new RawPeer(calling, server.endpoint())) {
+        attacks.get(i).accept(peer);
+        int attack = i;
+        await(
+            () -> {
+              peer.answered();
+              return server.rpc.connections().size() == 1;
+            },
+            () -> "attack " + attack + " left the connection alive");
+      }
+      assertThat(call(client, "/a" + i, LONG_NS).getMessage()).isEqualTo("/a" + i);
+    }
+  }
+
+  @Test
+  void shouldSurviveRandomMutationsOfValidMessages() throws Exception {
+    long seed = System.nanoTime();
+    System.out.println("seed " + seed);
+    Random random = new Random(seed);
+    int ended = 0;
+    RawPeer peer = new RawPeer(calling, server.endpoint());
+    int[] generations = new int[Layout.RPC_SLOTS];
+    int sent = 0;
+    for (int i = 0; i < fuzzCases(); i++) {
+      int slot = random.nextInt(Layout.RPC_SLOTS);
+      mutate(peer, random, slot, generations[slot] + 1);
+      sent++;
+      generations[slot]++;
+      RawPeer current = peer;
+      int expected = sent;
+      await(
+          () -> current.answered() == expected || !current.isConnected(),
+          () -> "neither answer nor end");
+      if (!peer.isConnected()) {
+        peer.close();
+        ended++;
+        sent = 0;
+        generations = new int[Layout.RPC_SLOTS];
+        await(() -> server.rpc.connections().size() == 1);
+        peer = new RawPeer(calling, server.endpoint());
+      }
+      if (i % 50 == 0) {
+        assertThat(call(client, "/a" + i, LONG_NS).getMessage()).isEqualTo("/a" + i);
+      }
+    }
+    peer.close();
+    // Both kinds of cases must have been there for this to mean anything.
+    assertThat(ended).isBetween(fuzzCases() / 20, fuzzCases() * 19 / 20);
+    assertThat(client.isConnected()).isTrue();
+  }
+
+  /** Cases of the fuzz test; each ended connection costs a new one. */
+  int fuzzCases() {
+    return 3000;
+  }
+
+  /** A valid message with something changed; half of the time with the CRC made right again. */
+  private static void mutate(RawPeer peer, Random random, int slot, int generation) {
+    byte[] text = new byte[random.nextInt(60)];
+    random.nextBytes(text);
+    Request valid = request("/fuzz" + new String(text, StandardCharsets.ISO_8859_1));
+    ByteBuffer bytes = peer.message();
+    int size = RpcMessage.encode(bytes, 11, 5, 0, valid);
+    int changes = random.nextInt(4);
+    for (int change = 0; change < changes; change++) {
+      int at = Layout.RPC_HEADER_SIZE + random.nextInt(size - Layout.RPC_HEADER_SIZE);
+      bytes.put(at, (byte) random.nextInt());
+    }
+    if (random.nextInt(10) > 0) {
+      new RpcHeader().wrap(bytes).seal(size - Layout.RPC_HEADER_SIZE, 11, 5, 0);
+    }
+    int immediate = imm(Immediate.REQUEST, generation, slot, size);
+    if (random.nextInt(10) == 0) {
+      immediate ^= 1 << random.nextInt(32);
+    }
+    peer.send(peer.slotAddress(slot), peer.server.rkey(), size, immediate);
+  }
+
+  private static int imm(int kind, int generation, int slot, int length) {
+    return Immediate.pack(kind, generation, slot, length);
+  }
+
+  private static void sendValid(RawPeer peer, int slot, int generation) {
+    int size = RpcMessage.encode(peer.message(), 11, 5, 0, request("/x"));
+    peer.send(
+        peer.slotAddress(0),
+        peer.server.rkey(),
+        size,
+        imm(Immediate.REQUEST, generation, slot, size));
+  }
+
+  private static void hold(RawPeer peer, int generation) {
+    int size = RpcMessage.encode(peer.message(), 11, 5, 0, request("hold"));
+    peer.send(
+        peer.slotAddress(0), peer.server.rkey(), size, imm(Immediate.REQUEST, generation, 0, size));
+  }
+
+  private static void corrupt(RawPeer peer, int offset) {
+    int size = RpcMessage.encode(peer.message(), 11, 5, 0, request("/x"));
+    peer.message().put(offset, (byte) (peer.message().get(offset) ^ 4));
+    peer.send(peer.slotAddress(0), peer.server.rkey(), size, imm(Immediate.REQUEST, 1, 0, size));
   }
 }
