@@ -171,8 +171,7 @@ final class DataServerCore {
     }
     Reply reply = mutate(call.clientId(), call.sequence(), client.caller, request);
     if (request.hasCloseSession() && reply.getStatus() == Status.OK) {
-      sessions.forget(call.clientId());
-      housekeeping.fence(call.clientId());
+      housekeeping.endSession(call.clientId(), "its client closed it");
     }
     return reply;
   }

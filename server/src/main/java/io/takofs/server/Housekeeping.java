@@ -8,7 +8,9 @@ import io.takofs.proto.ExpireSession;
 import io.takofs.proto.FreeExtents;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reclaim;
+import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.Status;
 import io.takofs.proto.Usage;
 import io.takofs.server.namespace.OpenLease;
 import io.takofs.server.namespace.QuarantinedExtent;
@@ -43,7 +45,7 @@ final class Housekeeping {
   private static final long BUDGET_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private static final int CHECKPOINT_PAGES = 256;
-  private static final int RECLAIM_ENTRIES = 128;
+  private static final int RECLAIM_ENTRIES = 64;
   private static final int FREE_EXTENTS = 128;
 
   private final Clock clock;
@@ -106,11 +108,17 @@ final class Housekeeping {
     }
   }
 
-  private void endSession(long clientId, String why) throws TakoException {
-    if (machine.session(clientId) != null) {
+  /** Ends what is left of a session and fences its client. */
+  void endSession(long clientId, String why) throws TakoException {
+    while (machine.session(clientId) != null) {
       LOG.info("session {} ends: {}", Long.toHexString(clientId), why);
-      journal.execute(
-          entry().setExpireSession(ExpireSession.newBuilder().setClientId(clientId)).build());
+      Reply reply =
+          journal.execute(
+              entry().setExpireSession(ExpireSession.newBuilder().setClientId(clientId)).build());
+      if (reply.getStatus() != Status.OK) {
+        LOG.warn("session {} has to wait: {}", Long.toHexString(clientId), reply.getMessage());
+        return;
+      }
       counters.add("sessions.expired", 1);
     }
     sessions.forget(clientId);

@@ -130,21 +130,19 @@ public final class ExtentTable {
   /** GRANTED becomes QUARANTINE. {@code grantee} may still write it, unless 0. */
   public void revoke(Transaction tx, Grant grant, long grantee, long timeMs) {
     drop(tx, grant);
-    quarantine(tx, new Quarantined(grant.location(), grant.generation(), grantee, timeMs));
+    Quarantined extent = new Quarantined(grant.location(), grant.generation(), grantee, timeMs);
+    tx.replace(map, key(extent.location()), encode(extent));
   }
 
   /** COMMITTED, as the caller knows, becomes QUARANTINE. */
   public void quarantine(Transaction tx, Quarantined extent) {
-    tx.put(
-        map,
-        key(extent.location()),
-        new ByteWriter(26)
-            .u8(QUARANTINE)
-            .u32(extent.generation())
-            .variable(extent.location().capacity())
-            .u64(extent.grantee())
-            .variable(extent.sinceMs())
-            .toBytes());
+    tx.put(map, key(extent.location()), encode(extent));
+  }
+
+  /** The grantee of an extent in quarantine says that its writes have completed. */
+  public void letGo(Transaction tx, Quarantined extent) {
+    Quarantined free = new Quarantined(extent.location(), extent.generation(), 0, extent.sinceMs());
+    tx.replace(map, key(extent.location()), encode(free));
   }
 
   /** The quarantined extent that has this location and generation, or null. */
@@ -226,6 +224,16 @@ public final class ExtentTable {
     return new ByteWriter(9).u8(PREFIX).u32(location.arena()).u32(location.offset()).toBytes();
   }
 
+  private static byte[] encode(Quarantined extent) {
+    return new ByteWriter(26)
+        .u8(QUARANTINE)
+        .u32(extent.generation())
+        .variable(extent.location().capacity())
+        .u64(extent.grantee())
+        .u64(extent.sinceMs())
+        .toBytes();
+  }
+
   private static Grant grant(byte[] key, byte[] value) {
     ByteReader in = new ByteReader(value, 1);
     int generation = in.u32();
@@ -235,7 +243,7 @@ public final class ExtentTable {
   private static Quarantined quarantined(byte[] key, byte[] value) {
     ByteReader in = new ByteReader(value, 1);
     int generation = in.u32();
-    return new Quarantined(location(key, (int) in.variable()), generation, in.u64(), in.variable());
+    return new Quarantined(location(key, (int) in.variable()), generation, in.u64(), in.u64());
   }
 
   private static Location location(byte[] key, int capacity) {

@@ -14,7 +14,7 @@ import java.util.List;
  */
 record Detached(long id, boolean isDirectory, long lateWriter) {
   /** Extents given up with the entry itself. */
-  private static final int EXTENTS_AT_ONCE = 16;
+  private static final int EXTENTS_AT_ONCE = 4;
 
   private static final int DIRECTORY = 1;
   private static final int FILE = 2;

@@ -50,8 +50,7 @@ final class GrantOperation {
       } else if (request.getAllWritesCompleted()) {
         Quarantined resting = table.quarantined(location, extent.getGeneration());
         if (resting != null && resting.grantee() == context.clientId()) {
-          table.quarantine(
-              context.tx(), new Quarantined(location, resting.generation(), 0, resting.sinceMs()));
+          table.letGo(context.tx(), resting);
         }
       }
     }

@@ -10,6 +10,9 @@ final class MkdirsOperation {
   /** What the maker of a path needs in the directories on it. */
   private static final int OWNER_WRITE_EXECUTE = 0300;
 
+  /** Directories made by one entry, which bounds the pages it changes. */
+  private static final int MADE_MAX = 64;
+
   private MkdirsOperation() {}
 
   static Reply apply(Context context, Mkdirs request) throws TakoException {
@@ -39,6 +42,12 @@ final class MkdirsOperation {
   /** Makes what is missing of the first {@code depth} elements; returns the last. */
   private static Inode make(Context context, Walk walk, int depth, int between, int last)
       throws TakoException {
+    if (walk.missing() > MADE_MAX) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "%s: %d elements are missing on the way; make at most %d with one call"
+              .formatted(walk.path(), walk.missing(), MADE_MAX));
+    }
     Inode parent = walk.deepestDirectory().inode();
     Permissions.require(context.caller(), parent, Permissions.WRITE, walk.lastPath());
     Tree tree = context.state().tree;

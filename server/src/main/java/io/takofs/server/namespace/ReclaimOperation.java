@@ -18,17 +18,23 @@ final class ReclaimOperation {
 
   static Reply apply(State state, long index, LogEntry entry) {
     int left = entry.getReclaim().getLimit();
+    int stepMax = STEP_MAX;
     Detached next = Detached.first(state);
     while (left > 0 && next != null) {
       Context context = Context.of(state, index, entry);
-      left -= step(context, next, Math.min(left, STEP_MAX));
+      int done = step(context, next, Math.min(left, stepMax));
       try {
         context.tx().commit(0);
+        left -= done;
+        next = Detached.first(state);
       } catch (TakoException e) {
         context.tx().abort();
-        return Replies.failure(e);
+        if (stepMax == 1) {
+          return Replies.failure(e);
+        }
+        // The last pages are enough for small steps.
+        stepMax = 1;
       }
-      next = Detached.first(state);
     }
     return Replies.done();
   }

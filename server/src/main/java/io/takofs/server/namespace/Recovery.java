@@ -3,9 +3,13 @@ package io.takofs.server.namespace;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import io.takofs.server.extent.Grant;
+import java.util.List;
 
 /** What happens to open files whose writer is not the one that closes them. */
 final class Recovery {
+  /** Files closed by one entry, which bounds the pages it changes. */
+  private static final int FILES_AT_ONCE = 16;
+
   private Recovery() {}
 
   /**
@@ -51,14 +55,20 @@ final class Recovery {
     }
     state.leases.remove(context.tx(), inode.id);
     inode.open = false;
-    state.tree.put(context.tx(), file);
+    state.tree.replace(context.tx(), file);
   }
 
-  /** Closes all files that a client has open. */
-  static void closeAll(Context context, long clientId) {
-    for (Lease lease : context.state().leases.of(clientId)) {
+  /**
+   * Closes files that a client has open, as many as one entry may.
+   *
+   * @return whether those were all
+   */
+  static boolean closeSome(Context context, long clientId) {
+    List<Lease> leases = context.state().leases.of(clientId);
+    for (Lease lease : leases.subList(0, Math.min(FILES_AT_ONCE, leases.size()))) {
       close(context, context.state().tree.get(lease.parentId(), lease.name()));
     }
+    return leases.size() <= FILES_AT_ONCE;
   }
 
   /** The lease that a writer says it has; LEASE_LOST when it has it no more. */

@@ -26,7 +26,7 @@ import java.util.TreeSet;
  */
 final class ResultTable {
   /** Results one client may leave unacknowledged; its slots are far fewer. */
-  private static final int UNACKNOWLEDGED_MAX = 1024;
+  private static final int UNACKNOWLEDGED_MAX = 256;
 
   /** Heap state of one client. */
   private static final class Client {

@@ -158,7 +158,7 @@ public final class StateMachine {
       case REQUEST -> execute(context, entry.getRequest());
       case EXPIRE_SESSION -> SessionOperation.end(context, entry.getExpireSession().getClientId());
       case EXPIRE_LEASES -> {
-        Recovery.closeAll(context, entry.getExpireLeases().getClientId());
+        Recovery.closeSome(context, entry.getExpireLeases().getClientId());
         yield Replies.done();
       }
       case FREE_EXTENTS -> FreeOperation.apply(context, entry.getFreeExtents());

@@ -54,6 +54,14 @@ final class Tree {
         entry.inode().encode());
   }
 
+  /** Stores a change that leaves the record as long as it was. */
+  void replace(Transaction tx, DirectoryEntry entry) {
+    tx.replace(
+        contents(entry.parentId()),
+        Keys.entry(entry.parentId(), entry.name()),
+        entry.inode().encode());
+  }
+
   void remove(Transaction tx, DirectoryEntry entry) {
     tx.remove(contents(entry.parentId()), Keys.entry(entry.parentId(), entry.name()));
   }

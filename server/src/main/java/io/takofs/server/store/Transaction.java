@@ -21,6 +21,7 @@ public final class Transaction {
   private final Store store;
   private final List<Change> changes = new ArrayList<>();
   private final Deque<Runnable> undo = new ArrayDeque<>();
+  private int growing;
 
   public Transaction(Store store) {
     this.store = store;
@@ -28,6 +29,12 @@ public final class Transaction {
 
   /** Will add or replace. */
   public void put(OrderedMap map, byte[] key, byte[] value) {
+    changes.add(new Change(map, key, value));
+    growing++;
+  }
+
+  /** Will replace a value that is there by one that is not longer, which needs no room. */
+  public void replace(OrderedMap map, byte[] key, byte[] value) {
     changes.add(new Change(map, key, value));
   }
 
@@ -41,19 +48,14 @@ public final class Transaction {
     undo.push(action);
   }
 
-  /** Puts and removes so far. */
-  public int size() {
-    return changes.size();
-  }
-
   /**
-   * Makes the changes, unless they and {@code spare} more might not fit.
+   * Makes the changes, unless they and {@code spare} puts more might not fit.
    *
    * @throws TakoException with status NO_SPACE; nothing has changed in the maps then, and {@link
    *     #abort} is the next call
    */
   public void commit(int spare) throws TakoException {
-    if (!store.hasRoom(changes.size() + spare)) {
+    if (growing > 0 && !store.hasRoom(growing + spare)) {
       throw new TakoException(
           Status.NO_SPACE,
           "no space for metadata: %d of %d pages in use; delete files or enlarge the metadata zone"
@@ -71,12 +73,14 @@ public final class Transaction {
       throw new IllegalStateException("the store had room and then had none", e);
     }
     changes.clear();
+    growing = 0;
     undo.clear();
   }
 
   /** Takes back what was changed in the heap, last first. */
   public void abort() {
     changes.clear();
+    growing = 0;
     while (!undo.isEmpty()) {
       undo.pop().run();
     }
