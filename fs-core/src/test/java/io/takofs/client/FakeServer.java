@@ -1,0 +1,392 @@
+package io.takofs.client;
+
+import com.google.protobuf.ByteString;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Extent;
+import io.takofs.proto.ExtentMap;
+import io.takofs.proto.FileInfo;
+import io.takofs.proto.GetExtents;
+import io.takofs.proto.Grants;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.RemoteArena;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Session;
+import io.takofs.proto.Status;
+import io.takofs.proto.Truncate;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * A server in the client's process that keeps files in a small arena, executes every call of a
+ * session once, and fails in the ways that are asked of it.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class FakeServer implements Connector {
+  static final int INLINE_MAX = 2048;
+
+  /** How a connection breaks. */
+  enum Fault {
+    NONE,
+    /** Before the request arrives. */
+    LOSE_REQUEST,
+    /** After the request was executed. */
+    LOSE_REPLY,
+    /** As LOSE_REPLY, and the session is forgotten. */
+    LOSE_REPLY_AND_SESSION
+  }
+
+  private static final class File {
+    final long id;
+    final TreeMap<Long, Extent> extents = new TreeMap<>();
+    ByteString small = ByteString.EMPTY;
+    long length;
+    long version;
+    long writer;
+
+    File(long id) {
+      this.id = id;
+    }
+  }
+
+  final ByteBuffer arena;
+  private final int unitsPerExtent;
+  private final Map<String, File> files = new HashMap<>();
+  private final Map<Long, File> byId = new HashMap<>();
+  private final Set<Long> sessions = new HashSet<>();
+  private final Map<String, Reply> results = new HashMap<>();
+  private final Map<String, Integer> executions = new HashMap<>();
+  private final List<Connection> connections = new ArrayList<>();
+  private int nextUnit = Layout.ARENA_CHECKSUM_SIZE / Layout.UNIT_SIZE;
+  private long nextId = 100;
+  private Fault fault = Fault.NONE;
+  private int refuseConnections;
+  private int unavailable;
+  private long lastAcknowledged;
+
+  /** A server with {@code arenaSize} bytes that grants extents of {@code extentSize}. */
+  FakeServer(int arenaSize, int extentSize) {
+    arena = ByteBuffer.allocateDirect(arenaSize).order(ByteOrder.LITTLE_ENDIAN);
+    unitsPerExtent = extentSize / Layout.UNIT_SIZE;
+  }
+
+  // ---- what tests ask for
+
+  /** Fails the next call. */
+  synchronized void failNext(Fault next) {
+    fault = next;
+  }
+
+  /** Refuses the next {@code count} connections. */
+  synchronized void refuseConnections(int count) {
+    refuseConnections = count;
+  }
+
+  /** Answers the next {@code count} calls with UNAVAILABLE. */
+  synchronized void beUnavailable(int count) {
+    unavailable = count;
+  }
+
+  /** Forgets all sessions. */
+  synchronized void expireSessions() {
+    sessions.clear();
+  }
+
+  /** Breaks all connections. */
+  synchronized void disconnectAll() {
+    connections.forEach(connection -> connection.open = false);
+  }
+
+  /** How often an operation was executed. */
+  synchronized int executions(Request.OperationCase operation) {
+    return executions.getOrDefault(operation.name(), 0);
+  }
+
+  /** What the last call acknowledged. */
+  synchronized long lastAcknowledged() {
+    return lastAcknowledged;
+  }
+
+  synchronized int sessionCount() {
+    return sessions.size();
+  }
+
+  synchronized int extentCount(String path) {
+    return files.get(path).extents.size();
+  }
+
+  /** The committed extents of a file. */
+  synchronized List<Extent> extents(String path) {
+    return List.copyOf(files.get(path).extents.values());
+  }
+
+  // ---- Connector
+
+  @Override
+  public synchronized ServerConnection connect(long clientId, long deadlineNs)
+      throws TakoException {
+    if (refuseConnections > 0) {
+      refuseConnections--;
+      throw new TakoException(Status.UNAVAILABLE, "connection refused");
+    }
+    Connection connection = new Connection();
+    connections.add(connection);
+    return connection;
+  }
+
+  @Override
+  public String server() {
+    return "fake:1";
+  }
+
+  @Override
+  public void close() {}
+
+  private final class Connection implements ServerConnection {
+    private volatile boolean open = true;
+    private MappedZone zone;
+
+    @Override
+    public Reply call(long clientId, long sequence, Request request, long deadlineNs)
+        throws TakoException {
+      synchronized (FakeServer.this) {
+        Fault now = request.hasOpenSession() ? Fault.NONE : fault;
+        if (now != Fault.NONE) {
+          fault = Fault.NONE;
+          open = false;
+        }
+        if (!open && now != Fault.LOSE_REPLY && now != Fault.LOSE_REPLY_AND_SESSION) {
+          throw new TakoException(Status.DISCONNECTED, "the fake connection is gone");
+        }
+        Reply reply = execute(clientId, sequence, request);
+        if (now == Fault.LOSE_REPLY_AND_SESSION) {
+          sessions.clear();
+        }
+        if (!open) {
+          throw new TakoException(Status.DISCONNECTED, "the fake connection broke");
+        }
+        return reply;
+      }
+    }
+
+    @Override
+    public boolean isOpen() {
+      return open;
+    }
+
+    @Override
+    public String transportVerdict() {
+      return "fake: the server is in this process";
+    }
+
+    @Override
+    public DataZone openZone(Session terms, long deadlineNs) throws TakoException {
+      zone =
+          new MappedZone(
+              terms.getArenasList(),
+              (address, length, rkey) -> arena.duplicate().order(ByteOrder.LITTLE_ENDIAN),
+              () -> {});
+      return zone;
+    }
+
+    @Override
+    public void close() {
+      open = false;
+      if (zone != null) {
+        zone.close();
+      }
+    }
+  }
+
+  // ---- the server
+
+  private Reply execute(long clientId, long sequence, Request request) {
+    if (unavailable > 0 && !request.hasOpenSession()) {
+      unavailable--;
+      return refuse(Status.UNAVAILABLE, "starting");
+    }
+    if (request.hasOpenSession()) {
+      return openSession(clientId);
+    }
+    if (!sessions.contains(clientId)) {
+      return refuse(Status.SESSION_EXPIRED, "unknown session");
+    }
+    lastAcknowledged = request.getAcknowledgedBelow();
+    String call = clientId + "/" + sequence;
+    Reply known = results.get(call);
+    if (known != null) {
+      return known;
+    }
+    executions.merge(request.getOperationCase().name(), 1, Integer::sum);
+    Reply reply = execute(clientId, request);
+    results.put(call, reply);
+    return reply;
+  }
+
+  private Reply openSession(long clientId) {
+    if (clientId != 0 && !sessions.contains(clientId)) {
+      return refuse(Status.SESSION_EXPIRED, "unknown session");
+    }
+    long id = clientId != 0 ? clientId : nextId++;
+    sessions.add(id);
+    return Reply.newBuilder()
+        .setSession(
+            Session.newBuilder()
+                .setClientId(id)
+                .setInlineMax(INLINE_MAX)
+                .setLeaseSoftLimitMs(60_000)
+                .addArenas(RemoteArena.newBuilder().setLength(arena.capacity())))
+        .build();
+  }
+
+  private static Reply refuse(Status status, String message) {
+    return Reply.newBuilder().setStatus(status).setMessage(message).build();
+  }
+
+  private Reply execute(long clientId, Request request) {
+    return switch (request.getOperationCase()) {
+      case CREATE -> create(clientId, request.getCreate().getPath());
+      case APPEND -> append(clientId, request.getAppend().getPath());
+      case GRANT_EXTENTS -> grant(request.getGrantExtents().getBytes());
+      case COMMIT_EXTENTS -> commit(clientId, request.getCommitExtents());
+      case GET_EXTENTS -> extents(request.getGetExtents());
+      case GET_FILE -> stat(request.getGetFile().getPath());
+      case TRUNCATE -> truncate(request.getTruncate());
+      default -> Reply.newBuilder().setDone(true).build();
+    };
+  }
+
+  private Reply create(long clientId, String path) {
+    File file = new File(nextId++);
+    files.put(path, file);
+    byId.put(file.id, file);
+    return open(clientId, file);
+  }
+
+  private Reply append(long clientId, String path) {
+    return open(clientId, files.get(path));
+  }
+
+  private Reply open(long clientId, File file) {
+    file.writer = clientId;
+    OpenedFile.Builder opened =
+        OpenedFile.newBuilder().setFile(info(file)).setLeaseEpoch(1).setInlineData(file.small);
+    if (!file.extents.isEmpty()) {
+      Extent last = file.extents.lastEntry().getValue();
+      if (last.getLength() < last.getCapacity()) {
+        opened.setLastExtent(last);
+      }
+    }
+    return Reply.newBuilder().setOpenedFile(opened).build();
+  }
+
+  private Reply grant(long bytes) {
+    Grants.Builder grants = Grants.newBuilder();
+    long left = bytes;
+    while (left > 0) {
+      if ((nextUnit + unitsPerExtent) * (long) Layout.UNIT_SIZE > arena.capacity()) {
+        if (grants.getExtentsCount() > 0) {
+          break;
+        }
+        return refuse(Status.NO_SPACE, "the pool is full");
+      }
+      int capacity = unitsPerExtent * Layout.UNIT_SIZE;
+      grants.addExtents(
+          Extent.newBuilder()
+              .setOffset(nextUnit * Layout.UNIT_SIZE)
+              .setCapacity(capacity)
+              .setGeneration(nextUnit));
+      nextUnit += unitsPerExtent;
+      left -= capacity;
+    }
+    return Reply.newBuilder().setGrants(grants).build();
+  }
+
+  private Reply commit(long clientId, CommitExtents commit) {
+    File file = byId.get(commit.getFileId());
+    if (file.writer != clientId) {
+      return refuse(Status.LEASE_LOST, "another client writes the file");
+    }
+    if (commit.getExtentsCount() > 0) {
+      file.small = ByteString.EMPTY;
+      file.extents.tailMap(commit.getExtents(0).getFileOffset()).clear();
+      commit.getExtentsList().forEach(extent -> file.extents.put(extent.getFileOffset(), extent));
+    } else if (!commit.getInlineData().isEmpty()) {
+      file.small = commit.getInlineData();
+    }
+    file.length = commit.getLength();
+    file.version++;
+    if (commit.getClose()) {
+      file.writer = 0;
+    }
+    long stored = file.small.size();
+    for (Extent extent : file.extents.values()) {
+      if (extent.getFileOffset() != stored) {
+        return refuse(Status.INVALID_ARGUMENT, "a gap at " + stored);
+      }
+      stored += extent.getLength();
+    }
+    if (stored != file.length) {
+      return refuse(Status.INVALID_ARGUMENT, stored + " bytes, length " + file.length);
+    }
+    return Reply.newBuilder().setFile(info(file)).build();
+  }
+
+  private Reply extents(GetExtents request) {
+    File file =
+        request.getFileId() != 0 ? byId.get(request.getFileId()) : files.get(request.getPath());
+    if (file == null) {
+      return refuse(Status.NOT_FOUND, "no such file");
+    }
+    ExtentMap.Builder map = ExtentMap.newBuilder().setFile(info(file)).setInlineData(file.small);
+    file.extents.values().stream()
+        .filter(extent -> extent.getFileOffset() + extent.getLength() > request.getOffset())
+        .limit(request.getLimit())
+        .forEach(map::addExtents);
+    return Reply.newBuilder().setExtentMap(map).build();
+  }
+
+  private Reply stat(String path) {
+    File file = files.get(path);
+    return file == null
+        ? refuse(Status.NOT_FOUND, "no such file")
+        : Reply.newBuilder().setFile(info(file)).build();
+  }
+
+  private Reply truncate(Truncate request) {
+    File file = files.get(request.getPath());
+    if (file.version != request.getExpectedVersion()) {
+      return refuse(Status.STALE_VERSION, "it changed");
+    }
+    long length = request.getLength();
+    file.extents.tailMap(length).clear();
+    if (request.hasLastExtent()) {
+      file.extents.put(request.getLastExtent().getFileOffset(), request.getLastExtent());
+    }
+    if (file.extents.isEmpty()) {
+      file.small = file.small.substring(0, (int) Math.min(length, file.small.size()));
+    }
+    file.length = length;
+    file.version++;
+    return Reply.newBuilder().setFile(info(file)).build();
+  }
+
+  private static FileInfo info(File file) {
+    return FileInfo.newBuilder()
+        .setId(file.id)
+        .setLength(file.length)
+        .setVersion(file.version)
+        .setUnderConstruction(file.writer != 0)
+        .build();
+  }
+}

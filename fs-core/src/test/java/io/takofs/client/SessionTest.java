@@ -1,0 +1,161 @@
+package io.takofs.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.FakeServer.Fault;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.Request.OperationCase;
+import io.takofs.proto.Status;
+import java.net.URI;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class SessionTest {
+  private final FakeServer server = new FakeServer(4 << 20, 65536);
+  private TakoClient client;
+
+  @BeforeEach
+  void connect() throws TakoException {
+    client = client("5s", "200ms");
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+  }
+
+  private TakoClient client(String timeout, String connectTimeout) throws TakoException {
+    TakoConfig config =
+        new TakoConfig()
+            .set("fs.tako.client.timeout", timeout)
+            .set("fs.tako.client.connect.timeout", connectTimeout)
+            .set("fs.tako.client.backoff.min", "1ms");
+    return new TakoClient(URI.create("tako://fake:1"), config, "alice", server);
+  }
+
+  private static Status statusOf(Throwable failure) {
+    assertThat(failure).isInstanceOf(TakoException.class);
+    return ((TakoException) failure).status();
+  }
+
+  @Test
+  void shouldConnectWithTheFirstCallOnly() throws TakoException {
+    assertThat(server.sessionCount()).isEqualTo(0);
+    client.mkdirs("/a");
+    assertThat(server.sessionCount()).isEqualTo(1);
+    assertThat(client.transportVerdict()).contains("fake");
+  }
+
+  @Test
+  void shouldSendARequestAgainThatWasLost() throws TakoException {
+    server.failNext(Fault.LOSE_REQUEST);
+    client.mkdirs("/a");
+    assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldExecuteOnceWhenTheReplyIsLost() throws TakoException {
+    client.mkdirs("/a");
+    server.failNext(Fault.LOSE_REPLY);
+    client.mkdirs("/b");
+    assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(2);
+    assertThat(server.sessionCount()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldCarryOnWhenTheServerRefusesConnectionsForAWhile() throws TakoException {
+    client.mkdirs("/a");
+    server.disconnectAll();
+    server.refuseConnections(5);
+    client.mkdirs("/b");
+    assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldTryAgainWhileTheServerStarts() throws TakoException {
+    server.beUnavailable(3);
+    client.mkdirs("/a");
+    assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldOpenANewSessionWhenTheServerForgotTheOld() throws TakoException {
+    client.mkdirs("/a");
+    server.expireSessions();
+    client.mkdirs("/b");
+    assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(2);
+    server.expireSessions();
+    server.disconnectAll();
+    client.mkdirs("/c");
+    assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(3);
+  }
+
+  @Test
+  void shouldSayThatTheOutcomeIsUnknownWhenTheSessionEndedInDoubt() throws TakoException {
+    client.mkdirs("/a");
+    server.failNext(Fault.LOSE_REPLY_AND_SESSION);
+    Throwable failure = catchThrowable(() -> client.mkdirs("/b"));
+    assertThat(statusOf(failure)).isEqualTo(Status.SESSION_EXPIRED);
+    assertThat(failure).hasMessageContaining("/b").hasMessageContaining("unknown");
+    assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(2);
+    client.mkdirs("/c");
+  }
+
+  @Test
+  void shouldRepeatQueriesWhateverHappened() throws TakoException {
+    client.create("/f", CreateOptions.DEFAULT).close();
+    server.failNext(Fault.LOSE_REPLY_AND_SESSION);
+    assertThat(client.getStatus("/f").length()).isEqualTo(0);
+  }
+
+  @Test
+  void shouldAcknowledgeWhatIsOver() throws TakoException {
+    for (int i = 0; i < 10; i++) {
+      client.mkdirs("/" + i);
+    }
+    // The first number went to opening the session.
+    assertThat(server.lastAcknowledged()).isEqualTo(11);
+  }
+
+  @Test
+  void shouldNameOperationPathServerAndCause() {
+    assertThatThrownBy(() -> client.getStatus("/missing"))
+        .hasMessageContaining("stat")
+        .hasMessageContaining("/missing")
+        .hasMessageContaining("fake:1")
+        .hasMessageContaining("no such file");
+  }
+
+  @Test
+  void shouldGiveUpSoonWhenNobodyWasEverThere() throws TakoException {
+    server.refuseConnections(Integer.MAX_VALUE);
+    try (TakoClient stranger = client("1h", "20ms")) {
+      assertThatThrownBy(() -> stranger.mkdirs("/a"))
+          .hasMessageContaining("fake:1")
+          .hasMessageContaining("connection refused");
+    }
+  }
+
+  @Test
+  void shouldGiveUpAtTheDeadline() throws TakoException {
+    try (TakoClient hasty = client("50ms", "10ms")) {
+      hasty.mkdirs("/a");
+      server.disconnectAll();
+      server.refuseConnections(Integer.MAX_VALUE);
+      assertThatThrownBy(() -> hasty.mkdirs("/b"))
+          .hasMessageContaining("/b")
+          .hasMessageContaining("connection refused");
+    }
+  }
+
+  @Test
+  void shouldRefuseCallsAfterClose() throws TakoException {
+    client.mkdirs("/a");
+    client.close();
+    assertThatThrownBy(() -> client.mkdirs("/b")).hasMessageContaining("closed");
+  }
+}
