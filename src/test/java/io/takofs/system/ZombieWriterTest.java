@@ -1,0 +1,91 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.CreateOptions;
+import io.takofs.client.PathStatus;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoOutputStream;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * A writer that freezes in the middle of a write, loses its lease, and wakes when others have
+ * filled the pool: its late bytes must land nowhere that matters.
+ */
+class ZombieWriterTest {
+  private static final int FILE_BYTES = 700_000;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"shm", "tcp"})
+  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  void shouldKeepCommittedBytesWhenAFrozenWriterWakes(String transport) throws Exception {
+    try (ServerProcess server =
+            ServerProcess.start(
+                "fs.tako.server.session.ttl", "1s",
+                "fs.tako.server.lease.soft", "1s",
+                "fs.tako.server.lease.hard", "2s",
+                "fs.tako.server.quarantine", "200ms",
+                "fs.tako.server.pool.size", "32m");
+        TakoClient client = Clients.connect(server, transport)) {
+      for (int round = 0; round < 3; round++) {
+        String directory = "/zombie" + round;
+        try (WriterProcess writer = new WriterProcess(server, transport, directory, round)) {
+          writer.awaitAcknowledgements(3 + 5 * round);
+          signal(writer, "STOP");
+          Poll.until(
+              "the frozen writer's lease is recovered",
+              Duration.ofSeconds(60),
+              () ->
+                  Clients.list(client, directory).stream()
+                      .noneMatch(PathStatus::underConstruction));
+          client.delete(directory, true);
+          List<String> files = fill(client, "/others" + round);
+          signal(writer, "CONT");
+          writer.awaitEnd();
+          assertThat(writer.failure()).isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND");
+          for (String file : files) {
+            byte[] content = Clients.read(client, file);
+            assertThat(content).hasSize(FILE_BYTES);
+            Pattern.check(file, content);
+          }
+        }
+        client.delete("/others" + round, true);
+      }
+      Clients.checkNothingLeaks(client);
+    }
+  }
+
+  /** Writes files until there is no space, twice, so that what becomes free is used again. */
+  private static List<String> fill(TakoClient client, String directory) throws IOException {
+    List<String> files = new ArrayList<>();
+    byte[] content = new byte[FILE_BYTES];
+    client.mkdirs(directory);
+    while (true) {
+      String path = directory + "/f" + files.size();
+      Pattern.fill(path, 0, content, content.length);
+      try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+        out.write(content);
+      } catch (TakoException e) {
+        assertThat(e.status()).isEqualTo(Status.NO_SPACE);
+        client.delete(path, false);
+        return files;
+      }
+      files.add(path);
+    }
+  }
+
+  private static void signal(WriterProcess writer, String name) throws Exception {
+    assertThat(
+            new ProcessBuilder("kill", "-" + name, Long.toString(writer.pid())).start().waitFor())
+        .isZero();
+  }
+}
