@@ -2,6 +2,7 @@ package io.takofs.system;
 
 import java.io.IOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -91,6 +92,26 @@ public final class ServerProcess implements AutoCloseable {
     if (code != 0) {
       throw new IOException("kill -" + name + " ended with " + code);
     }
+  }
+
+  /**
+   * What a server that does not start says.
+   *
+   * @param exitCode of the process
+   * @param output all it printed
+   */
+  public record Refusal(int exitCode, String output) {}
+
+  /** Tries to start a server with {@code key=value} settings that it must refuse. */
+  public static Refusal refusal(String... settings) throws Exception {
+    List<String> command = new ArrayList<>(List.of(ROOT.resolve("bin/tako").toString(), "server"));
+    command.add("-Dfs.tako.server.port=0");
+    for (String setting : settings) {
+      command.add("-D" + setting);
+    }
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Refusal(process.waitFor(), output);
   }
 
   @Override

@@ -1,0 +1,70 @@
+package io.takofs.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class TextTest {
+  @Test
+  void shouldPrintModesAsLsDoes() {
+    assertThat(Modes.text(true, 0755)).isEqualTo("drwxr-xr-x");
+    assertThat(Modes.text(false, 0640)).isEqualTo("-rw-r-----");
+    assertThat(Modes.text(true, 01777)).isEqualTo("drwxrwxrwt");
+    assertThat(Modes.text(true, 01770)).isEqualTo("drwxrwx--T");
+  }
+
+  @Test
+  void shouldPrintSizesForPeople() {
+    assertThat(Sizes.human(0)).isEqualTo("0 B");
+    assertThat(Sizes.human(1023)).isEqualTo("1023 B");
+    assertThat(Sizes.human(1024)).isEqualTo("1.0 KiB");
+    assertThat(Sizes.human(300L << 20)).isEqualTo("300 MiB");
+    assertThat(Sizes.human(Long.MAX_VALUE)).isEqualTo("8192 PiB");
+  }
+
+  @Test
+  void shouldDrawProgress() {
+    ByteArrayOutputStream drawn = new ByteArrayOutputStream();
+    try (Progress progress =
+        new Progress("file", 100, new PrintStream(drawn, true, StandardCharsets.UTF_8))) {
+      progress.add(50);
+      assertThat(progress.text(1))
+          .isEqualTo("file [" + "#".repeat(20) + ".".repeat(20) + "]  50% 50 B, 50 B/s");
+    }
+    assertThat(drawn.size()).as("short copies draw nothing").isZero();
+  }
+
+  @Test
+  void shouldTakePathsOutOfUris() throws IOException {
+    assertThat(Location.path("tako://host:1/a/b/")).isEqualTo("/a/b");
+    assertThat(Location.path("tako://host:1")).isEqualTo("/");
+    assertThat(Location.path("//a///b c")).isEqualTo("/a/b c");
+    assertThatThrownBy(() -> Location.path("a/b")).hasMessageContaining("'a/b' is not a path");
+  }
+
+  @Test
+  void shouldNameTheServerThatCannotBeReached() {
+    StringWriter err = new StringWriter();
+    CommandLine tako = Tako.commandLine().setErr(new PrintWriter(err));
+    assertThat(tako.execute("fs", "ls", "tako://127.0.0.1:1/x")).isEqualTo(1);
+    assertThat(err.toString()).startsWith("tako: ").contains("127.0.0.1:1").doesNotContain("\tat ");
+  }
+
+  @Test
+  void shouldSayWhatIsMissingOnTheCommandLine() {
+    StringWriter err = new StringWriter();
+    CommandLine tako = Tako.commandLine().setErr(new PrintWriter(err));
+    assertThat(tako.execute("fs", "mv", "tako://h/a")).isEqualTo(2);
+    assertThat(err.toString()).contains("TARGET");
+    assertThat(tako.execute()).isEqualTo(2);
+    assertThat(err.toString()).contains("Which command?");
+  }
+}
