@@ -86,13 +86,6 @@ final class ExtentView {
     return entries;
   }
 
-  /** Forgets the checksums, to be read again when they are needed. */
-  void dropChecksums() {
-    if (fullGranules() > 0) {
-      checksums = null;
-    }
-  }
-
   /** Bytes of granule {@code index}; the last may be partial. */
   int granuleLength(int index) {
     return Math.min(Layout.GRANULE_SIZE, extent.getLength() - index * Layout.GRANULE_SIZE);
@@ -101,9 +94,6 @@ final class ExtentView {
   /** Checks bytes that were read of granule {@code index}; needs the checksums. */
   void verify(int index, CRC32C crc) throws StaleExtentException {
     int[] entries = checksums;
-    if (entries == null) {
-      throw new StaleExtentException(this, "checksums were dropped while they were used");
-    }
     int expected = index < entries.length ? entries[index] : extent.getTailCrc();
     if ((int) crc.getValue() != expected) {
       throw new StaleExtentException(

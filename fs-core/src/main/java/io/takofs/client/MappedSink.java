@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 /** Stores into mapped memory: one copy, straight from the caller's bytes. */
 final class MappedSink implements ExtentSink {
   private final ZoneAccess access;
+  private MappedZone zone;
 
   MappedSink(ZoneAccess access) {
     this.access = access;
@@ -15,26 +16,28 @@ final class MappedSink implements ExtentSink {
 
   @Override
   public void write(Extent extent, int offset, ByteBuffer source) throws TakoException {
-    MappedZone zone = access.enter();
-    try {
-      int length = source.remaining();
-      zone.arena(extent.getArena())
+    int length = source.remaining();
+    do {
+      attach()
+          .arena(extent.getArena())
           .put(extent.getOffset() + offset, source, source.position(), length);
-      source.position(source.position() + length);
-    } finally {
-      zone.exit();
-    }
+    } while (!zone.isOpen());
+    source.position(source.position() + length);
   }
 
   @Override
   public void writeChecksum(Extent extent, int granule, int crc32c) throws TakoException {
-    MappedZone zone = access.enter();
-    try {
-      zone.arena(extent.getArena())
-          .putInt((extent.getOffset() / Layout.GRANULE_SIZE + granule) * Integer.BYTES, crc32c);
-    } finally {
-      zone.exit();
+    int entry = (extent.getOffset() / Layout.GRANULE_SIZE + granule) * Integer.BYTES;
+    do {
+      attach().arena(extent.getArena()).putInt(entry, crc32c);
+    } while (!zone.isOpen());
+  }
+
+  private MappedZone attach() throws TakoException {
+    if (zone == null || !zone.isOpen()) {
+      zone = access.mapped();
     }
+    return zone;
   }
 
   @Override

@@ -14,6 +14,7 @@ final class MappedSource implements ExtentSource {
       ThreadLocal.withInitial(() -> new byte[Layout.GRANULE_SIZE]);
 
   private final ZoneAccess access;
+  private volatile MappedZone zone;
 
   MappedSource(ZoneAccess access) {
     this.access = access;
@@ -22,19 +23,39 @@ final class MappedSource implements ExtentSource {
   @Override
   public void read(ExtentView extent, int offset, int count, ByteBuffer target)
       throws TakoException, StaleExtentException {
-    MappedZone zone = access.enter();
-    try {
-      ByteBuffer arena = zone.arena(extent.extent().getArena());
-      if (!extent.hasChecksums()) {
-        byte[] entries = new byte[extent.checksumsSize()];
-        arena.get(extent.checksumsOffset(), entries);
-        extent.offerChecksums(entries);
+    while (true) {
+      MappedZone attached = attach();
+      try {
+        read(attached.arena(extent.extent().getArena()), extent, offset, count, target);
+        return;
+      } catch (StaleExtentException e) {
+        if (attached.isOpen()) {
+          throw e;
+        }
+        // The mapping was taken away meanwhile: these were not the server's bytes.
       }
-      copy(arena, extent, offset, count, target);
-      target.position(target.position() + count);
-    } finally {
-      zone.exit();
     }
+  }
+
+  private MappedZone attach() throws TakoException {
+    MappedZone attached = zone;
+    if (attached == null || !attached.isOpen()) {
+      attached = access.mapped();
+      zone = attached;
+    }
+    return attached;
+  }
+
+  private static void read(
+      ByteBuffer arena, ExtentView extent, int offset, int count, ByteBuffer target)
+      throws StaleExtentException {
+    if (!extent.hasChecksums()) {
+      byte[] entries = new byte[extent.checksumsSize()];
+      arena.get(extent.checksumsOffset(), entries);
+      extent.offerChecksums(entries);
+    }
+    copy(arena, extent, offset, count, target);
+    target.position(target.position() + count);
   }
 
   private static void copy(

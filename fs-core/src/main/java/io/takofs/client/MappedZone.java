@@ -3,67 +3,59 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Status;
+import io.takofs.transport.QueuePair;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * A data zone whose arenas are mapped into this process.
  *
- * <p>Thread rule: any thread; memory is used between {@link #enter} and {@link #exit} only, because
- * closing takes it away.
+ * <p>The mapping may be taken away at any time, when the connection ends: from then on stores go
+ * nowhere and loads see anything. So whoever stored asks {@link #isOpen} afterwards; if it still
+ * is, the bytes are placed. Whoever loaded verifies.
+ *
+ * <p>Thread rule: any thread.
  */
 final class MappedZone implements DataZone {
-  /** Maps peer memory; null when it is not there. */
-  @FunctionalInterface
-  interface Mapper {
-    ByteBuffer map(long remoteAddress, int length, int rkey);
-  }
-
-  private final Map<Integer, ByteBuffer> arenas = new HashMap<>();
-  private final ReentrantReadWriteLock users = new ReentrantReadWriteLock();
-  private final Runnable onClose;
-  private volatile boolean closed;
+  private final Map<Integer, ByteBuffer> arenas;
+  private final BooleanSupplier attached;
+  private final Runnable detach;
 
   /**
-   * Maps all {@code arenas}.
+   * A zone of {@code arenas} by index.
    *
-   * @param onClose undoes the mapping
+   * @param attached whether stores reach the server
+   * @param detach ends that
    */
-  MappedZone(List<RemoteArena> arenas, Mapper mapper, Runnable onClose) throws TakoException {
-    this.onClose = onClose;
+  MappedZone(Map<Integer, ByteBuffer> arenas, BooleanSupplier attached, Runnable detach) {
+    this.arenas = arenas;
+    this.attached = attached;
+    this.detach = detach;
+  }
+
+  /**
+   * Maps all {@code arenas} and takes {@code pair} over; null, and {@code pair} stays the caller's,
+   * when its transport cannot map.
+   */
+  static MappedZone map(List<RemoteArena> arenas, QueuePair pair) {
+    Map<Integer, ByteBuffer> mapped = new HashMap<>();
     for (RemoteArena arena : arenas) {
       ByteBuffer memory =
-          mapper.map(arena.getAddress(), Math.toIntExact(arena.getLength()), arena.getRkey());
+          pair.map(arena.getAddress(), Math.toIntExact(arena.getLength()), arena.getRkey());
       if (memory == null) {
-        throw new TakoException(
-            Status.DISCONNECTED, "arena " + arena.getIndex() + " of the pool cannot be mapped");
+        return null;
       }
-      this.arenas.put(arena.getIndex(), memory);
+      mapped.put(arena.getIndex(), memory);
     }
+    return new MappedZone(mapped, () -> pair.state() == QueuePair.State.CONNECTED, pair::close);
   }
 
   @Override
   public boolean isOpen() {
-    return !closed;
-  }
-
-  /** Keeps the memory mapped until {@link #exit}; false when it is gone. */
-  boolean enter() {
-    if (!users.readLock().tryLock()) {
-      return false;
-    }
-    if (closed) {
-      users.readLock().unlock();
-      return false;
-    }
-    return true;
-  }
-
-  void exit() {
-    users.readLock().unlock();
+    return attached.getAsBoolean();
   }
 
   /** All of an arena, little-endian; only absolute access. */
@@ -78,15 +70,6 @@ final class MappedZone implements DataZone {
 
   @Override
   public void close() {
-    users.writeLock().lock();
-    try {
-      if (!closed) {
-        closed = true;
-        arenas.clear();
-        onClose.run();
-      }
-    } finally {
-      users.writeLock().unlock();
-    }
+    detach.run();
   }
 }

@@ -83,15 +83,12 @@ final class ZoneAccess {
         : null;
   }
 
-  /** The present zone, entered; only where it is mapped. */
-  MappedZone enter() throws TakoException {
-    long deadline = session.deadline();
-    while (true) {
-      if (zone() instanceof MappedZone mapped && mapped.enter()) {
-        return mapped;
-      }
-      pause(deadline, null);
+  /** The present zone; only where it is mapped. */
+  MappedZone mapped() throws TakoException {
+    if (zone() instanceof MappedZone mapped) {
+      return mapped;
     }
+    throw changed();
   }
 
   /** The present zone; only where it is remote. */
@@ -99,7 +96,11 @@ final class ZoneAccess {
     if (zone() instanceof RemoteZone remote) {
       return remote;
     }
-    throw failure(Status.DISCONNECTED, "the server is reached by another transport now", null);
+    throw changed();
+  }
+
+  private TakoException changed() {
+    return failure(Status.DISCONNECTED, "the server is reached by another transport now", null);
   }
 
   /** Lets a moment pass before the data is tried again, or gives up. */

@@ -154,7 +154,6 @@ final class FakeServer implements Connector {
 
   private final class Connection implements ServerConnection {
     private volatile boolean open = true;
-    private MappedZone zone;
 
     @Override
     public Reply call(long clientId, long sequence, Request request, long deadlineNs)
@@ -190,21 +189,14 @@ final class FakeServer implements Connector {
     }
 
     @Override
-    public DataZone openZone(Session terms, long deadlineNs) throws TakoException {
-      zone =
-          new MappedZone(
-              terms.getArenasList(),
-              (address, length, rkey) -> arena.duplicate().order(ByteOrder.LITTLE_ENDIAN),
-              () -> {});
-      return zone;
+    public DataZone openZone(Session terms, long deadlineNs) {
+      ByteBuffer memory = arena.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+      return new MappedZone(Map.of(0, memory), () -> open, () -> {});
     }
 
     @Override
     public void close() {
       open = false;
-      if (zone != null) {
-        zone.close();
-      }
     }
   }
 
