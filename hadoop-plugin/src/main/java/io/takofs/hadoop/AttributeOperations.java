@@ -1,6 +1,8 @@
 package io.takofs.hadoop;
 
+import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
+import io.takofs.proto.Status;
 import java.io.IOException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -54,11 +56,15 @@ final class AttributeOperations {
     return Call.to(
         path,
         name -> {
-          if (client.getStatus(name).directory()) {
-            return false;
+          try {
+            client.setReplication(name, replication);
+            return true;
+          } catch (TakoException e) {
+            if (e.status() == Status.IS_A_DIRECTORY) {
+              return false;
+            }
+            throw e;
           }
-          client.setReplication(name, replication);
-          return true;
         });
   }
 }

@@ -10,12 +10,12 @@ interface Call<T> {
   /** Does it; {@code name} is the server's name of the path. */
   T on(String name) throws IOException;
 
-  /** The result of {@code call} on {@code path}. */
+  /** The result of {@code call} on {@code path}, which has to be there. */
   static <T> T to(Path path, Call<T> call) throws IOException {
     try {
       return call.on(PathNames.of(path));
     } catch (TakoException e) {
-      throw ErrorTranslation.translate(e, path.toString());
+      throw ErrorTranslation.translateLookup(e, path.toString());
     }
   }
 }

@@ -16,7 +16,6 @@ import org.apache.hadoop.fs.CompositeCrcFileChecksum;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileChecksum;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -85,11 +84,6 @@ final class DataOperations implements Closeable {
     try {
       return wrap(path, client.create(name, options));
     } catch (TakoException e) {
-      if (e.status() == Status.IS_A_DIRECTORY) {
-        IOException exists = new FileAlreadyExistsException(path + " is a directory");
-        exists.initCause(e);
-        throw exists;
-      }
       throw ErrorTranslation.translate(e, path.toString());
     }
   }

@@ -58,6 +58,16 @@ final class ErrorTranslation {
     };
   }
 
+  /**
+   * As {@link #translate}, of something that was only looked for: below a file there is nothing,
+   * and Hadoop's {@code exists} asks for this very exception.
+   */
+  static IOException translateLookup(TakoException e, String path) {
+    return e.status() == Status.NOT_A_DIRECTORY
+        ? caused(new FileNotFoundException(e.getMessage()), e)
+        : translate(e, path);
+  }
+
   private static IOException caused(IOException exception, TakoException cause) {
     exception.initCause(cause);
     return exception;

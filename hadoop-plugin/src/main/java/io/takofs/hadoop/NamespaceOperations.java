@@ -4,7 +4,6 @@ import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.Status;
 import java.io.IOException;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -23,12 +22,11 @@ final class NamespaceOperations {
 
   /** Makes a directory; one that is there already is fine. */
   void mkdirs(Path path, FsPermission permission, boolean createParents) throws IOException {
-    Call.to(
-        path,
-        name -> {
-          client.mkdirs(name, permission.toShort(), createParents);
-          return null;
-        });
+    try {
+      client.mkdirs(PathNames.of(path), permission.toShort(), createParents);
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, path.toString());
+    }
   }
 
   /** False when there was nothing. The root stays, whatever is asked. */
@@ -43,7 +41,7 @@ final class NamespaceOperations {
       client.delete(PathNames.of(path), recursive);
       return true;
     } catch (TakoException e) {
-      if (e.status() == Status.NOT_FOUND) {
+      if (e.status() == Status.NOT_FOUND || e.status() == Status.NOT_A_DIRECTORY) {
         return false;
       }
       throw ErrorTranslation.translate(e, path.toString());
@@ -105,15 +103,10 @@ final class NamespaceOperations {
    * @throws IOException an error for whatever does not fit, never false
    */
   void rename(Path source, Path target, boolean overwrite) throws IOException {
-    String to = PathNames.of(target);
-    if (PathNames.of(source).equals(to)) {
-      throw new FileAlreadyExistsException(source + ": cannot be renamed to itself");
+    try {
+      client.rename(PathNames.of(source), PathNames.of(target), overwrite);
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, source + " to " + target);
     }
-    Call.to(
-        source,
-        from -> {
-          client.rename(from, to, overwrite);
-          return null;
-        });
   }
 }

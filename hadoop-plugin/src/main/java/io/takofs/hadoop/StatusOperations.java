@@ -56,11 +56,16 @@ final class StatusOperations {
       @Override
       public FileStatus next() throws IOException {
         PathStatus entry = Call.to(path, name -> entries.next());
-        String name = entry.name();
-        boolean itself = entry.path().equals(PathNames.of(path));
-        return Statuses.of(itself ? path : new Path(path, name), entry);
+        return Statuses.of(entry.name().isEmpty() ? path : child(path, entry.name()), entry);
       }
     };
+  }
+
+  /** Unlike Path's own, good for names that look like a URI. */
+  private static Path child(Path path, String name) {
+    URI parent = path.toUri();
+    String directory = path.isRoot() ? "" : parent.getPath();
+    return new Path(parent.getScheme(), parent.getAuthority(), directory + "/" + name);
   }
 
   /** Like {@link #iterate}, for what {@code filter} accepts, with block locations: no call more. */

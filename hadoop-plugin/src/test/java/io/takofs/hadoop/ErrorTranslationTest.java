@@ -54,4 +54,15 @@ class ErrorTranslationTest {
         .isInstanceOf(UnsupportedOperationException.class)
         .hasCause(cause);
   }
+
+  @Test
+  void shouldFindNothingBelowAFile() {
+    TakoException cause = new TakoException(Status.NOT_A_DIRECTORY, "/a is a file");
+    assertThat(ErrorTranslation.translateLookup(cause, "/a/b"))
+        .isInstanceOf(FileNotFoundException.class)
+        .hasCause(cause);
+    TakoException other = new TakoException(Status.PERMISSION_DENIED, "/a is not yours");
+    assertThat(ErrorTranslation.translateLookup(other, "/a"))
+        .isInstanceOf(AccessControlException.class);
+  }
 }

@@ -1,0 +1,26 @@
+package io.takofs.hadoop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.apache.hadoop.fs.InvalidPathException;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+
+class PathNamesTest {
+  @Test
+  void shouldTakeThePathAlone() {
+    assertThat(PathNames.of(new Path("tako://host:1/a/b c%20"))).isEqualTo("/a/b c%20");
+    assertThat(PathNames.of(new Path("tako://host:1/"))).isEqualTo("/");
+  }
+
+  @Test
+  void shouldRefuseNamesThatHadoopReserves() {
+    // Path itself takes most of these out; what is left must not reach the server.
+    assertThatThrownBy(() -> PathNames.of(new Path("tako://host:1/a/b:c")))
+        .isInstanceOf(InvalidPathException.class)
+        .hasMessageContaining("b:c");
+    assertThatThrownBy(() -> PathNames.of(new Path("/..")))
+        .isInstanceOf(InvalidPathException.class);
+  }
+}
