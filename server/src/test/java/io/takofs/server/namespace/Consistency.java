@@ -1,0 +1,218 @@
+package io.takofs.server.namespace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.server.codec.ByteReader;
+import io.takofs.server.extent.ExtentAllocator;
+import io.takofs.server.extent.Location;
+import io.takofs.server.store.Store;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Checks everything that must hold of the records of a store between two entries, reading nothing
+ * but the records.
+ */
+final class Consistency {
+  private final Harness server;
+  private final Map<Long, Inode> inodes = new HashMap<>();
+  private final Map<Long, Map<String, Inode>> children = new HashMap<>();
+  private final Map<Long, Long> parents = new HashMap<>();
+  private final Map<Long, NavigableMap<Long, FileExtent>> extents = new HashMap<>();
+  private final Map<Long, Integer> inline = new HashMap<>();
+  private final Map<Long, Lease> leases = new HashMap<>();
+  private final Set<Long> contents = new HashSet<>();
+  private final Map<Long, Boolean> detached = new HashMap<>();
+  private final Set<Long> sessions = new HashSet<>();
+  private final Set<Long> resultClients = new HashSet<>();
+  private final List<long[]> grants = new ArrayList<>();
+  private final List<Location> claimed = new ArrayList<>();
+  private final Set<Long> attached = new HashSet<>();
+
+  private Consistency(Harness server) {
+    this.server = server;
+  }
+
+  static void check(Harness server) {
+    Consistency all = new Consistency(server);
+    for (int shard = 0; shard < Store.SHARDS; shard++) {
+      int where = shard;
+      server
+          .store
+          .shard(shard)
+          .scan(
+              new byte[0],
+              (key, value) -> {
+                all.readShard(where, key, value);
+                return true;
+              });
+    }
+    server
+        .store
+        .server()
+        .scan(
+            new byte[0],
+            (key, value) -> {
+              all.readServer(key, value);
+              return true;
+            });
+    all.checkTree();
+    all.checkData();
+    all.checkLeases();
+    all.checkSpace();
+    all.checkRebuilt();
+  }
+
+  private void readShard(int shard, byte[] key, byte[] value) {
+    long id = Keys.id(key);
+    switch (key[0]) {
+      case Keys.ENTRY -> {
+        assertThat(shard).isEqualTo(Ids.contentShard(id));
+        Inode inode = Inode.decode(value);
+        assertThat(inode.encode()).isEqualTo(value);
+        assertThat(inodes.put(inode.id, inode)).as("id %x twice", inode.id).isNull();
+        parents.put(inode.id, id);
+        children
+            .computeIfAbsent(id, parent -> new HashMap<>())
+            .put(new String(Keys.name(key), StandardCharsets.UTF_8), inode);
+      }
+      case Keys.CONTENTS -> {
+        assertThat(shard).isEqualTo(Ids.contentShard(id));
+        contents.add(id);
+      }
+      case Keys.EXTENT -> {
+        assertThat(shard).isEqualTo(Ids.birthShard(id));
+        FileExtent extent = FileExtent.decode(Keys.second(key), value);
+        assertThat(extent.encode()).isEqualTo(value);
+        extents.computeIfAbsent(id, file -> new TreeMap<>()).put(extent.fileOffset(), extent);
+        claimed.add(extent.location());
+      }
+      case Keys.INLINE -> inline.put(id, value.length);
+      case Keys.LEASE -> leases.put(id, Lease.decode(id, value));
+      default -> throw new AssertionError("a record of kind " + (char) key[0]);
+    }
+  }
+
+  private void readServer(byte[] key, byte[] value) {
+    switch (key[0]) {
+      case Keys.SESSION -> sessions.add(Keys.id(key));
+      case Keys.RESULT -> resultClients.add(Keys.id(key));
+      case Keys.DETACHED -> detached.put(Keys.id(key), value[0] == 1);
+      case 'X' -> {
+        ByteReader in = new ByteReader(value);
+        boolean granted = in.u8() == 1;
+        in.u32();
+        ByteReader place = new ByteReader(key, 1);
+        claimed.add(new Location(place.u32(), place.u32(), (int) in.variable()));
+        if (granted) {
+          grants.add(new long[] {in.u64(), in.u64()});
+        }
+      }
+      default -> throw new AssertionError("a record of kind " + (char) key[0]);
+    }
+  }
+
+  /** I19: a tree, and what is detached hangs on its own record. */
+  private void checkTree() {
+    assertThat(parents.get(Ids.ROOT)).isEqualTo(Ids.ROOT_PARENT);
+    visit(Ids.ROOT, 0);
+    Set<Long> reachable = new HashSet<>(attached);
+    attached.clear();
+    detached.forEach(
+        (id, directory) -> {
+          assertThat(inodes).doesNotContainKey(id);
+          if (directory) {
+            visit(id, 0);
+          }
+        });
+    reachable.addAll(attached);
+    reachable.removeAll(detached.keySet());
+    assertThat(reachable).as("entries that hang on something").isEqualTo(inodes.keySet());
+    for (long id : contents) {
+      Inode inode = inodes.get(id);
+      assertThat(inode == null ? detached.get(id) : inode.directory)
+          .as("contents of %x", id)
+          .isEqualTo(true);
+    }
+  }
+
+  private void visit(long directory, int depth) {
+    assertThat(depth).as("a cycle").isLessThan(2000);
+    assertThat(attached.add(directory)).as("%x is reached twice", directory).isTrue();
+    for (Inode child : children.getOrDefault(directory, Map.of()).values()) {
+      if (child.directory) {
+        visit(child.id, depth + 1);
+      } else {
+        assertThat(attached.add(child.id)).isTrue();
+      }
+    }
+  }
+
+  /** Extents are contiguous from 0 to the file's length; inline data is the file's length. */
+  private void checkData() {
+    for (Inode inode : inodes.values()) {
+      NavigableMap<Long, FileExtent> ofFile = extents.remove(inode.id);
+      Integer ofInline = inline.remove(inode.id);
+      assertThat(inode.hasExtents).isEqualTo(ofFile != null);
+      if (ofFile != null) {
+        assertThat(ofInline).isNull();
+        long end = 0;
+        for (FileExtent extent : ofFile.values()) {
+          assertThat(extent.fileOffset()).isEqualTo(end);
+          assertThat(extent.length()).isBetween(1, extent.location().capacity());
+          end = extent.end();
+        }
+        assertThat(end).isEqualTo(inode.length);
+      } else {
+        assertThat(ofInline == null ? 0 : ofInline).isEqualTo((int) inode.length);
+      }
+    }
+    // The rest is of files that are being reclaimed.
+    extents.keySet().forEach(id -> assertThat(detached.get(id)).as("file %x", id).isFalse());
+    assertThat(inline).isEmpty();
+  }
+
+  private void checkLeases() {
+    for (Inode inode : inodes.values()) {
+      assertThat(leases.containsKey(inode.id)).isEqualTo(inode.open);
+    }
+    for (Lease lease : leases.values()) {
+      String name = new String(lease.name(), StandardCharsets.UTF_8);
+      assertThat(children.get(lease.parentId()).get(name).id).isEqualTo(lease.fileId());
+      assertThat(sessions).contains(lease.clientId());
+    }
+    for (long[] grant : grants) {
+      assertThat(leases.get(grant[1]).clientId()).isEqualTo(grant[0]);
+    }
+    assertThat(sessions).containsAll(resultClients);
+  }
+
+  /** I22: no unit belongs to two; what nobody claims is free. */
+  private void checkSpace() {
+    ExtentAllocator allocator = new ExtentAllocator(server.arenas);
+    for (Location location : claimed) {
+      allocator.take(location);
+    }
+    assertThat(server.machine.usage().getFree()).isEqualTo(allocator.freeBytes());
+  }
+
+  /** What is kept in the heap is what a restart would find. */
+  private void checkRebuilt() {
+    StateMachine rebuilt = new StateMachine(server.store, server.arenas, server.limits);
+    assertThat(rebuilt.usage()).isEqualTo(server.machine.usage());
+    assertThat(rebuilt.sessions()).isEqualTo(server.machine.sessions());
+    assertThat(rebuilt.leases()).isEqualTo(server.machine.leases());
+    assertThat(rebuilt.files()).isEqualTo(server.machine.files());
+    assertThat(rebuilt.directories()).isEqualTo(server.machine.directories());
+    long directories = inodes.values().stream().filter(inode -> inode.directory).count();
+    assertThat(server.machine.directories()).isEqualTo(directories);
+    assertThat(server.machine.files()).isEqualTo(inodes.size() - directories);
+  }
+}

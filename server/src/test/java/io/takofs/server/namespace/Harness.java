@@ -1,0 +1,325 @@
+package io.takofs.server.namespace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.takofs.proto.Append;
+import io.takofs.proto.Caller;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Create;
+import io.takofs.proto.Delete;
+import io.takofs.proto.Extent;
+import io.takofs.proto.FileInfo;
+import io.takofs.proto.GetContentSummary;
+import io.takofs.proto.GetExtents;
+import io.takofs.proto.GetFile;
+import io.takofs.proto.GrantExtents;
+import io.takofs.proto.LogEntry;
+import io.takofs.proto.Mkdirs;
+import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.RecoverLease;
+import io.takofs.proto.Rename;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.SetAttributes;
+import io.takofs.proto.Status;
+import io.takofs.proto.Truncate;
+import io.takofs.server.store.HeapStore;
+import io.takofs.server.store.Store;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A state machine with a log that commits at once, and clients that call it. */
+final class Harness {
+  static final String SUPERUSER = "hdfs";
+  static final long MIB = 1 << 20;
+
+  final List<Long> arenas;
+  final List<LogEntry> log = new ArrayList<>();
+  final Limits limits = Limits.defaults(SUPERUSER);
+  Store store;
+  StateMachine machine;
+  long timeMs = 1_000_000;
+  List<Long> lapsed = List.of();
+
+  Harness() {
+    this(new HeapStore(Long.MAX_VALUE), List.of(16 * MIB, 8 * MIB));
+  }
+
+  Harness(Store store, List<Long> arenas) {
+    this.arenas = arenas;
+    restart(store);
+  }
+
+  /** Goes on with what {@code store} has. */
+  void restart(Store store) {
+    this.store = store;
+    machine = new StateMachine(store, arenas, limits);
+  }
+
+  Reply apply(LogEntry.Builder entry) {
+    entry.setTimeMs(++timeMs).addAllLapsedClients(lapsed);
+    log.add(entry.build());
+    return machine.apply(log.size(), entry.build());
+  }
+
+  Reply reclaim(int limit) {
+    LogEntry.Builder entry = LogEntry.newBuilder();
+    entry.getReclaimBuilder().setLimit(limit);
+    return apply(entry);
+  }
+
+  Reply expireSession(long clientId) {
+    LogEntry.Builder entry = LogEntry.newBuilder();
+    entry.getExpireSessionBuilder().setClientId(clientId);
+    return apply(entry);
+  }
+
+  Reply expireLeases(long clientId) {
+    LogEntry.Builder entry = LogEntry.newBuilder();
+    entry.getExpireLeasesBuilder().setClientId(clientId);
+    return apply(entry);
+  }
+
+  /** Frees everything in quarantine, whoever may still write it. */
+  Reply freeAll() {
+    LogEntry.Builder entry = LogEntry.newBuilder();
+    for (QuarantinedExtent extent : machine.quarantined(Long.MAX_VALUE, Integer.MAX_VALUE)) {
+      entry.getFreeExtentsBuilder().addExtents(extent.extent());
+    }
+    return entry.hasFreeExtents() ? apply(entry) : Replies.done();
+  }
+
+  void reclaimAll() {
+    while (machine.reclaimPending()) {
+      reclaim(100);
+    }
+    freeAll();
+  }
+
+  long free() {
+    return machine.usage().getFree();
+  }
+
+  Client superuser() {
+    return client(SUPERUSER, true);
+  }
+
+  Client client(String user, String... groups) {
+    return client(user, false, groups);
+  }
+
+  private Client client(String user, boolean superuser, String... groups) {
+    Caller caller =
+        Caller.newBuilder()
+            .setUser(user)
+            .addAllGroups(List.of(groups))
+            .setSuperuser(superuser)
+            .build();
+    LogEntry.Builder entry = LogEntry.newBuilder().setCaller(caller);
+    entry
+        .getRequestBuilder()
+        .setOpenSession(OpenSession.newBuilder().setUser(user).setClientName("test"));
+    return new Client(caller, apply(entry).getSession().getClientId());
+  }
+
+  /** One session. */
+  final class Client {
+    final Caller caller;
+    final long id;
+    long sequence;
+    long acknowledged;
+
+    Client(Caller caller, long id) {
+      this.caller = caller;
+      this.id = id;
+    }
+
+    /** Executes once; the result of the call before is acknowledged. */
+    Reply call(Request.Builder request) {
+      long acknowledgedBelow = acknowledged;
+      acknowledged = ++sequence;
+      return apply(entry(request.setAcknowledgedBelow(acknowledgedBelow), sequence));
+    }
+
+    LogEntry.Builder entry(Request.Builder request, long sequence) {
+      return LogEntry.newBuilder()
+          .setClientId(id)
+          .setSequence(sequence)
+          .setCaller(caller)
+          .setRequest(request);
+    }
+
+    Reply query(Request.Builder request) {
+      return machine.query(caller, request.build());
+    }
+
+    Reply mkdirs(String path) {
+      return mkdirs(path, 0755);
+    }
+
+    Reply mkdirs(String path, int permission) {
+      return call(
+          Request.newBuilder()
+              .setMkdirs(
+                  Mkdirs.newBuilder()
+                      .setPath(path)
+                      .setPermission(permission)
+                      .setCreateParents(true)));
+    }
+
+    Reply create(Create.Builder create) {
+      return call(Request.newBuilder().setCreate(create));
+    }
+
+    Reply create(String path) {
+      return create(Create.newBuilder().setPath(path).setPermission(0644));
+    }
+
+    /** A new file, open. */
+    OpenedFile opened(String path) {
+      Reply reply = create(path);
+      assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
+      return reply.getOpenedFile();
+    }
+
+    /** A new closed file of {@code bytes}, in extents as they are granted. */
+    FileInfo file(String path, long bytes) {
+      OpenedFile opened = opened(path);
+      CommitExtents.Builder commit = Harness.commit(opened).setLength(bytes).setClose(true);
+      long end = 0;
+      while (end < bytes) {
+        for (Extent grant : grant(opened, bytes - end).getGrants().getExtentsList()) {
+          int length = (int) Math.min(grant.getCapacity(), bytes - end);
+          commit.addExtents(written(grant, end, length));
+          end += length;
+        }
+      }
+      return committed(commit);
+    }
+
+    Reply append(String path) {
+      return call(Request.newBuilder().setAppend(Append.newBuilder().setPath(path)));
+    }
+
+    Reply grant(OpenedFile file, long bytes) {
+      return call(
+          Request.newBuilder()
+              .setGrantExtents(
+                  GrantExtents.newBuilder()
+                      .setFileId(file.getFile().getId())
+                      .setLeaseEpoch(file.getLeaseEpoch())
+                      .setBytes(bytes)));
+    }
+
+    /** The only extent of a grant of {@code bytes}. */
+    Extent granted(OpenedFile file, long bytes) {
+      Reply reply = grant(file, bytes);
+      assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
+      assertThat(reply.getGrants().getExtentsCount()).isEqualTo(1);
+      return reply.getGrants().getExtents(0);
+    }
+
+    Reply commit(CommitExtents.Builder commit) {
+      return call(Request.newBuilder().setCommitExtents(commit));
+    }
+
+    FileInfo committed(CommitExtents.Builder commit) {
+      Reply reply = commit(commit);
+      assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
+      return reply.getFile();
+    }
+
+    /** Closes a file with {@code data} inline. */
+    FileInfo closeInline(OpenedFile file, String data) {
+      return committed(
+          Harness.commit(file)
+              .setInlineData(ByteString.copyFromUtf8(data))
+              .setLength(data.length())
+              .setClose(true)
+              .setAllWritesCompleted(true));
+    }
+
+    Reply rename(String source, String target, boolean overwrite) {
+      return call(
+          Request.newBuilder()
+              .setRename(
+                  Rename.newBuilder().setSource(source).setTarget(target).setOverwrite(overwrite)));
+    }
+
+    Reply delete(String path, boolean recursive) {
+      return call(
+          Request.newBuilder()
+              .setDelete(Delete.newBuilder().setPath(path).setRecursive(recursive)));
+    }
+
+    Reply truncate(Truncate.Builder truncate) {
+      return call(Request.newBuilder().setTruncate(truncate));
+    }
+
+    Reply set(SetAttributes.Builder attributes) {
+      return call(Request.newBuilder().setSetAttributes(attributes));
+    }
+
+    Reply recoverLease(String path) {
+      return call(Request.newBuilder().setRecoverLease(RecoverLease.newBuilder().setPath(path)));
+    }
+
+    Reply stat(String path) {
+      return query(Request.newBuilder().setGetFile(GetFile.newBuilder().setPath(path)));
+    }
+
+    FileInfo info(String path) {
+      Reply reply = stat(path);
+      assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
+      return reply.getFile();
+    }
+
+    Reply list(String path, String after, int limit) {
+      return query(
+          Request.newBuilder()
+              .setList(
+                  io.takofs.proto.List.newBuilder()
+                      .setPath(path)
+                      .setStartAfter(after)
+                      .setLimit(limit)));
+    }
+
+    /** All names in a directory. */
+    List<String> names(String path) {
+      return list(path, "", 0).getListing().getEntriesList().stream()
+          .map(FileInfo::getName)
+          .toList();
+    }
+
+    Reply extents(GetExtents.Builder request) {
+      return query(Request.newBuilder().setGetExtents(request));
+    }
+
+    List<Extent> extents(String path) {
+      return extents(GetExtents.newBuilder().setPath(path)).getExtentMap().getExtentsList();
+    }
+
+    Reply summary(String path) {
+      return query(
+          Request.newBuilder().setGetContentSummary(GetContentSummary.newBuilder().setPath(path)));
+    }
+  }
+
+  static CommitExtents.Builder commit(OpenedFile file) {
+    return CommitExtents.newBuilder()
+        .setFileId(file.getFile().getId())
+        .setLeaseEpoch(file.getLeaseEpoch());
+  }
+
+  /** What a client says of an extent it wrote. */
+  static Extent written(Extent grant, long fileOffset, int length) {
+    return grant.toBuilder()
+        .setFileOffset(fileOffset)
+        .setLength(length)
+        .setChecksumsCrc(31 * grant.getOffset() + length)
+        .setTailCrc(length % 4096)
+        .build();
+  }
+}

@@ -1,0 +1,120 @@
+package io.takofs.server.store;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
+
+/** A store in sorted maps of the heap, full after a number of records. */
+public final class HeapStore implements Store {
+  private final List<HeapMap> maps = new ArrayList<>();
+  private final long recordsMax;
+
+  /** Has room for {@code recordsMax} records. */
+  public HeapStore(long recordsMax) {
+    this.recordsMax = recordsMax;
+    for (int map = 0; map <= SHARDS; map++) {
+      maps.add(new HeapMap());
+    }
+  }
+
+  /** A map that checks what the real ones demand. */
+  private static final class HeapMap implements OrderedMap {
+    private final TreeMap<byte[], byte[]> records = new TreeMap<>(Arrays::compareUnsigned);
+    private boolean scanning;
+
+    @Override
+    public byte[] get(byte[] key) {
+      byte[] value = records.get(key);
+      return value == null ? null : value.clone();
+    }
+
+    @Override
+    public void put(byte[] key, byte[] value) {
+      checkChange(key);
+      if (value.length > VALUE_MAX) {
+        throw new IllegalArgumentException("a value of " + value.length + " bytes");
+      }
+      records.put(key.clone(), value.clone());
+    }
+
+    @Override
+    public boolean remove(byte[] key) {
+      checkChange(key);
+      return records.remove(key) != null;
+    }
+
+    private void checkChange(byte[] key) {
+      if (scanning) {
+        throw new IllegalStateException("changed during a scan");
+      }
+      if (key.length > KEY_MAX) {
+        throw new IllegalArgumentException("a key of " + key.length + " bytes");
+      }
+    }
+
+    @Override
+    public void scan(byte[] from, Visitor visitor) {
+      boolean outer = scanning;
+      scanning = true;
+      try {
+        for (var record : records.tailMap(from, true).entrySet()) {
+          if (!visitor.visit(record.getKey().clone(), record.getValue().clone())) {
+            return;
+          }
+        }
+      } finally {
+        scanning = outer;
+      }
+    }
+  }
+
+  @Override
+  public OrderedMap shard(int shard) {
+    return maps.get(shard);
+  }
+
+  @Override
+  public OrderedMap server() {
+    return maps.get(SHARDS);
+  }
+
+  @Override
+  public long checkpointIndex() {
+    return 0;
+  }
+
+  @Override
+  public void checkpoint(long index) {}
+
+  @Override
+  public void beginCheckpoint(long index) {}
+
+  @Override
+  public boolean advanceCheckpoint(int pages) {
+    return true;
+  }
+
+  @Override
+  public boolean checkpointDue() {
+    return false;
+  }
+
+  @Override
+  public boolean hasRoom(int changes) {
+    return pagesUsed() + changes <= recordsMax;
+  }
+
+  @Override
+  public long pagesUsed() {
+    return maps.stream().mapToLong(map -> map.records.size()).sum();
+  }
+
+  @Override
+  public long pagesTotal() {
+    return recordsMax;
+  }
+
+  @Override
+  public void close() {}
+}
