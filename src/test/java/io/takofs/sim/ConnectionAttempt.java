@@ -1,0 +1,88 @@
+package io.takofs.sim;
+
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.QueuePairConfig;
+import java.io.IOException;
+
+/** One connect: the way there, the acceptor's answer, the way back. */
+final class ConnectionAttempt {
+  private final SimTransport from;
+  private final SimNetwork network;
+  private final String endpoint;
+  private final QueuePairConfig config;
+  private final byte[] privateData;
+  private boolean abandoned;
+  private SimQueuePair pair;
+  private String refusal;
+
+  ConnectionAttempt(
+      SimTransport from, String endpoint, QueuePairConfig config, byte[] privateData) {
+    this.from = from;
+    this.network = from.network();
+    this.endpoint = endpoint;
+    this.config = config;
+    this.privateData = privateData.clone();
+  }
+
+  SimQueuePair run(long timeoutNs) throws IOException {
+    network.schedule(network.latencyNs(), this::arrive);
+    network.scheduler().await(timeoutNs, () -> pair != null || refusal != null);
+    if (pair != null) {
+      return pair;
+    }
+    abandoned = true;
+    throw new IOException(
+        "cannot connect to "
+            + endpoint
+            + ": "
+            + (refusal != null ? refusal : "no answer within " + timeoutNs + " ns"));
+  }
+
+  private void arrive() {
+    SimListener listener = network.listener(endpoint);
+    if (listener == null) {
+      refuse("nobody listens there");
+    } else if (!network.isCut(from.process(), listener.transport().process())) {
+      listener.transport().process().run(() -> ask(listener));
+    }
+  }
+
+  private void ask(SimListener listener) {
+    ConnectionAcceptor.Accept accept;
+    try {
+      accept = listener.acceptor().onConnect(from.process().name(), privateData.clone());
+    } catch (IOException e) {
+      refuse(e.getMessage());
+      return;
+    }
+    listener.transport().schedule(network.latencyNs(), () -> establish(listener, accept));
+  }
+
+  private void establish(SimListener listener, ConnectionAcceptor.Accept accept) {
+    if (abandoned || !from.process().isAlive()) {
+      listener.acceptor().onAborted(accept);
+      return;
+    }
+    SimQueuePair accepted =
+        listener
+            .transport()
+            .newPair(accept.config(), from.process().name(), privateData, listener.acceptor());
+    SimQueuePair connected = from.newPair(config, endpoint, accept.privateData().clone(), null);
+    accepted.link(connected);
+    connected.link(accepted);
+    listener.acceptor().onConnected(accepted, accept);
+    network.schedule(network.latencyNs(), () -> answer(connected));
+  }
+
+  private void answer(SimQueuePair connected) {
+    if (abandoned) {
+      connected.close();
+    } else {
+      pair = connected;
+    }
+  }
+
+  private void refuse(String why) {
+    network.schedule(network.latencyNs(), () -> refusal = why);
+  }
+}

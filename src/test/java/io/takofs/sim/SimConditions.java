@@ -1,0 +1,28 @@
+package io.takofs.sim;
+
+/**
+ * How the network behaves. Times in virtual nanoseconds, chances between 0 and 1.
+ *
+ * @param latencyMinNs one way, at least
+ * @param latencyMaxNs one way, at most, while nothing stalls
+ * @param stallChance that an operation takes up to {@code stallMaxNs} longer
+ * @param stallMaxNs longest stall
+ * @param dropChance that the connection breaks while an operation is under way
+ * @param lateRevokeChance that revoke cannot promise its end at once
+ */
+public record SimConditions(
+    long latencyMinNs,
+    long latencyMaxNs,
+    double stallChance,
+    long stallMaxNs,
+    double dropChance,
+    double lateRevokeChance) {
+  /** Nothing breaks; delays and placement still vary. */
+  public static final SimConditions CALM = new SimConditions(500, 5_000, 0.01, 200_000, 0, 0);
+
+  /** The same, with connections that break. */
+  public SimConditions withDrops(double chance) {
+    return new SimConditions(
+        latencyMinNs, latencyMaxNs, stallChance, stallMaxNs, chance, lateRevokeChance);
+  }
+}

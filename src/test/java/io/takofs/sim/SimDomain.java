@@ -1,0 +1,56 @@
+package io.takofs.sim;
+
+import io.takofs.memory.MappedMemory;
+import io.takofs.transport.Access;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Regions that belong together, by key. */
+final class SimDomain implements ProtectionDomain {
+  private final SimTransport transport;
+  private final Map<Integer, SimRegion> regions = new HashMap<>();
+
+  SimDomain(SimTransport transport) {
+    this.transport = transport;
+  }
+
+  @Override
+  public MemoryRegion allocate(int length, Access access) {
+    return add(ByteBuffer.allocateDirect(length), access);
+  }
+
+  @Override
+  public MemoryRegion register(MappedMemory memory, long offset, int length, Access access) {
+    return add(memory.slice(offset, length), access);
+  }
+
+  private SimRegion add(ByteBuffer memory, Access access) {
+    SimRegion region =
+        new SimRegion(
+            this,
+            memory.order(ByteOrder.LITTLE_ENDIAN),
+            transport.nextAddress(memory.capacity()),
+            transport.nextKey(),
+            access);
+    regions.put(region.rkey(), region);
+    return region;
+  }
+
+  /** The region that peers address by {@code rkey}, or null. */
+  SimRegion region(int rkey) {
+    return regions.get(rkey);
+  }
+
+  void remove(SimRegion region) {
+    regions.remove(region.rkey());
+  }
+
+  @Override
+  public void close() {
+    regions.clear();
+  }
+}

@@ -1,0 +1,103 @@
+package io.takofs.sim;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What lies between processes: where they listen, how packets travel, and who is cut off. */
+public final class SimNetwork {
+  private final SimScheduler scheduler;
+  private final SimProcess wire = new SimProcess("the wire");
+  private final Map<String, SimListener> listeners = new HashMap<>();
+  private final Set<SimProcess> cutOff = new HashSet<>();
+  private final List<SimTransport> transports = new ArrayList<>();
+  private SimConditions conditions;
+  private int nextNumber = 1;
+
+  public SimNetwork(SimScheduler scheduler, SimConditions conditions) {
+    this.scheduler = scheduler;
+    this.conditions = conditions;
+  }
+
+  public SimScheduler scheduler() {
+    return scheduler;
+  }
+
+  public SimConditions conditions() {
+    return conditions;
+  }
+
+  /** The network behaves differently from now on. */
+  public void setConditions(SimConditions newConditions) {
+    conditions = newConditions;
+  }
+
+  /** The network card of {@code process}. */
+  public SimTransport attach(SimProcess process) {
+    SimTransport transport = new SimTransport(this, process);
+    transports.add(transport);
+    process.atDeath(transport::die);
+    return transport;
+  }
+
+  /** Nothing reaches {@code process} or leaves it until {@link #heal}. */
+  public void cutOff(SimProcess process) {
+    cutOff.add(process);
+  }
+
+  /** Everyone reaches everyone again. */
+  public void heal() {
+    cutOff.clear();
+  }
+
+  /** Breaks a random connection, if there is one. */
+  public void breakOne() {
+    List<SimQueuePair> pairs = new ArrayList<>();
+    for (SimTransport transport : transports) {
+      pairs.addAll(transport.connectedPairs());
+    }
+    if (!pairs.isEmpty()) {
+      pairs.get(scheduler.random().nextInt(pairs.size())).breakConnection();
+    }
+  }
+
+  boolean isCut(SimProcess one, SimProcess other) {
+    return cutOff.contains(one) || cutOff.contains(other);
+  }
+
+  /** Something happens on the wire, whoever is still alive. */
+  void schedule(long delayNs, Runnable action) {
+    scheduler.schedule(wire, delayNs, action);
+  }
+
+  /** One way, this time. */
+  long latencyNs() {
+    long latency = scheduler.delayNs(conditions.latencyMinNs(), conditions.latencyMaxNs());
+    return happens(conditions.stallChance())
+        ? latency + scheduler.delayNs(0, conditions.stallMaxNs())
+        : latency;
+  }
+
+  boolean happens(double chance) {
+    return chance > 0 && scheduler.random().nextDouble() < chance;
+  }
+
+  int nextNumber() {
+    return nextNumber++;
+  }
+
+  SimListener listener(String endpoint) {
+    return listeners.get(endpoint);
+  }
+
+  void add(SimListener listener) {
+    listeners.put(listener.endpoint(), listener);
+  }
+
+  void remove(SimListener listener) {
+    listeners.remove(listener.endpoint(), listener);
+  }
+}

@@ -1,0 +1,453 @@
+package io.takofs.sim;
+
+import io.takofs.base.Invariant;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.Opcode;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.ScatterGather;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One end of a simulated connection. It promises what the SPI promises and uses every freedom the
+ * SPI leaves: bytes of a write land in any order and together with those of later writes; what was
+ * under way when a pair ended may have landed, in parts, or still land until the other end is in
+ * error too.
+ */
+final class SimQueuePair implements QueuePair {
+  private static final long BYTES_PER_NS = 10;
+  private static final long RETRY_NS = 1_000_000;
+  private static final int RETRIES_MAX = 20;
+  private static final long NOT_READY_RETRY_NS = 20_000;
+  private static final int NOT_READY_RETRIES_MAX = 7;
+  private static final long KEEPALIVE_NS = 100_000_000;
+  private static final long LATE_LANDING_MAX_NS = 3_000_000;
+
+  private final SimTransport transport;
+  private final SimNetwork network;
+  private final QueuePairConfig config;
+  private final int number;
+  private final String remoteName;
+  private final byte[] remoteData;
+  private final ConnectionAcceptor acceptor; // null on the connecting side
+  private final List<WorkRequest> staged = new ArrayList<>();
+  private final ArrayDeque<WorkRequest> inFlight = new ArrayDeque<>();
+  private final ArrayDeque<Long> receives = new ArrayDeque<>();
+  private SimQueuePair peer;
+  private State state = State.CONNECTED;
+  private String errorText = "";
+  private long lastSequence;
+  private long freedSequence;
+  private long lastArrivalNs;
+  private long lastAckNs;
+  private long landingEndsNs = Long.MAX_VALUE;
+
+  SimQueuePair(
+      SimTransport transport,
+      QueuePairConfig config,
+      String remoteName,
+      byte[] remoteData,
+      ConnectionAcceptor acceptor) {
+    this.transport = transport;
+    this.network = transport.network();
+    this.config = config;
+    this.number = network.nextNumber();
+    this.remoteName = remoteName;
+    this.remoteData = remoteData;
+    this.acceptor = acceptor;
+  }
+
+  void link(SimQueuePair otherEnd) {
+    peer = otherEnd;
+  }
+
+  @Override
+  public int number() {
+    return number;
+  }
+
+  @Override
+  public State state() {
+    return state;
+  }
+
+  @Override
+  public String errorText() {
+    return errorText;
+  }
+
+  @Override
+  public String remoteName() {
+    return remoteName;
+  }
+
+  @Override
+  public byte[] remotePrivateData() {
+    return remoteData.clone();
+  }
+
+  // ---- posting
+
+  @Override
+  public void write(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
+    stage(id, Opcode.WRITE, flags, local, remoteAddress, rkey, 0, 0, 0);
+  }
+
+  @Override
+  public void writeWithImmediate(
+      long id, ScatterGather local, long remoteAddress, int rkey, int immediate, int flags) {
+    stage(id, Opcode.WRITE_WITH_IMMEDIATE, flags, local, remoteAddress, rkey, immediate, 0, 0);
+  }
+
+  @Override
+  public void read(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
+    stage(id, Opcode.READ, flags, local, remoteAddress, rkey, 0, 0, 0);
+  }
+
+  @Override
+  public void compareAndSwap(
+      long id,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      long expected,
+      long desired,
+      int flags) {
+    stage(id, Opcode.COMPARE_AND_SWAP, flags, local, remoteAddress, rkey, 0, expected, desired);
+  }
+
+  @Override
+  public void fetchAndAdd(
+      long id, ScatterGather local, long remoteAddress, int rkey, long addend, int flags) {
+    stage(id, Opcode.FETCH_AND_ADD, flags, local, remoteAddress, rkey, 0, 0, addend);
+  }
+
+  private void stage(
+      long id,
+      Opcode opcode,
+      int flags,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      long compare,
+      long operand) {
+    Invariant.check(state != State.CLOSED, "nothing is posted to a closed pair");
+    Invariant.check(sendSlotsFree() > 0, "no more sends are staged than there are slots");
+    staged.add(
+        new WorkRequest(
+            ++lastSequence,
+            id,
+            opcode,
+            flags,
+            local,
+            remoteAddress,
+            rkey,
+            immediate,
+            compare,
+            operand));
+  }
+
+  @Override
+  public void ring() {
+    Invariant.check(state != State.CLOSED, "a closed pair is not rung");
+    inFlight.addAll(staged);
+    if (state == State.ERROR) {
+      staged.clear();
+      flushSends(CompletionStatus.FLUSHED);
+      return;
+    }
+    for (WorkRequest request : staged) {
+      lastArrivalNs = Math.max(lastArrivalNs, now() + network.latencyNs());
+      network.schedule(lastArrivalNs - now(), () -> arrive(request));
+      if (network.happens(network.conditions().dropChance())) {
+        network.schedule(2 * network.latencyNs(), this::breakConnection);
+      }
+    }
+    staged.clear();
+  }
+
+  @Override
+  public int sendSlotsFree() {
+    return config.maxSends() - (int) (lastSequence - freedSequence);
+  }
+
+  /** A completion was polled; 0 is that of a receive. */
+  void completionPolled(long sendSequence) {
+    freedSequence = Math.max(freedSequence, sendSequence);
+  }
+
+  @Override
+  public void postReceive(long workRequestId) {
+    Invariant.check(state != State.CLOSED, "nothing is posted to a closed pair");
+    Invariant.check(receives.size() < config.maxReceives(), "no more receives than asked for");
+    receives.add(workRequestId);
+    if (state == State.ERROR) {
+      flushReceives();
+    }
+  }
+
+  // ---- moving bytes
+
+  private void arrive(WorkRequest request) {
+    request.arrived = true;
+    startWhatMay();
+  }
+
+  /** Operations start in order; those that look at the target wait for all before them. */
+  private void startWhatMay() {
+    if (state != State.CONNECTED) {
+      return;
+    }
+    boolean allDelivered = true;
+    for (WorkRequest request : inFlight) {
+      if (!request.isStarted()) {
+        if (!request.arrived || (request.waitsForEarlier() && !allDelivered)) {
+          return;
+        }
+        start(request);
+      }
+      if (request.failure != null) {
+        return;
+      }
+      allDelivered &= request.delivered;
+    }
+  }
+
+  private void start(WorkRequest request) {
+    request.failure =
+        request.resolve((SimDomain) config.domain(), (SimDomain) peer.config.domain());
+    if (request.failure != null) {
+      request.groupsLeft = 0;
+      network.schedule(0, this::deliverWhatMay);
+      return;
+    }
+    Placement placement = new Placement(network.scheduler().random(), request.length());
+    request.groupsLeft = Math.max(1, request.isAtomic() ? 1 : placement.groups());
+    long durationNs = 100 + request.length() / BYTES_PER_NS;
+    for (int group = 0; group < request.groupsLeft; group++) {
+      int moving = group;
+      network.schedule(
+          network.scheduler().delayNs(0, durationNs), () -> moveGroup(request, placement, moving));
+    }
+  }
+
+  private void moveGroup(WorkRequest request, Placement placement, int group) {
+    if (!mayLand(request)) {
+      return;
+    }
+    if (isCut()) {
+      retryLost(request, () -> moveGroup(request, placement, group));
+      return;
+    }
+    if (request.failure == null) {
+      request.failure = request.stillResolved();
+    }
+    if (request.failure == null) {
+      if (request.isAtomic()) {
+        request.swap();
+      } else if (request.length() > 0) {
+        placement.forEachRange(group, request::move);
+      }
+    }
+    request.groupsLeft--;
+    deliverWhatMay();
+    startWhatMay();
+  }
+
+  /** Whether pieces of {@code request} still move. */
+  private boolean mayLand(WorkRequest request) {
+    boolean targetLets = peer.state == State.CONNECTED || now() < peer.landingEndsNs;
+    boolean senderSends =
+        state == State.CONNECTED
+            || (request.isDetached() && network.scheduler().random().nextBoolean());
+    return targetLets && senderSends;
+  }
+
+  private void retryLost(WorkRequest request, Runnable again) {
+    if (++request.lostCount > RETRIES_MAX) {
+      enterError(
+          CompletionStatus.RETRY_EXCEEDED, remoteName + " did not answer within the retry limit");
+    } else {
+      network.schedule(RETRY_NS, again);
+    }
+  }
+
+  /** The target has operations in order, whatever order their bytes came in. */
+  private void deliverWhatMay() {
+    if (state != State.CONNECTED || peer.state != State.CONNECTED) {
+      return;
+    }
+    for (WorkRequest request : inFlight) {
+      if (!request.delivered) {
+        if (!request.isPlaced() || !takeReceive(request)) {
+          return;
+        }
+        request.delivered = true;
+        lastAckNs = Math.max(lastAckNs, now() + network.latencyNs());
+        network.schedule(lastAckNs - now(), () -> acknowledge(request));
+        if (request.failure != null) {
+          return;
+        }
+      }
+    }
+  }
+
+  /** Hands an immediate over; false when it must be tried again later. */
+  private boolean takeReceive(WorkRequest request) {
+    if (request.opcode() != Opcode.WRITE_WITH_IMMEDIATE || request.failure != null) {
+      return true;
+    }
+    Long receive = peer.receives.poll();
+    if (receive != null) {
+      ((SimCompletionQueue) peer.config.receiveQueue())
+          .addReceive(
+              peer, receive, CompletionStatus.SUCCESS, request.length(), request.immediate());
+      return true;
+    }
+    if (++request.notReadyCount > NOT_READY_RETRIES_MAX) {
+      request.failure = CompletionStatus.RECEIVER_NOT_READY;
+      return true;
+    }
+    network.schedule(NOT_READY_RETRY_NS, this::deliverWhatMay);
+    return false;
+  }
+
+  private void acknowledge(WorkRequest request) {
+    if (state != State.CONNECTED) {
+      return;
+    }
+    if (isCut()) {
+      retryLost(request, () -> acknowledge(request));
+    } else if (inFlight.peek() != request) {
+      // An earlier acknowledgement was lost; this one includes it, but is itself sent again.
+      network.schedule(RETRY_NS, () -> acknowledge(request));
+    } else if (request.failure != null) {
+      enterError(request.failure, remoteName + ": " + request.opcode() + " " + request.failure);
+    } else {
+      inFlight.remove();
+      if (request.isSignaled()) {
+        sendQueue().addSend(this, request, CompletionStatus.SUCCESS);
+      }
+      startWhatMay();
+    }
+  }
+
+  // ---- ending
+
+  /** The connection is lost in the middle of whatever is under way. */
+  void breakConnection() {
+    enterError(CompletionStatus.FLUSHED, "the connection to " + remoteName + " broke");
+  }
+
+  /**
+   * Moves to ERROR.
+   *
+   * @param first how the oldest outstanding send ends
+   */
+  private void enterError(CompletionStatus first, String why) {
+    if (state != State.CONNECTED) {
+      return;
+    }
+    endAs(State.ERROR, why);
+    flushSends(first);
+    flushReceives();
+    if (acceptor != null) {
+      transport.schedule(
+          0,
+          () -> {
+            if (state == State.ERROR) {
+              acceptor.onDisconnected(this);
+            }
+          });
+    }
+  }
+
+  @Override
+  public boolean revoke() {
+    enterError(CompletionStatus.FLUSHED, remoteName + " was revoked");
+    return now() >= landingEndsNs;
+  }
+
+  @Override
+  public void close() {
+    if (state == State.CONNECTED) {
+      endAs(State.CLOSED, "");
+    }
+    inFlight.addAll(staged);
+    staged.clear();
+    flushSends(CompletionStatus.FLUSHED);
+    flushReceives();
+    state = State.CLOSED;
+    transport.remove(this);
+  }
+
+  /** The process of this end is dead: no completion, no callback. */
+  void die() {
+    if (state == State.CONNECTED) {
+      endAs(State.CLOSED, "");
+    }
+    state = State.CLOSED;
+    transport.remove(this);
+  }
+
+  private void endAs(State end, String why) {
+    for (WorkRequest request : inFlight) {
+      if (request.isStarted() && !request.isPlaced() && request.failure == null) {
+        request.detachFromSender();
+      }
+    }
+    state = end;
+    errorText = why;
+    boolean late = network.happens(network.conditions().lateRevokeChance());
+    landingEndsNs = now() + (late ? network.scheduler().delayNs(0, LATE_LANDING_MAX_NS) : 0);
+    if (peer != null) {
+      long noticeNs = isCut() ? KEEPALIVE_NS : network.latencyNs();
+      network.schedule(noticeNs, () -> peer.peerEnded(why));
+    }
+  }
+
+  private void peerEnded(String why) {
+    String reason = why.isEmpty() ? "" : " (" + why + ")";
+    enterError(CompletionStatus.FLUSHED, remoteName + " ended the connection" + reason);
+  }
+
+  private void flushSends(CompletionStatus first) {
+    CompletionStatus status = first;
+    for (WorkRequest request : inFlight) {
+      sendQueue().addSend(this, request, status);
+      status = CompletionStatus.FLUSHED;
+    }
+    inFlight.clear();
+  }
+
+  private void flushReceives() {
+    for (long id : receives) {
+      ((SimCompletionQueue) config.receiveQueue())
+          .addReceive(this, id, CompletionStatus.FLUSHED, 0, 0);
+    }
+    receives.clear();
+  }
+
+  /** Nobody maps the memory of another process. */
+  @Override
+  public ByteBuffer map(long remoteAddress, int length, int rkey) {
+    return null;
+  }
+
+  private SimCompletionQueue sendQueue() {
+    return (SimCompletionQueue) config.sendQueue();
+  }
+
+  private boolean isCut() {
+    return network.isCut(transport.process(), peer.transport.process());
+  }
+
+  private long now() {
+    return network.scheduler().nowNs();
+  }
+}

@@ -1,0 +1,75 @@
+package io.takofs.sim;
+
+import io.takofs.base.Invariant;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Virtual time and what will happen in it. Events of one instant run in the order they were
+ * scheduled. An event may itself wait, and so run later events inside.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class SimScheduler {
+  private final Random random;
+  private final PriorityQueue<Event> events = new PriorityQueue<>();
+  private long nowNs;
+  private long nextNumber;
+
+  public SimScheduler(long seed) {
+    this.random = new Random(seed);
+  }
+
+  /** The one source of chance. */
+  public Random random() {
+    return random;
+  }
+
+  /** Virtual time since the beginning. */
+  public long nowNs() {
+    return nowNs;
+  }
+
+  /** Between {@code minNs} and {@code maxNs}, both included. */
+  public long delayNs(long minNs, long maxNs) {
+    return minNs + (long) (random.nextDouble() * (maxNs - minNs + 1));
+  }
+
+  /** Runs {@code action} after {@code delayNs}, unless {@code process} is dead then. */
+  public void schedule(SimProcess process, long delayNs, Runnable action) {
+    Invariant.check(delayNs >= 0, "nothing happens in the past");
+    events.add(new Event(nowNs + delayNs, nextNumber++, process, action));
+  }
+
+  /** Lets time pass until {@code condition} holds or {@code timeoutNs} have passed. */
+  public void await(long timeoutNs, BooleanSupplier condition) {
+    long deadlineNs = nowNs + timeoutNs < nowNs ? Long.MAX_VALUE : nowNs + timeoutNs;
+    while (!condition.getAsBoolean()) {
+      Event next = events.peek();
+      if (next == null || next.timeNs > deadlineNs) {
+        nowNs = Math.max(nowNs, deadlineNs);
+        return;
+      }
+      events.remove();
+      // An event that waited may have moved time beyond events that were due.
+      nowNs = Math.max(nowNs, next.timeNs);
+      next.process.run(next.action);
+    }
+  }
+
+  /** Lets {@code durationNs} pass. */
+  public void pass(long durationNs) {
+    await(durationNs, () -> false);
+  }
+
+  private record Event(long timeNs, long number, SimProcess process, Runnable action)
+      implements Comparable<Event> {
+    @Override
+    public int compareTo(Event other) {
+      return timeNs != other.timeNs
+          ? Long.compare(timeNs, other.timeNs)
+          : Long.compare(number, other.number);
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package io.takofs.sim;
+
+import io.takofs.transport.Access;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.Opcode;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.ScatterGather;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** One posted send and how far it is. */
+final class WorkRequest {
+  private final long sequence;
+  private final long id;
+  private final Opcode opcode;
+  private final int flags;
+  private final SimRegion[] regions;
+  private final int[] offsets;
+  private final int[] lengths;
+  private final int length;
+  private final long remoteAddress;
+  private final int rkey;
+  private final int immediate;
+  private final long compare;
+  private final long operand;
+
+  private SimRegion target;
+  private int targetOffset;
+  private ByteBuffer sentBytes;
+
+  /** Groups of pieces that have still to move; below zero before the start. */
+  int groupsLeft = -1;
+
+  /** It has reached the target, which may have to finish others first. */
+  boolean arrived;
+
+  /** The target has it, immediate and all. */
+  boolean delivered;
+
+  /** Times the network lost it. */
+  int lostCount;
+
+  /** Times the peer had no receive for it. */
+  int notReadyCount;
+
+  /** What is wrong with it; reported when everything before it is done. */
+  CompletionStatus failure;
+
+  WorkRequest(
+      long sequence,
+      long id,
+      Opcode opcode,
+      int flags,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      long compare,
+      long operand) {
+    this.sequence = sequence;
+    this.id = id;
+    this.opcode = opcode;
+    this.flags = flags;
+    this.regions = new SimRegion[local.count()];
+    this.offsets = new int[local.count()];
+    this.lengths = new int[local.count()];
+    for (int i = 0; i < local.count(); i++) {
+      regions[i] = (SimRegion) local.region(i);
+      offsets[i] = local.offset(i);
+      lengths[i] = local.length(i);
+    }
+    this.length = local.totalLength();
+    this.remoteAddress = remoteAddress;
+    this.rkey = rkey;
+    this.immediate = immediate;
+    this.compare = compare;
+    this.operand = operand;
+  }
+
+  long sequence() {
+    return sequence;
+  }
+
+  long id() {
+    return id;
+  }
+
+  Opcode opcode() {
+    return opcode;
+  }
+
+  int length() {
+    return length;
+  }
+
+  int immediate() {
+    return immediate;
+  }
+
+  boolean isSignaled() {
+    return (flags & QueuePair.SIGNALED) != 0;
+  }
+
+  boolean isAtomic() {
+    return opcode == Opcode.COMPARE_AND_SWAP || opcode == Opcode.FETCH_AND_ADD;
+  }
+
+  /** Whether it sees everything that was posted before. */
+  boolean waitsForEarlier() {
+    return opcode == Opcode.READ || isAtomic();
+  }
+
+  boolean isStarted() {
+    return groupsLeft >= 0;
+  }
+
+  boolean isPlaced() {
+    return groupsLeft == 0;
+  }
+
+  /** Resolves both sides; null when the operation may go on, else why not. */
+  CompletionStatus resolve(SimDomain own, SimDomain remote) {
+    for (int i = 0; i < regions.length; i++) {
+      boolean inside =
+          offsets[i] >= 0 && lengths[i] >= 0 && offsets[i] <= regions[i].length() - lengths[i];
+      if (!inside || regions[i].isClosed() || regions[i].domain() != own) {
+        return CompletionStatus.LOCAL_ACCESS_ERROR;
+      }
+    }
+    if (isAtomic() && length != Long.BYTES) {
+      return CompletionStatus.LOCAL_ACCESS_ERROR;
+    }
+    if (length == 0) {
+      return null;
+    }
+    target = remote.region(rkey);
+    if (target == null
+        || !allows(target.access())
+        || remoteAddress < target.address()
+        || remoteAddress - target.address() > target.length() - length
+        || (isAtomic() && remoteAddress % Long.BYTES != 0)) {
+      return CompletionStatus.REMOTE_ACCESS_ERROR;
+    }
+    targetOffset = (int) (remoteAddress - target.address());
+    return null;
+  }
+
+  private boolean allows(Access access) {
+    return switch (access) {
+      case LOCAL -> false;
+      case REMOTE_READ -> opcode == Opcode.READ;
+      case REMOTE_READ_WRITE -> !isAtomic();
+      case REMOTE_ATOMIC -> true;
+    };
+  }
+
+  /** Why the next pieces may not move any more: a region was closed meanwhile. */
+  CompletionStatus stillResolved() {
+    for (SimRegion region : regions) {
+      if (region.isClosed() && sentBytes == null) {
+        return CompletionStatus.LOCAL_ACCESS_ERROR;
+      }
+    }
+    return target != null && target.isClosed() ? CompletionStatus.REMOTE_ACCESS_ERROR : null;
+  }
+
+  /** Whether its last packets travel alone. */
+  boolean isDetached() {
+    return sentBytes != null;
+  }
+
+  /** The sender is gone; packets of a write that it has sent carry the bytes of this moment. */
+  void detachFromSender() {
+    if (waitsForEarlier()) {
+      return;
+    }
+    sentBytes = ByteBuffer.allocate(length);
+    moveLocal(0, length, sentBytes, 0, false);
+  }
+
+  /** Moves {@code count} bytes from {@code offset} of the transfer. */
+  void move(int offset, int count) {
+    if (sentBytes != null) {
+      target.memory().put(targetOffset + offset, sentBytes, offset, count);
+    } else {
+      moveLocal(offset, count, target.memory(), targetOffset + offset, opcode == Opcode.READ);
+    }
+  }
+
+  /** Does the atomic operation. */
+  void swap() {
+    ByteBuffer memory = target.memory();
+    long old = memory.getLong(targetOffset);
+    if (opcode == Opcode.FETCH_AND_ADD) {
+      memory.putLong(targetOffset, old + operand);
+    } else if (old == compare) {
+      memory.putLong(targetOffset, operand);
+    }
+    ByteBuffer result = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    moveLocal(0, Long.BYTES, result.putLong(0, old), 0, true);
+  }
+
+  /** Copies between the local pieces and {@code other}; {@code inward} is into the pieces. */
+  private void moveLocal(int offset, int count, ByteBuffer other, int otherOffset, boolean inward) {
+    int start = 0;
+    for (int i = 0; i < regions.length; i++) {
+      int from = Math.max(offset, start);
+      int to = Math.min(offset + count, start + lengths[i]);
+      if (from < to) {
+        int localOffset = offsets[i] + from - start;
+        ByteBuffer local = regions[i].memory();
+        if (inward) {
+          local.put(localOffset, other, otherOffset + from - offset, to - from);
+        } else {
+          other.put(otherOffset + from - offset, local, localOffset, to - from);
+        }
+      }
+      start += lengths[i];
+    }
+  }
+}
