@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 /** Keys, bounds and access rights: what is refused lands nowhere and ends the pair. */
@@ -48,7 +49,7 @@ interface AccessTests extends HarnessedTests {
     expectRefused(READ, target.address(), target.rkey() ^ 0x5a5a5a);
     expectRefused(ADD, target.address(), -1);
     expectRefused(SWAP, target.address(), 0);
-    assertThat(bytes(target, 0, 64)).isEqualTo(before);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, 64))).isEqualTo(ByteBuffer.wrap(before));
   }
 
   @Test
@@ -65,7 +66,7 @@ interface AccessTests extends HarnessedTests {
     }
     expectRefused(ADD, end, target.rkey());
     expectRefused(SWAP, target.address() - 8, target.rkey());
-    assertThat(bytes(target, 0, 8192)).isEqualTo(before);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, 8192))).isEqualTo(ByteBuffer.wrap(before));
   }
 
   @Test
@@ -80,7 +81,7 @@ interface AccessTests extends HarnessedTests {
     pair.client().ring();
     assertThat(h.await(h.client, 1).get(0).status())
         .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
-    assertThat(bytes(target, 0, 65536)).isEqualTo(before);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, 65536))).isEqualTo(ByteBuffer.wrap(before));
   }
 
   @Test
@@ -96,9 +97,9 @@ interface AccessTests extends HarnessedTests {
     expectRefused(ADD, readable.address(), readable.rkey());
     expectRefused(ADD, writable.address(), writable.rkey());
     expectRefused(SWAP, writable.address(), writable.rkey());
-    assertThat(bytes(local, 0, 64)).isEqualTo(new byte[64]);
-    assertThat(bytes(readable, 0, 64)).isEqualTo(before);
-    assertThat(bytes(writable, 0, 64)).isEqualTo(new byte[64]);
+    assertThat(ByteBuffer.wrap(bytes(local, 0, 64))).isEqualTo(ByteBuffer.wrap(new byte[64]));
+    assertThat(ByteBuffer.wrap(bytes(readable, 0, 64))).isEqualTo(ByteBuffer.wrap(before));
+    assertThat(ByteBuffer.wrap(bytes(writable, 0, 64))).isEqualTo(ByteBuffer.wrap(new byte[64]));
   }
 
   @Test
@@ -108,7 +109,7 @@ interface AccessTests extends HarnessedTests {
     MemoryRegion target = other.allocate(64, Access.REMOTE_ATOMIC);
     expectRefused(WRITE, target.address(), target.rkey());
     expectRefused(READ, target.address(), target.rkey());
-    assertThat(bytes(target, 0, 64)).isEqualTo(new byte[64]);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, 64))).isEqualTo(ByteBuffer.wrap(new byte[64]));
   }
 
   @Test
@@ -134,7 +135,7 @@ interface AccessTests extends HarnessedTests {
         .write(1, piece(local, 0, 64), target.address(), target.rkey(), QueuePair.SIGNALED);
     good.client().ring();
     h.awaitSuccess(h.client);
-    assertThat(bytes(target, 0, 64)).isEqualTo(sent);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, 64))).isEqualTo(ByteBuffer.wrap(sent));
   }
 
   @Test

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -42,7 +43,8 @@ interface DataOperationTests extends HarnessedTests {
     assertThat(completion.queuePair()).isSameAs(pair.client());
     assertThat(completion.workRequestId()).isEqualTo(17);
     assertThat(completion.opcode()).isEqualTo(Opcode.WRITE);
-    assertThat(bytes(target, 0, target.length())).isEqualTo(expected);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, target.length())))
+        .isEqualTo(ByteBuffer.wrap(expected));
   }
 
   @ParameterizedTest
@@ -63,7 +65,7 @@ interface DataOperationTests extends HarnessedTests {
     assertThat(completion.workRequestId()).isEqualTo(3);
     assertThat(completion.opcode()).isEqualTo(Opcode.READ);
     assertThat(completion.byteCount()).isEqualTo(length);
-    assertThat(bytes(sink, 0, sink.length())).isEqualTo(expected);
+    assertThat(ByteBuffer.wrap(bytes(sink, 0, sink.length()))).isEqualTo(ByteBuffer.wrap(expected));
   }
 
   @Test
@@ -80,8 +82,9 @@ interface DataOperationTests extends HarnessedTests {
     pair.server().ring();
 
     assertThat(h.awaitSuccess(h.server).workRequestId()).isEqualTo(2);
-    assertThat(bytes(theirs, 0, 9000)).isEqualTo(sent);
-    assertThat(bytes(ours, 0, 10)).isEqualTo(Arrays.copyOfRange(sent, 100, 110));
+    assertThat(ByteBuffer.wrap(bytes(theirs, 0, 9000))).isEqualTo(ByteBuffer.wrap(sent));
+    assertThat(ByteBuffer.wrap(bytes(ours, 0, 10)))
+        .isEqualTo(ByteBuffer.wrap(Arrays.copyOfRange(sent, 100, 110)));
   }
 
   @Test
@@ -108,15 +111,16 @@ interface DataOperationTests extends HarnessedTests {
     pair.client().write(1, pieces, target.address(), target.rkey(), QueuePair.SIGNALED);
     pair.client().ring();
     h.awaitSuccess(h.client);
-    assertThat(bytes(target, 0, target.length())).isEqualTo(expected);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, target.length())))
+        .isEqualTo(ByteBuffer.wrap(expected));
 
     first.buffer().put(0, new byte[used[0]]);
     second.buffer().put(0, new byte[used[1]]);
     pair.client().read(2, pieces, target.address(), target.rkey(), QueuePair.SIGNALED);
     pair.client().ring();
     assertThat(h.awaitSuccess(h.client).byteCount()).isEqualTo(at);
-    assertThat(bytes(first, 0, first.length())).isEqualTo(a);
-    assertThat(bytes(second, 0, second.length())).isEqualTo(b);
+    assertThat(ByteBuffer.wrap(bytes(first, 0, first.length()))).isEqualTo(ByteBuffer.wrap(a));
+    assertThat(ByteBuffer.wrap(bytes(second, 0, second.length()))).isEqualTo(ByteBuffer.wrap(b));
   }
 
   @Test
@@ -135,7 +139,7 @@ interface DataOperationTests extends HarnessedTests {
     reused.clear();
     pair.client().ring();
     h.awaitSuccess(h.client);
-    assertThat(bytes(target, 0, 8)).isEqualTo(sent);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, 8))).isEqualTo(ByteBuffer.wrap(sent));
   }
 
   @Test
@@ -168,7 +172,7 @@ interface DataOperationTests extends HarnessedTests {
     }
     pair.client().ring();
     assertThat(ids(h.await(h.client, 4))).containsExactly(7L, 15L, 23L, 31L);
-    assertThat(bytes(target, 0, 4096)).isEqualTo(sent);
+    assertThat(ByteBuffer.wrap(bytes(target, 0, 4096))).isEqualTo(ByteBuffer.wrap(sent));
     assertThat(h.client.pending()).isZero();
   }
 
@@ -221,7 +225,7 @@ interface DataOperationTests extends HarnessedTests {
         .read(2, piece(local, MIB, MIB), target.address(), target.rkey(), QueuePair.SIGNALED);
     pair.client().ring();
     h.awaitSuccess(h.client);
-    assertThat(bytes(local, MIB, MIB)).isEqualTo(sent);
+    assertThat(ByteBuffer.wrap(bytes(local, MIB, MIB))).isEqualTo(ByteBuffer.wrap(sent));
   }
 
   @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -40,7 +41,8 @@ interface ImmediateTests extends HarnessedTests {
       assertThat(received.workRequestId()).isEqualTo(i);
       assertThat(received.immediate()).isEqualTo(immediate);
       assertThat(received.byteCount()).isEqualTo(lengths[i]);
-      assertThat(bytes(target, 0, lengths[i])).isEqualTo(Arrays.copyOf(sent, lengths[i]));
+      assertThat(ByteBuffer.wrap(bytes(target, 0, lengths[i])))
+          .isEqualTo(ByteBuffer.wrap(Arrays.copyOf(sent, lengths[i])));
       Completion done = h.awaitSuccess(h.client);
       assertThat(done.opcode()).isEqualTo(Opcode.WRITE_WITH_IMMEDIATE);
       assertThat(done.workRequestId()).isEqualTo(50 + i);

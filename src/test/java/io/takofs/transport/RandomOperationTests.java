@@ -84,12 +84,12 @@ interface RandomOperationTests extends HarnessedTests {
       for (int i = 0; i < expectedReceives; i++) {
         h.awaitSuccess(h.server).queuePair().postReceive(i);
       }
-      assertThat(bytes(target, 0, target.length()))
+      assertThat(ByteBuffer.wrap(bytes(target, 0, target.length())))
           .as("target after round %s", round)
-          .isEqualTo(model.array());
-      assertThat(bytes(local, 0, local.length()))
+          .isEqualTo(ByteBuffer.wrap(model.array()));
+      assertThat(ByteBuffer.wrap(bytes(local, 0, local.length())))
           .as("local memory after round %s", round)
-          .isEqualTo(localModel.array());
+          .isEqualTo(ByteBuffer.wrap(localModel.array()));
     }
   }
 
