@@ -1,13 +1,12 @@
 package io.takofs.transport;
 
-import static io.takofs.transport.TransportHarness.bytes;
+import static io.takofs.transport.TransportHarness.assertBytes;
 import static io.takofs.transport.TransportHarness.fill;
 import static io.takofs.transport.TransportHarness.piece;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 /** Keys, bounds and access rights: what is refused lands nowhere and ends the pair. */
@@ -49,7 +48,7 @@ interface AccessTests extends HarnessedTests {
     expectRefused(READ, target.address(), target.rkey() ^ 0x5a5a5a);
     expectRefused(ADD, target.address(), -1);
     expectRefused(SWAP, target.address(), 0);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 64))).isEqualTo(ByteBuffer.wrap(before));
+    assertBytes(target, 0, before);
   }
 
   @Test
@@ -66,7 +65,7 @@ interface AccessTests extends HarnessedTests {
     }
     expectRefused(ADD, end, target.rkey());
     expectRefused(SWAP, target.address() - 8, target.rkey());
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 8192))).isEqualTo(ByteBuffer.wrap(before));
+    assertBytes(target, 0, before);
   }
 
   @Test
@@ -81,7 +80,7 @@ interface AccessTests extends HarnessedTests {
     pair.client().ring();
     assertThat(h.await(h.client, 1).get(0).status())
         .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 65536))).isEqualTo(ByteBuffer.wrap(before));
+    assertBytes(target, 0, before);
   }
 
   @Test
@@ -97,9 +96,9 @@ interface AccessTests extends HarnessedTests {
     expectRefused(ADD, readable.address(), readable.rkey());
     expectRefused(ADD, writable.address(), writable.rkey());
     expectRefused(SWAP, writable.address(), writable.rkey());
-    assertThat(ByteBuffer.wrap(bytes(local, 0, 64))).isEqualTo(ByteBuffer.wrap(new byte[64]));
-    assertThat(ByteBuffer.wrap(bytes(readable, 0, 64))).isEqualTo(ByteBuffer.wrap(before));
-    assertThat(ByteBuffer.wrap(bytes(writable, 0, 64))).isEqualTo(ByteBuffer.wrap(new byte[64]));
+    assertBytes(local, 0, new byte[64]);
+    assertBytes(readable, 0, before);
+    assertBytes(writable, 0, new byte[64]);
   }
 
   @Test
@@ -109,7 +108,7 @@ interface AccessTests extends HarnessedTests {
     MemoryRegion target = other.allocate(64, Access.REMOTE_ATOMIC);
     expectRefused(WRITE, target.address(), target.rkey());
     expectRefused(READ, target.address(), target.rkey());
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 64))).isEqualTo(ByteBuffer.wrap(new byte[64]));
+    assertBytes(target, 0, new byte[64]);
   }
 
   @Test
@@ -135,7 +134,7 @@ interface AccessTests extends HarnessedTests {
         .write(1, piece(local, 0, 64), target.address(), target.rkey(), QueuePair.SIGNALED);
     good.client().ring();
     h.awaitSuccess(h.client);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 64))).isEqualTo(ByteBuffer.wrap(sent));
+    assertBytes(target, 0, sent);
   }
 
   @Test

@@ -1,6 +1,6 @@
 package io.takofs.transport;
 
-import static io.takofs.transport.TransportHarness.bytes;
+import static io.takofs.transport.TransportHarness.assertBytes;
 import static io.takofs.transport.TransportHarness.fill;
 import static io.takofs.transport.TransportHarness.ids;
 import static io.takofs.transport.TransportHarness.piece;
@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -43,8 +42,7 @@ interface DataOperationTests extends HarnessedTests {
     assertThat(completion.queuePair()).isSameAs(pair.client());
     assertThat(completion.workRequestId()).isEqualTo(17);
     assertThat(completion.opcode()).isEqualTo(Opcode.WRITE);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, target.length())))
-        .isEqualTo(ByteBuffer.wrap(expected));
+    assertBytes(target, 0, expected);
   }
 
   @ParameterizedTest
@@ -65,7 +63,7 @@ interface DataOperationTests extends HarnessedTests {
     assertThat(completion.workRequestId()).isEqualTo(3);
     assertThat(completion.opcode()).isEqualTo(Opcode.READ);
     assertThat(completion.byteCount()).isEqualTo(length);
-    assertThat(ByteBuffer.wrap(bytes(sink, 0, sink.length()))).isEqualTo(ByteBuffer.wrap(expected));
+    assertBytes(sink, 0, expected);
   }
 
   @Test
@@ -82,9 +80,8 @@ interface DataOperationTests extends HarnessedTests {
     pair.server().ring();
 
     assertThat(h.awaitSuccess(h.server).workRequestId()).isEqualTo(2);
-    assertThat(ByteBuffer.wrap(bytes(theirs, 0, 9000))).isEqualTo(ByteBuffer.wrap(sent));
-    assertThat(ByteBuffer.wrap(bytes(ours, 0, 10)))
-        .isEqualTo(ByteBuffer.wrap(Arrays.copyOfRange(sent, 100, 110)));
+    assertBytes(theirs, 0, sent);
+    assertBytes(ours, 0, Arrays.copyOfRange(sent, 100, 110));
   }
 
   @Test
@@ -111,16 +108,15 @@ interface DataOperationTests extends HarnessedTests {
     pair.client().write(1, pieces, target.address(), target.rkey(), QueuePair.SIGNALED);
     pair.client().ring();
     h.awaitSuccess(h.client);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, target.length())))
-        .isEqualTo(ByteBuffer.wrap(expected));
+    assertBytes(target, 0, expected);
 
     first.buffer().put(0, new byte[used[0]]);
     second.buffer().put(0, new byte[used[1]]);
     pair.client().read(2, pieces, target.address(), target.rkey(), QueuePair.SIGNALED);
     pair.client().ring();
     assertThat(h.awaitSuccess(h.client).byteCount()).isEqualTo(at);
-    assertThat(ByteBuffer.wrap(bytes(first, 0, first.length()))).isEqualTo(ByteBuffer.wrap(a));
-    assertThat(ByteBuffer.wrap(bytes(second, 0, second.length()))).isEqualTo(ByteBuffer.wrap(b));
+    assertBytes(first, 0, a);
+    assertBytes(second, 0, b);
   }
 
   @Test
@@ -139,7 +135,7 @@ interface DataOperationTests extends HarnessedTests {
     reused.clear();
     pair.client().ring();
     h.awaitSuccess(h.client);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 8))).isEqualTo(ByteBuffer.wrap(sent));
+    assertBytes(target, 0, sent);
   }
 
   @Test
@@ -172,7 +168,7 @@ interface DataOperationTests extends HarnessedTests {
     }
     pair.client().ring();
     assertThat(ids(h.await(h.client, 4))).containsExactly(7L, 15L, 23L, 31L);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 4096))).isEqualTo(ByteBuffer.wrap(sent));
+    assertBytes(target, 0, sent);
     assertThat(h.client.pending()).isZero();
   }
 
@@ -225,7 +221,7 @@ interface DataOperationTests extends HarnessedTests {
         .read(2, piece(local, MIB, MIB), target.address(), target.rkey(), QueuePair.SIGNALED);
     pair.client().ring();
     h.awaitSuccess(h.client);
-    assertThat(ByteBuffer.wrap(bytes(local, MIB, MIB))).isEqualTo(ByteBuffer.wrap(sent));
+    assertBytes(local, MIB, sent);
   }
 
   @Test
@@ -272,7 +268,7 @@ interface DataOperationTests extends HarnessedTests {
       h.awaitSuccess(h.client);
       target.close();
     }
-    assertThat(Files.readAllBytes(file)).isEqualTo(expected);
+    assertThat(Arrays.mismatch(Files.readAllBytes(file), expected)).isEqualTo(-1);
   }
 
   @Test

@@ -1,6 +1,6 @@
 package io.takofs.transport;
 
-import static io.takofs.transport.TransportHarness.bytes;
+import static io.takofs.transport.TransportHarness.assertBytes;
 import static io.takofs.transport.TransportHarness.fill;
 import static io.takofs.transport.TransportHarness.ids;
 import static io.takofs.transport.TransportHarness.piece;
@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -167,7 +166,7 @@ interface FailureTests extends HarnessedTests {
     for (Completion completion : completions) {
       assertThat(completion.workRequestId()).isEqualTo(next++);
     }
-    assertThat(ByteBuffer.wrap(bytes(local, 0, 1 << 20))).isEqualTo(ByteBuffer.wrap(marked));
+    assertBytes(local, 0, marked);
   }
 
   @Test
@@ -190,7 +189,7 @@ interface FailureTests extends HarnessedTests {
     pair.client().write(16, piece(local, 0, 1 << 20), target.address(), target.rkey(), 0);
     pair.client().ring();
     h.pass(QUIET_NS);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 1 << 20))).isEqualTo(ByteBuffer.wrap(marked));
+    assertBytes(target, 0, marked);
     assertThat(pair.server().state()).isNotEqualTo(QueuePair.State.CONNECTED);
     assertThat(pair.server().revoke()).isTrue();
     pair.server().close();
@@ -205,7 +204,7 @@ interface FailureTests extends HarnessedTests {
       last = h.await(h.client, 1).get(0);
     } while (last.queuePair() != other.client());
     assertThat(last.status()).isEqualTo(CompletionStatus.SUCCESS);
-    assertThat(ByteBuffer.wrap(bytes(target, 0, 4096))).isEqualTo(ByteBuffer.wrap(sent));
+    assertBytes(target, 0, sent);
   }
 
   @Test

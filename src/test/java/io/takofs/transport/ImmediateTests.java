@@ -1,6 +1,6 @@
 package io.takofs.transport;
 
-import static io.takofs.transport.TransportHarness.bytes;
+import static io.takofs.transport.TransportHarness.assertBytes;
 import static io.takofs.transport.TransportHarness.fill;
 import static io.takofs.transport.TransportHarness.ids;
 import static io.takofs.transport.TransportHarness.piece;
@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -41,8 +40,7 @@ interface ImmediateTests extends HarnessedTests {
       assertThat(received.workRequestId()).isEqualTo(i);
       assertThat(received.immediate()).isEqualTo(immediate);
       assertThat(received.byteCount()).isEqualTo(lengths[i]);
-      assertThat(ByteBuffer.wrap(bytes(target, 0, lengths[i])))
-          .isEqualTo(ByteBuffer.wrap(Arrays.copyOf(sent, lengths[i])));
+      assertBytes(target, 0, Arrays.copyOf(sent, lengths[i]));
       Completion done = h.awaitSuccess(h.client);
       assertThat(done.opcode()).isEqualTo(Opcode.WRITE_WITH_IMMEDIATE);
       assertThat(done.workRequestId()).isEqualTo(50 + i);

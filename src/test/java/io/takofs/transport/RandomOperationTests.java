@@ -1,6 +1,6 @@
 package io.takofs.transport;
 
-import static io.takofs.transport.TransportHarness.bytes;
+import static io.takofs.transport.TransportHarness.assertBytes;
 import static io.takofs.transport.TransportHarness.fill;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -84,12 +84,8 @@ interface RandomOperationTests extends HarnessedTests {
       for (int i = 0; i < expectedReceives; i++) {
         h.awaitSuccess(h.server).queuePair().postReceive(i);
       }
-      assertThat(ByteBuffer.wrap(bytes(target, 0, target.length())))
-          .as("target after round %s", round)
-          .isEqualTo(ByteBuffer.wrap(model.array()));
-      assertThat(ByteBuffer.wrap(bytes(local, 0, local.length())))
-          .as("local memory after round %s", round)
-          .isEqualTo(ByteBuffer.wrap(localModel.array()));
+      assertBytes(target, 0, model.array());
+      assertBytes(local, 0, localModel.array());
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
@@ -139,10 +140,13 @@ final class TransportHarness implements AutoCloseable {
     return bytes;
   }
 
-  static byte[] bytes(MemoryRegion region, int offset, int length) {
-    byte[] bytes = new byte[length];
-    region.buffer().get(offset, bytes);
-    return bytes;
+  /** Compares the bytes of a region from {@code offset}. */
+  static void assertBytes(MemoryRegion region, int offset, byte[] expected) {
+    byte[] actual = new byte[expected.length];
+    region.buffer().get(offset, actual);
+    assertThat(Arrays.mismatch(actual, expected))
+        .as("first of %s bytes from %s that differs", expected.length, offset)
+        .isEqualTo(-1);
   }
 
   static List<Long> ids(List<Completion> completions) {

@@ -7,7 +7,7 @@ public interface TransportWorld extends AutoCloseable {
   /** The side that listens. */
   Transport server();
 
-  /** The side that connects; may be the same object as {@link #server}. */
+  /** The side that connects; another object than {@link #server}. */
   Transport client();
 
   /** Passed to {@link Transport#listen}; asks for a free endpoint. */

@@ -72,6 +72,135 @@ public final class Layout {
   /** Offset of {@code CONNECTION.rkey}: of the sender's slots; 0 for DATA. */
   public static final int CONNECTION_RKEY_OFFSET = 40;
 
+  /** 'TKCP' in memory order, first word from either side. */
+  public static final int TCP_MAGIC = 1346587476;
+
+  /** bytes of private data either side may give. */
+  public static final int TCP_PRIVATE_DATA_MAX = 56;
+
+  /** bytes that follow a TCP_ANSWER at most. */
+  public static final int TCP_ANSWER_MAX = 65536;
+
+  /** kind of hello: make a queue pair. */
+  public static final int TCP_CONNECT = 1;
+
+  /** kind of hello: say which transports there are, and close. */
+  public static final int TCP_DISCOVER = 2;
+
+  /** status of an answer: the pair stands; private data follows. */
+  public static final int TCP_ACCEPTED = 1;
+
+  /** status of an answer: the reason follows, UTF-8. */
+  public static final int TCP_REFUSED = 2;
+
+  /** status of an answer: a TransportOffers message follows. */
+  public static final int TCP_OFFERS = 3;
+
+  /** Bytes of the record {@code TCP_HELLO}. */
+  public static final int TCP_HELLO_SIZE = 80;
+
+  /** Offset of {@code TCP_HELLO.magic}: TCP_MAGIC. */
+  public static final int TCP_HELLO_MAGIC_OFFSET = 0;
+
+  /** Offset of {@code TCP_HELLO.protocol_version}: PROTOCOL_VERSION of the sender. */
+  public static final int TCP_HELLO_PROTOCOL_VERSION_OFFSET = 4;
+
+  /** Offset of {@code TCP_HELLO.kind}: TCP_CONNECT or TCP_DISCOVER. */
+  public static final int TCP_HELLO_KIND_OFFSET = 8;
+
+  /** Offset of {@code TCP_HELLO.max_sends}: operations the sender has outstanding at most. */
+  public static final int TCP_HELLO_MAX_SENDS_OFFSET = 12;
+
+  /** Offset of {@code TCP_HELLO.length}: bytes of private data that count. */
+  public static final int TCP_HELLO_LENGTH_OFFSET = 16;
+
+  /** Offset of {@code TCP_HELLO.private_data}: private data, padded with zeros. */
+  public static final int TCP_HELLO_PRIVATE_DATA_OFFSET = 24;
+
+  /** Bytes of the record {@code TCP_ANSWER}. */
+  public static final int TCP_ANSWER_SIZE = 24;
+
+  /** Offset of {@code TCP_ANSWER.magic}: TCP_MAGIC. */
+  public static final int TCP_ANSWER_MAGIC_OFFSET = 0;
+
+  /** Offset of {@code TCP_ANSWER.protocol_version}: PROTOCOL_VERSION of the sender. */
+  public static final int TCP_ANSWER_PROTOCOL_VERSION_OFFSET = 4;
+
+  /** Offset of {@code TCP_ANSWER.status}: TCP_ACCEPTED, TCP_REFUSED or TCP_OFFERS. */
+  public static final int TCP_ANSWER_STATUS_OFFSET = 8;
+
+  /** Offset of {@code TCP_ANSWER.max_sends}: operations the sender has outstanding at most. */
+  public static final int TCP_ANSWER_MAX_SENDS_OFFSET = 12;
+
+  /** Offset of {@code TCP_ANSWER.length}: bytes that follow. */
+  public static final int TCP_ANSWER_LENGTH_OFFSET = 16;
+
+  /** opcode: `length` bytes follow for rkey, address. */
+  public static final int TCP_WRITE = 1;
+
+  /** opcode: as WRITE, then consume a receive. */
+  public static final int TCP_WRITE_WITH_IMMEDIATE = 2;
+
+  /** opcode: answer with `length` bytes of rkey, address. */
+  public static final int TCP_READ = 3;
+
+  /** opcode: operand1 expected, operand2 desired. */
+  public static final int TCP_COMPARE_AND_SWAP = 4;
+
+  /** opcode: operand1 addend. */
+  public static final int TCP_FETCH_AND_ADD = 5;
+
+  /** opcode: requests up to number `address` are done. */
+  public static final int TCP_ACKNOWLEDGE = 6;
+
+  /** opcode: request `address` is done; `length` bytes follow. */
+  public static final int TCP_READ_RESULT = 7;
+
+  /** opcode: request `address` is done; operand1 is the old value. */
+  public static final int TCP_ATOMIC_RESULT = 8;
+
+  /** opcode: request `address` failed for the reason in `immediate`; the last frame. */
+  public static final int TCP_REFUSE = 9;
+
+  /** opcode: answer with ACKNOWLEDGE. */
+  public static final int TCP_PING = 10;
+
+  /** reason: unknown rkey, outside the region, or not allowed. */
+  public static final int TCP_REFUSE_ACCESS = 1;
+
+  /** reason: no receive was posted in time. */
+  public static final int TCP_REFUSE_NO_RECEIVE = 2;
+
+  /** Bytes of the record {@code TCP_FRAME}. */
+  public static final int TCP_FRAME_SIZE = 40;
+
+  /** Offset of {@code TCP_FRAME.opcode}: TCP_WRITE .. TCP_PING. */
+  public static final int TCP_FRAME_OPCODE_OFFSET = 0;
+
+  /** Offset of {@code TCP_FRAME.acknowledge}: 1: the sender waits for an acknowledgement, else 0. */
+  public static final int TCP_FRAME_ACKNOWLEDGE_OFFSET = 1;
+
+  /** Offset of {@code TCP_FRAME.padding}: zero, and checked to be. */
+  public static final int TCP_FRAME_PADDING_OFFSET = 2;
+
+  /** Offset of {@code TCP_FRAME.length}: bytes written, read or following. */
+  public static final int TCP_FRAME_LENGTH_OFFSET = 4;
+
+  /** Offset of {@code TCP_FRAME.rkey}: key of the remote region. */
+  public static final int TCP_FRAME_RKEY_OFFSET = 8;
+
+  /** Offset of {@code TCP_FRAME.immediate}: of WRITE_WITH_IMMEDIATE; reason of REFUSE. */
+  public static final int TCP_FRAME_IMMEDIATE_OFFSET = 12;
+
+  /** Offset of {@code TCP_FRAME.address}: remote address, or number of the request answered. */
+  public static final int TCP_FRAME_ADDRESS_OFFSET = 16;
+
+  /** Offset of {@code TCP_FRAME.operand1}: of atomic operations. */
+  public static final int TCP_FRAME_OPERAND1_OFFSET = 24;
+
+  /** Offset of {@code TCP_FRAME.operand2}: of COMPARE_AND_SWAP. */
+  public static final int TCP_FRAME_OPERAND2_OFFSET = 32;
+
   /** bytes of one arena of the data zone: one memory region. */
   public static final int ARENA_SIZE = 1073741824;
 
@@ -655,7 +784,7 @@ public final class Layout {
   public static final int SHM_COMPLETION_QUEUE_QUEUE_PAIRS_OFFSET = 640;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x13141f2c2563ea5dL;
+  public static final long LAYOUT_HASH = 0x12878c9aac91dc35L;
 
   private Layout() {}
 }

@@ -1,0 +1,41 @@
+package io.takofs.transport;
+
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+
+class TcpTransportConformanceTest extends TransportConformanceTest {
+  @Override
+  protected TransportWorld newWorld() {
+    Transport server = new TcpTransport(TcpSettings.DEFAULT);
+    Transport client = new TcpTransport(TcpSettings.DEFAULT);
+    return new TransportWorld() {
+      @Override
+      public Transport server() {
+        return server;
+      }
+
+      @Override
+      public Transport client() {
+        return client;
+      }
+
+      @Override
+      public String listenEndpoint() {
+        return "127.0.0.1:0";
+      }
+
+      @Override
+      public String unreachableEndpoint() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+          return "127.0.0.1:" + socket.getLocalPort();
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    };
+  }
+}
