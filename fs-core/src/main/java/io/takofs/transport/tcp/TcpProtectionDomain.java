@@ -34,8 +34,9 @@ final class TcpProtectionDomain implements ProtectionDomain {
   @Override
   public MemoryRegion allocate(int length, Access access) {
     checkLength(length);
-    // Zeroing touches every page.
-    ByteBuffer memory = ByteBuffer.allocateDirect(Math.addExact(length, PAGE));
+    // Whole pages, and one for the alignment. Zeroing touches every one.
+    int pages = (length + PAGE - 1) / PAGE + 1;
+    ByteBuffer memory = ByteBuffer.allocateDirect(pages * PAGE);
     return add(memory.alignedSlice(PAGE).slice(0, length), access);
   }
 
