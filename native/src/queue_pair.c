@@ -245,7 +245,7 @@ int tako_qp_post(struct tako_shm_queue_pair *qp, const void *staged, uint32_t by
 	add_sent(qp, &tail, work, status);
 	bool first = tako_qp_fail(qp, TAKO_SHM_ERROR) == 1;
 	flush(qp, tail, at + size_of(work), end);
-	return first ? TAKO_POST_FAILED : TAKO_POST_DONE;
+	return first ? TAKO_POST_FAILED + status : TAKO_POST_DONE;
 }
 
 int tako_qp_post_receive(struct tako_shm_queue_pair *qp, uint64_t id)

@@ -87,7 +87,7 @@ enum tako_post_result {
 	TAKO_POST_DONE = 0,
 	TAKO_POST_WANTS_MAPPING =
 	    1,		      /* map wanted_rkey, or make it known as refused, and call again */
-	TAKO_POST_FAILED = 2, /* the pair just went into error */
+	TAKO_POST_FAILED = 16, /* plus a status: the pair just went into error by that */
 };
 
 /*

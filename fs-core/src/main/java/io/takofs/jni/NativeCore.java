@@ -36,7 +36,9 @@ public final class NativeCore {
   public static final int POST_DONE = 0;
 
   public static final int POST_WANTS_MAPPING = 1;
-  public static final int POST_FAILED = 2;
+
+  /** The pair went into error; the status that is added says why. */
+  public static final int POST_FAILED = 16;
 
   private NativeCore() {}
 

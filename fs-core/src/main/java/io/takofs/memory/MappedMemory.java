@@ -98,9 +98,10 @@ public final class MappedMemory implements AutoCloseable {
     return map(path, 0, length);
   }
 
-  /** Zeroed private memory, not yet touched. Needs the native library. */
-  public static MappedMemory anonymous(long length) throws TakoException {
-    return mapNative(null, -1, 0, length, NativeCore.MAP_ANONYMOUS | NativeCore.MAP_WRITE);
+  /** Zeroed private memory, with every page {@code present} or none. Needs the native library. */
+  public static MappedMemory anonymous(long length, boolean present) throws TakoException {
+    int flags = NativeCore.MAP_ANONYMOUS | NativeCore.MAP_WRITE;
+    return mapNative(null, -1, 0, length, present ? flags | NativeCore.MAP_POPULATE : flags);
   }
 
   static MappedMemory mapNative(Path path, int fd, long offset, long length, int flags)

@@ -5,6 +5,7 @@ import io.takofs.base.TakoException;
 import io.takofs.jni.NativeCore;
 import io.takofs.jni.NativeError;
 import java.io.IOException;
+import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,19 +15,24 @@ import java.nio.file.attribute.UserPrincipal;
 /**
  * An open file of the native core: to be allocated, locked or mapped. Needs the native library.
  *
- * <p>Thread rule: any thread; close once.
+ * <p>Thread rule: any thread, but close only when nobody uses it; one that is forgotten is closed
+ * when it is garbage.
  */
 public final class NativeFile implements AutoCloseable {
   private static final int PATH_MAX = 4096;
   private static final Object SCRATCH_LOCK = new Object();
   private static MappedMemory scratch;
 
+  private static final Cleaner CLEANER = Cleaner.create();
+
   private final Path path;
-  private int fd;
+  private final int fd;
+  private final Cleaner.Cleanable cleanable;
 
   private NativeFile(Path path, int fd) {
     this.path = path;
     this.fd = fd;
+    this.cleanable = CLEANER.register(this, () -> NativeCore.close(fd));
   }
 
   /**
@@ -39,7 +45,7 @@ public final class NativeFile implements AutoCloseable {
     Invariant.check(name.length < PATH_MAX, () -> "path of " + name.length + " bytes: " + path);
     synchronized (SCRATCH_LOCK) {
       if (scratch == null) {
-        scratch = MappedMemory.anonymous(PATH_MAX);
+        scratch = MappedMemory.anonymous(PATH_MAX, true);
       }
       ByteBuffer text = scratch.slice(0, PATH_MAX);
       text.put(name).put((byte) 0);
@@ -90,11 +96,7 @@ public final class NativeFile implements AutoCloseable {
   }
 
   @Override
-  public synchronized void close() {
-    if (fd >= 0) {
-      int closed = NativeCore.close(fd);
-      fd = -1;
-      Invariant.check(closed == 0, "a file descriptor was closed behind our back");
-    }
+  public void close() {
+    cleanable.clean();
   }
 }

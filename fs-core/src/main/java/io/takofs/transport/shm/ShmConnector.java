@@ -1,0 +1,102 @@
+package io.takofs.transport.shm;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** Makes one connection, on the caller's thread, within a deadline. */
+final class ShmConnector {
+  private final ShmTransport transport;
+  private final String endpoint;
+  private final long deadlineNs;
+
+  ShmConnector(ShmTransport transport, String endpoint, long timeoutNs) {
+    this.transport = transport;
+    this.endpoint = endpoint;
+    this.deadlineNs = System.nanoTime() + timeoutNs;
+  }
+
+  QueuePair connect(QueuePairConfig config, byte[] privateData) throws IOException {
+    ControlConnection connection = new ControlConnection(openChannel());
+    ShmQueuePair pair = null;
+    try {
+      pair = transport.newQueuePair(config);
+      connection.send(pair.offer(privateData));
+      Offer answer = await(connection);
+      if (answer.isRefusal()) {
+        throw new TakoException(Status.UNAVAILABLE, answer.refusal());
+      }
+      pair.connect(answer, connection, "shm server at " + endpoint, Optional.empty());
+    } catch (IOException e) {
+      connection.close();
+      if (pair != null) {
+        pair.close();
+      }
+      throw failed(e);
+    }
+    watch(pair, connection);
+    return pair;
+  }
+
+  private SocketChannel openChannel() throws IOException {
+    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      channel.configureBlocking(false);
+      if (!channel.connect(UnixDomainSocketAddress.of(endpoint)) && !channel.finishConnect()) {
+        throw new IOException("its queue of connections is full");
+      }
+      return channel;
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw failed(e);
+    }
+  }
+
+  private Offer await(ControlConnection connection) throws IOException {
+    try (Selector selector = Selector.open()) {
+      SelectionKey key = connection.channel().register(selector, SelectionKey.OP_READ);
+      for (; ; ) {
+        Optional<Offer> offer = connection.receive();
+        if (offer.isPresent()) {
+          key.cancel();
+          return offer.get();
+        }
+        long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+        if (leftMs <= 0) {
+          throw new TakoException(
+              Status.DEADLINE_EXCEEDED, "the process that listens there does not answer");
+        }
+        selector.select(leftMs);
+        selector.selectedKeys().clear();
+      }
+    }
+  }
+
+  private void watch(ShmQueuePair pair, ControlConnection connection) {
+    transport
+        .control()
+        .watch(
+            connection.channel(),
+            SelectionKey.OP_READ,
+            () -> {
+              if (!connection.isQuiet()) {
+                pair.fail("the peer closed it or died");
+              }
+            });
+  }
+
+  private TakoException failed(Exception cause) {
+    Status status = cause instanceof TakoException e ? e.status() : Status.UNAVAILABLE;
+    String why = cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    return new TakoException(status, "cannot connect to " + endpoint + ": " + why, cause);
+  }
+}

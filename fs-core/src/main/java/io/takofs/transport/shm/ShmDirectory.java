@@ -1,0 +1,141 @@
+package io.takofs.transport.shm;
+
+import io.takofs.base.TakoException;
+import io.takofs.jni.NativeCore;
+import io.takofs.memory.NativeFile;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The directory in which one transport of one process keeps what it shares, and the lock that tells
+ * others that the process lives. What dead processes left behind is removed here.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class ShmDirectory implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ShmDirectory.class);
+  private static final FileAttribute<?> PRIVATE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+  private static final String PREFIX = "tako-shm-";
+  private static final String NEW_PREFIX = "tako-new-";
+  private static final String LOCK = "lock";
+  private static final Duration NEW_AGE_MAX = Duration.ofMinutes(1);
+
+  private final Path path;
+  private final NativeFile lock;
+
+  private ShmDirectory(Path path, NativeFile lock) {
+    this.path = path;
+    this.lock = lock;
+  }
+
+  /** Makes a directory of this process in {@code parent}, after removing those of dead ones. */
+  static ShmDirectory create(Path parent) throws IOException {
+    Files.createDirectories(parent);
+    removeStale(parent);
+    String name = String.format("%016x", new SecureRandom().nextLong());
+    // Renamed to its final name when it is locked: what has that name and no lock is stale.
+    Path unready = Files.createDirectory(parent.resolve(NEW_PREFIX + name), PRIVATE);
+    NativeFile lock =
+        NativeFile.open(unready.resolve(LOCK), NativeCore.OPEN_WRITE | NativeCore.OPEN_CREATE);
+    if (!lock.tryLock()) {
+      throw new IOException("a new lock file is locked by another: " + unready);
+    }
+    return new ShmDirectory(Files.move(unready, parent.resolve(PREFIX + name)), lock);
+  }
+
+  /** Where the transport's files go. */
+  Path path() {
+    return path;
+  }
+
+  /** Makes a private directory within. */
+  Path createDirectory(String name) throws IOException {
+    return Files.createDirectory(path.resolve(name), PRIVATE);
+  }
+
+  /** Removes the directories in {@code parent} whose processes are gone, as far as we may. */
+  static void removeStale(Path parent) throws IOException {
+    List<Path> candidates;
+    try (Stream<Path> entries = Files.list(parent)) {
+      candidates = entries.toList();
+    }
+    for (Path candidate : candidates) {
+      try {
+        if (isStale(candidate)) {
+          LOG.info("removing {}, left by a process that is gone", candidate);
+          removeTree(candidate);
+        }
+      } catch (IOException e) {
+        LOG.debug("cannot look after {}: {}", candidate, e.toString());
+      }
+    }
+  }
+
+  private static boolean isStale(Path directory) throws IOException {
+    String name = directory.getFileName().toString();
+    if (name.startsWith(NEW_PREFIX)) {
+      Instant made = Files.getLastModifiedTime(directory).toInstant();
+      return made.isBefore(Instant.now().minus(NEW_AGE_MAX));
+    }
+    if (!name.startsWith(PREFIX) || !Files.isWritable(directory)) {
+      return false;
+    }
+    try (NativeFile lock =
+        NativeFile.open(
+            directory.resolve(LOCK), NativeCore.OPEN_WRITE | NativeCore.OPEN_NO_FOLLOW)) {
+      return lock.tryLock();
+    } catch (TakoException e) {
+      // Another process may be removing it just now.
+      return false;
+    }
+  }
+
+  static void removeTree(Path root) throws IOException {
+    try {
+      Files.walkFileTree(root, new Remover());
+    } catch (NoSuchFileException e) {
+      LOG.debug("{} was removed by another", root);
+    }
+  }
+
+  private static final class Remover extends SimpleFileVisitor<Path> {
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+      Files.deleteIfExists(file);
+      return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult postVisitDirectory(Path directory, IOException error)
+        throws IOException {
+      Files.deleteIfExists(directory);
+      return FileVisitResult.CONTINUE;
+    }
+  }
+
+  /** Removes everything; mappings that peers hold stay good. */
+  @Override
+  public void close() {
+    try {
+      removeTree(path);
+    } catch (IOException e) {
+      LOG.warn("cannot remove {}: {}", path, e.toString());
+    }
+    lock.close();
+  }
+}

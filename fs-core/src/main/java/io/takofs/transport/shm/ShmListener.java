@@ -1,0 +1,171 @@
+package io.takofs.transport.shm;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.ConnectionAcceptor.Accept;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Accepts connections at a Unix domain socket, on the control thread. */
+final class ShmListener implements Transport.Listener {
+  private static final Logger LOG = LoggerFactory.getLogger(ShmListener.class);
+  private static final long HANDSHAKE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+
+  private final ShmTransport transport;
+  private final ConnectionAcceptor acceptor;
+  private final Path path;
+  private final ServerSocketChannel channel;
+
+  ShmListener(ShmTransport transport, Path path, ConnectionAcceptor acceptor) throws IOException {
+    this.transport = transport;
+    this.acceptor = acceptor;
+    this.path = path;
+    removeStaleSocket(path);
+    this.channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      channel.bind(UnixDomainSocketAddress.of(path));
+      channel.configureBlocking(false);
+    } catch (IOException e) {
+      channel.close();
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, "cannot listen at " + path + ": " + e.getMessage(), e);
+    }
+    transport.control().watch(channel, SelectionKey.OP_ACCEPT, this::accept);
+  }
+
+  /** A socket file stays when its process dies; one that answers is in use. */
+  private static void removeStaleSocket(Path path) throws IOException {
+    if (!Files.exists(path)) {
+      return;
+    }
+    try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      probe.configureBlocking(false);
+      probe.connect(UnixDomainSocketAddress.of(path));
+    } catch (IOException e) {
+      if (Files.isRegularFile(path) || Files.isDirectory(path)) {
+        throw new TakoException(
+            Status.INVALID_ARGUMENT, "cannot listen at " + path + ": it is not a socket", e);
+      }
+      Files.deleteIfExists(path);
+      return;
+    }
+    throw new TakoException(
+        Status.UNAVAILABLE, "cannot listen at " + path + ": another process listens there");
+  }
+
+  private void accept() {
+    try {
+      SocketChannel accepted = channel.accept();
+      if (accepted == null) {
+        return;
+      }
+      ControlConnection connection = new ControlConnection(accepted);
+      Handshake handshake = new Handshake(connection);
+      transport.control().watch(accepted, SelectionKey.OP_READ, handshake::onReadable);
+      transport.control().executeAfter(HANDSHAKE_TIMEOUT_NS, handshake::onTimeout);
+    } catch (IOException e) {
+      LOG.warn("accepting a connection at {}: {}", path, e.toString());
+    }
+  }
+
+  /** One connection from its acceptance on. */
+  private final class Handshake {
+    private final ControlConnection connection;
+    private boolean done;
+    private ShmQueuePair pair;
+
+    Handshake(ControlConnection connection) {
+      this.connection = connection;
+    }
+
+    void onTimeout() {
+      if (!done) {
+        done = true;
+        LOG.warn("a peer at {} did not say what it wants in time", path);
+        connection.close();
+      }
+    }
+
+    void onReadable() {
+      if (pair != null) {
+        if (!connection.isQuiet()) {
+          pair.fail("the peer closed it or died");
+        }
+        return;
+      }
+      try {
+        Optional<Offer> offer = connection.receive();
+        if (offer.isPresent()) {
+          done = true;
+          answer(offer.get());
+        }
+      } catch (IOException e) {
+        done = true;
+        LOG.info("no connection at {}: {}", path, e.getMessage());
+        refuse(e);
+      }
+    }
+
+    private void answer(Offer offer) throws IOException {
+      String remoteName =
+          "shm client, process " + offer.pid() + " of " + connection.peerUser().getName();
+      Accept accept = acceptor.onConnect(remoteName, offer.privateData());
+      ShmQueuePair made = null;
+      try {
+        made = transport.newQueuePair(accept.config());
+        made.connect(offer, connection, remoteName, Optional.of(acceptor));
+      } catch (IOException e) {
+        if (made != null) {
+          made.close();
+        }
+        acceptor.onAborted(accept);
+        throw e;
+      }
+      pair = made;
+      acceptor.onConnected(made, accept);
+      try {
+        connection.send(made.offer(accept.privateData()));
+      } catch (IOException e) {
+        made.fail("the peer vanished while the connection was made");
+      }
+    }
+
+    private void refuse(IOException reason) {
+      try {
+        String text = reason.getMessage() == null ? reason.toString() : reason.getMessage();
+        connection.send(Offer.refusal(text));
+      } catch (IOException e) {
+        LOG.debug("the refused peer is gone", e);
+      }
+      connection.close();
+    }
+  }
+
+  @Override
+  public String endpoint() {
+    return path.toString();
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+      Files.deleteIfExists(path);
+    } catch (IOException e) {
+      LOG.warn("closing the listener at {}: {}", path, e.toString());
+    }
+    transport.forget(this);
+  }
+}

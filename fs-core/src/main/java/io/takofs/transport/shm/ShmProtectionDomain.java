@@ -1,0 +1,148 @@
+package io.takofs.transport.shm;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Status;
+import io.takofs.transport.Access;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Regions in a directory of their own: peers of its queue pairs learn that directory, so a key of
+ * another domain leads them nowhere. A region is a file there, or a link to the file it is part of,
+ * named after its remote key.
+ */
+final class ShmProtectionDomain implements ProtectionDomain {
+  private static final int PAGE = 4096;
+
+  private final Path directory;
+  private final ExportTable table;
+  private final AtomicInteger lastLkey = new AtomicInteger();
+  private final Set<ShmMemoryRegion> regions = ConcurrentHashMap.newKeySet();
+
+  ShmProtectionDomain(Path directory) throws IOException {
+    this.directory = directory;
+    this.table = new ExportTable(directory);
+  }
+
+  /** Where peers find the table of keys and the files of the regions. */
+  Path directory() {
+    return directory;
+  }
+
+  @Override
+  public MemoryRegion allocate(int length, Access access) throws IOException {
+    checkLength(length);
+    long size = (length + (long) PAGE - 1) & -PAGE;
+    if (access == Access.LOCAL) {
+      MappedMemory memory = MappedMemory.anonymous(size, true);
+      return add(new ShmMemoryRegion(this, memory, true, 0, length, access, nextLkey(), local()));
+    }
+    int rkey = table.reserve();
+    try {
+      MappedMemory memory = MappedMemory.create(file(rkey), size);
+      return export(memory, true, 0, 0, length, access, rkey);
+    } catch (IOException | RuntimeException e) {
+      table.withdraw(rkey);
+      throw e;
+    }
+  }
+
+  @Override
+  public MemoryRegion register(MappedMemory memory, long offset, int length, Access access)
+      throws IOException {
+    checkLength(length);
+    Invariant.check(
+        offset >= 0 && offset <= memory.length() - length,
+        () -> "region of " + length + " bytes at " + offset + " of " + memory.length());
+    if (access == Access.LOCAL) {
+      return add(
+          new ShmMemoryRegion(this, memory, false, offset, length, access, nextLkey(), local()));
+    }
+    int rkey = table.reserve();
+    try {
+      Files.createSymbolicLink(file(rkey), memory.path().toAbsolutePath());
+      return export(memory, false, offset, memory.fileOffset() + offset, length, access, rkey);
+    } catch (IOException | RuntimeException e) {
+      table.withdraw(rkey);
+      throw e;
+    }
+  }
+
+  private ShmMemoryRegion export(
+      MappedMemory memory,
+      boolean owned,
+      long offset,
+      long fileOffset,
+      int length,
+      Access access,
+      int rkey) {
+    long address = ExportTable.address(rkey, fileOffset);
+    ShmMemoryRegion region =
+        new ShmMemoryRegion(
+            this,
+            memory,
+            owned,
+            offset,
+            length,
+            access,
+            nextLkey(),
+            new ShmMemoryRegion.Export(rkey, address));
+    table.publish(rkey, access, address, length, fileOffset);
+    return add(region);
+  }
+
+  private ShmMemoryRegion add(ShmMemoryRegion region) {
+    regions.add(region);
+    return region;
+  }
+
+  private static ShmMemoryRegion.Export local() {
+    return new ShmMemoryRegion.Export(0, 0);
+  }
+
+  private int nextLkey() {
+    return lastLkey.incrementAndGet();
+  }
+
+  private Path file(int rkey) {
+    return directory.resolve(ExportTable.fileName(rkey));
+  }
+
+  private static void checkLength(int length) throws TakoException {
+    if (length <= 0 || length > Layout.ARENA_SIZE) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "a region has 1 to " + Layout.ARENA_SIZE + " bytes, not " + length);
+    }
+  }
+
+  /** Takes a region that is being closed from the peers. */
+  void withdraw(ShmMemoryRegion region) {
+    regions.remove(region);
+    if (region.rkey() == 0) {
+      return;
+    }
+    try {
+      Files.deleteIfExists(file(region.rkey()));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot remove the file of a region", e);
+    } finally {
+      table.withdraw(region.rkey());
+    }
+  }
+
+  @Override
+  public void close() {
+    regions.forEach(ShmMemoryRegion::close);
+  }
+}

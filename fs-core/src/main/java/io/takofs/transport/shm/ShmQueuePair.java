@@ -1,0 +1,345 @@
+package io.takofs.transport.shm;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.jni.NativeCore;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.ScatterGather;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One end of a connection. Its state and rings are a block of memory that native code works on
+ * ({@code shm_queue_pair}); this object keeps that block, and all it points to, alive.
+ *
+ * <p>It ends in two steps: {@link #fail} changes the state, from any thread and at once; {@link
+ * #letGo} then closes the socket, takes the peer's memory out of this process and unlocks the
+ * inbox.
+ */
+final class ShmQueuePair implements QueuePair {
+  private static final Logger LOG = LoggerFactory.getLogger(ShmQueuePair.class);
+  private static final VarHandle LONG =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle INT =
+      MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final State[] STATES = State.values();
+  private static final CompletionStatus[] STATUSES = CompletionStatus.values();
+  private static final int PAGE = 4096;
+
+  private final ShmTransport transport;
+  private final QueuePairConfig config;
+  private final int number;
+  private final Inbox inbox;
+  private final int inboxEntries;
+  private final MappedMemory block;
+  private final ByteBuffer fields;
+  private final ByteBuffer imports;
+  private final StagedWork work;
+  private final int receiveSlot;
+  private final AtomicReference<String> error = new AtomicReference<>();
+  private final AtomicBoolean letGo = new AtomicBoolean();
+
+  // Set once, before the pair is given to anybody.
+  private PeerMemory peer;
+  private ControlConnection connection;
+  private String remoteName = "";
+  private byte[] remotePrivateData = new byte[0];
+  private Optional<ConnectionAcceptor> acceptor = Optional.empty();
+
+  private volatile boolean closing;
+  private boolean closed;
+
+  /** Makes this side of a pair; it is of use once {@link #connect} was called. */
+  ShmQueuePair(ShmTransport transport, QueuePairConfig config, int number, Path inboxPath)
+      throws IOException {
+    this.transport = transport;
+    this.config = config;
+    this.number = number;
+    checkDepth("sends", config.maxSends());
+    checkDepth("receives", config.maxReceives());
+    this.inboxEntries = powerOfTwo(config.maxReceives());
+    int sends = powerOfTwo(config.maxSends());
+    long receiveIds = Layout.SHM_QUEUE_PAIR_SIZE;
+    long sentRing = receiveIds + (long) inboxEntries * Long.BYTES;
+    long importsOffset = (sentRing + (long) sends * Layout.SHM_SENT_SIZE + PAGE - 1) & -(long) PAGE;
+    int importsSize = Layout.SHM_EXPORTS * Layout.SHM_IMPORT_SIZE;
+    this.block = MappedMemory.anonymous(importsOffset + importsSize, false);
+    this.fields = block.slice(0, Layout.SHM_QUEUE_PAIR_SIZE);
+    this.imports = block.slice(importsOffset, importsSize);
+    this.work = new StagedWork((ShmProtectionDomain) config.domain(), config.maxSends());
+    this.inbox = new Inbox(inboxPath, inboxEntries);
+
+    ShmCompletionQueue sendQueue = (ShmCompletionQueue) config.sendQueue();
+    ShmCompletionQueue receiveQueue = (ShmCompletionQueue) config.receiveQueue();
+    long base = block.address();
+    fields.putLong(Layout.SHM_QUEUE_PAIR_IMPORTS_OFFSET, base + importsOffset);
+    fields.putLong(Layout.SHM_QUEUE_PAIR_INBOX_OFFSET, inbox.address());
+    fields.putLong(Layout.SHM_QUEUE_PAIR_RECEIVE_IDS_OFFSET, base + receiveIds);
+    fields.putLong(Layout.SHM_QUEUE_PAIR_SENT_RING_OFFSET, base + sentRing);
+    fields.putLong(Layout.SHM_QUEUE_PAIR_SEND_QUEUE_OFFSET, sendQueue.address());
+    fields.putLong(Layout.SHM_QUEUE_PAIR_RECEIVE_QUEUE_OFFSET, receiveQueue.address());
+    fields.putInt(Layout.SHM_QUEUE_PAIR_RECEIVE_MASK_OFFSET, inboxEntries - 1);
+    fields.putInt(Layout.SHM_QUEUE_PAIR_SENT_MASK_OFFSET, sends - 1);
+
+    this.receiveSlot = receiveQueue.attach(this);
+    int sendSlot = sendQueue == receiveQueue ? receiveSlot : sendQueue.attach(this);
+    fields.putInt(Layout.SHM_QUEUE_PAIR_SEND_SLOT_OFFSET, sendSlot);
+    fields.putInt(Layout.SHM_QUEUE_PAIR_RECEIVE_SLOT_OFFSET, receiveSlot);
+    NativeCore.attach(receiveQueue.address(), receiveSlot, base);
+    if (sendQueue != receiveQueue) {
+      NativeCore.attach(sendQueue.address(), sendSlot, base);
+    }
+  }
+
+  private static void checkDepth(String what, int depth) {
+    Invariant.check(
+        depth >= 0 && depth <= Layout.SHM_QUEUE_DEPTH_MAX,
+        () -> depth + " " + what + " on a queue pair; 0 to " + Layout.SHM_QUEUE_DEPTH_MAX);
+  }
+
+  private static int powerOfTwo(int atLeast) {
+    return atLeast <= 1 ? 1 : Integer.highestOneBit(atLeast - 1) << 1;
+  }
+
+  /** What the peer needs to know of this side. */
+  Offer offer(byte[] privateData) {
+    return new Offer(
+        "",
+        ProcessHandle.current().pid(),
+        ((ShmProtectionDomain) config.domain()).directory().toString(),
+        ((ShmCompletionQueue) config.receiveQueue()).doorbellPath().toString(),
+        inbox.path().toString(),
+        receiveSlot,
+        inboxEntries,
+        privateData);
+  }
+
+  /** Maps the peer's side. Once, by the thread that makes the connection. */
+  void connect(
+      Offer offer,
+      ControlConnection connection,
+      String remoteName,
+      Optional<ConnectionAcceptor> acceptor)
+      throws IOException {
+    this.peer = new PeerMemory(offer, connection.peerUser(), imports);
+    this.connection = connection;
+    this.remoteName = remoteName;
+    this.remotePrivateData = offer.privateData();
+    this.acceptor = acceptor;
+    fields.putLong(Layout.SHM_QUEUE_PAIR_PEER_INBOX_OFFSET, peer.inboxAddress());
+    fields.putLong(Layout.SHM_QUEUE_PAIR_PEER_DOORBELL_OFFSET, peer.doorbellAddress());
+    fields.putLong(Layout.SHM_QUEUE_PAIR_PEER_EXPORTS_OFFSET, peer.exportsAddress());
+    fields.putInt(Layout.SHM_QUEUE_PAIR_PEER_SLOT_OFFSET, offer.slot());
+    fields.putInt(Layout.SHM_QUEUE_PAIR_PEER_MASK_OFFSET, offer.receives() - 1);
+  }
+
+  @Override
+  public int number() {
+    return number;
+  }
+
+  @Override
+  public State state() {
+    return STATES[(int) INT.getVolatile(fields, Layout.SHM_QUEUE_PAIR_STATE_OFFSET)];
+  }
+
+  @Override
+  public String errorText() {
+    String text = error.get();
+    return text == null ? "" : text;
+  }
+
+  @Override
+  public String remoteName() {
+    return remoteName;
+  }
+
+  @Override
+  public byte[] remotePrivateData() {
+    return remotePrivateData.clone();
+  }
+
+  @Override
+  public void write(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
+    stage(Layout.SHM_OP_WRITE, id, local, remoteAddress, rkey, 0, 0, 0, flags);
+  }
+
+  @Override
+  public void writeWithImmediate(
+      long id, ScatterGather local, long remoteAddress, int rkey, int immediate, int flags) {
+    stage(
+        Layout.SHM_OP_WRITE_WITH_IMMEDIATE, id, local, remoteAddress, rkey, immediate, 0, 0, flags);
+  }
+
+  @Override
+  public void read(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
+    stage(Layout.SHM_OP_READ, id, local, remoteAddress, rkey, 0, 0, 0, flags);
+  }
+
+  @Override
+  public void compareAndSwap(
+      long id,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      long expected,
+      long desired,
+      int flags) {
+    stage(
+        Layout.SHM_OP_COMPARE_AND_SWAP,
+        id,
+        local,
+        remoteAddress,
+        rkey,
+        0,
+        expected,
+        desired,
+        flags);
+  }
+
+  @Override
+  public void fetchAndAdd(
+      long id, ScatterGather local, long remoteAddress, int rkey, long addend, int flags) {
+    stage(Layout.SHM_OP_FETCH_AND_ADD, id, local, remoteAddress, rkey, 0, addend, 0, flags);
+  }
+
+  private synchronized void stage(
+      int opcode,
+      long id,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      long operand,
+      long desired,
+      int flags) {
+    Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    work.add(opcode, id, local, remoteAddress, rkey, immediate, operand, desired, flags);
+  }
+
+  @Override
+  public synchronized int sendSlotsFree() {
+    long tail = fields.getLong(Layout.SHM_QUEUE_PAIR_SENT_TAIL_OFFSET);
+    long head = (long) LONG.getAcquire(fields, Layout.SHM_QUEUE_PAIR_SENT_HEAD_OFFSET);
+    return config.maxSends() - work.count() - (int) (tail - head);
+  }
+
+  @Override
+  public synchronized void ring() {
+    if (work.count() == 0) {
+      return;
+    }
+    if (!closed) {
+      post();
+    }
+    work.clear();
+  }
+
+  private void post() {
+    int result;
+    do {
+      result = NativeCore.post(block.address(), work.address(), work.bytes());
+      if (result == NativeCore.POST_WANTS_MAPPING) {
+        peer.importRegion(fields.getInt(Layout.SHM_QUEUE_PAIR_WANTED_RKEY_OFFSET));
+      }
+    } while (result == NativeCore.POST_WANTS_MAPPING);
+    if (result >= NativeCore.POST_FAILED) {
+      fail("an operation failed with " + STATUSES[result - NativeCore.POST_FAILED]);
+    }
+  }
+
+  @Override
+  public synchronized void postReceive(long workRequestId) {
+    if (closed) {
+      return;
+    }
+    int result = NativeCore.postReceive(block.address(), workRequestId);
+    Invariant.check(result == 0, "more receives posted than the queue pair has room for");
+  }
+
+  @Override
+  public ByteBuffer map(long remoteAddress, int length, int rkey) {
+    return state() == State.CONNECTED ? peer.view(remoteAddress, length, rkey) : null;
+  }
+
+  @Override
+  public boolean revoke() {
+    fail("it was revoked by this side");
+    letGo();
+    try {
+      return !peer.peerIsAttached();
+    } catch (TakoException e) {
+      LOG.warn("cannot tell whether {} let go of our memory: {}", remoteName, e.getMessage());
+      return false;
+    }
+  }
+
+  /** Moves to ERROR; the rest happens on the control thread. Any thread. */
+  void fail(String why) {
+    error.compareAndSet(null, "connection to " + remoteName + " ended: " + why);
+    NativeCore.fail(block.address(), Layout.SHM_ERROR);
+    if (!letGo.get()) {
+      transport.control().execute(this::letGo);
+    }
+  }
+
+  /**
+   * Takes the peer's memory out of this process, then tells the peer: by the lock, and by the end
+   * of the socket. Once.
+   */
+  private void letGo() {
+    if (!letGo.compareAndSet(false, true)) {
+      return;
+    }
+    if (peer != null) {
+      peer.detach();
+    }
+    try {
+      inbox.unlock();
+    } catch (IOException e) {
+      LOG.warn("cannot remove {}: {}", inbox.path(), e.toString());
+    }
+    if (connection != null) {
+      connection.close();
+    }
+    transport.forget(this);
+    if (!closing && acceptor.isPresent()) {
+      transport.control().execute(() -> acceptor.get().onDisconnected(this));
+    }
+  }
+
+  @Override
+  public void close() {
+    closing = true;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      fail("it was closed by this side");
+      ring();
+      closed = true;
+      NativeCore.fail(block.address(), Layout.SHM_CLOSED);
+    }
+    letGo();
+  }
+
+  /** For messages. */
+  @Override
+  public String toString() {
+    return "shm queue pair " + number + " to " + remoteName;
+  }
+}

@@ -1,0 +1,166 @@
+package io.takofs.transport.shm;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.jni.NativeLibrary;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Queue pairs between processes of one host. An endpoint is the path of a Unix domain socket; an
+ * empty one asks for a free path in the transport's own directory.
+ *
+ * <p>Thread rule: any thread. Acceptors are called on the transport's control thread; completions
+ * are awaited and polled, there are no event callbacks.
+ */
+public final class ShmTransport implements Transport {
+  /** Where a transport without a place of its own shares memory. */
+  private static final Path DEFAULT_PARENT = Path.of("/dev/shm");
+
+  private final ShmDirectory directory;
+  private final ControlLoop control;
+  private final AtomicInteger lastName = new AtomicInteger();
+  private final AtomicInteger lastPair = new AtomicInteger();
+  private final Set<AutoCloseable> domains = ConcurrentHashMap.newKeySet();
+  private final Set<ShmCompletionQueue> queues = ConcurrentHashMap.newKeySet();
+  private final Set<ShmQueuePair> pairs = ConcurrentHashMap.newKeySet();
+  private final Set<ShmListener> listeners = ConcurrentHashMap.newKeySet();
+
+  private ShmTransport(ShmDirectory directory, ControlLoop control) {
+    this.directory = directory;
+    this.control = control;
+  }
+
+  /** Why this process cannot use the transport; empty if it can. */
+  public static Optional<String> unavailabilityCause() {
+    return NativeLibrary.unavailabilityCause();
+  }
+
+  /**
+   * Makes a transport that shares its memory in a new directory in {@code parent}, which should be
+   * on tmpfs. Directories there of processes that died are removed.
+   *
+   * @throws TakoException UNSUPPORTED without the native library, saying why it is missing
+   */
+  public static ShmTransport create(Path parent) throws IOException {
+    Optional<String> cause = unavailabilityCause();
+    if (cause.isPresent()) {
+      throw new TakoException(Status.UNSUPPORTED, "shared memory is unavailable: " + cause.get());
+    }
+    ShmDirectory directory = ShmDirectory.create(parent);
+    try {
+      return new ShmTransport(directory, new ControlLoop());
+    } catch (IOException e) {
+      directory.close();
+      throw e;
+    }
+  }
+
+  /** Makes a transport that shares its memory in /dev/shm, or in the directory for temporaries. */
+  public static ShmTransport create() throws IOException {
+    boolean usable = Files.isDirectory(DEFAULT_PARENT) && Files.isWritable(DEFAULT_PARENT);
+    return create(usable ? DEFAULT_PARENT : Path.of(System.getProperty("java.io.tmpdir")));
+  }
+
+  @Override
+  public String name() {
+    return "shm";
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() {
+    try {
+      Path path = directory.createDirectory(newName("domain-"));
+      ShmProtectionDomain domain = new ShmProtectionDomain(path);
+      domains.add(domain);
+      return domain;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot make a protection domain", e);
+    }
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(int capacity) {
+    Invariant.check(capacity > 0, "a completion queue has room for at least one completion");
+    try {
+      ShmCompletionQueue queue =
+          new ShmCompletionQueue(directory.path().resolve(newName("doorbell-")));
+      queues.add(queue);
+      return queue;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot make a completion queue", e);
+    }
+  }
+
+  @Override
+  public Listener listen(String endpoint, ConnectionAcceptor acceptor) throws IOException {
+    Path path =
+        endpoint.isEmpty()
+            ? directory.path().resolve(newName("endpoint-"))
+            : Path.of(endpoint).toAbsolutePath();
+    ShmListener listener = new ShmListener(this, path, acceptor);
+    listeners.add(listener);
+    return listener;
+  }
+
+  @Override
+  public QueuePair connect(
+      String endpoint, QueuePairConfig config, byte[] privateData, long timeoutNs)
+      throws IOException {
+    Invariant.check(
+        privateData.length <= Layout.SHM_PRIVATE_DATA_MAX,
+        () -> privateData.length + " bytes of private data, at most 56 are carried");
+    return new ShmConnector(this, endpoint, timeoutNs).connect(config, privateData);
+  }
+
+  /** Makes this process's side of a pair. */
+  ShmQueuePair newQueuePair(QueuePairConfig config) throws IOException {
+    ShmQueuePair pair =
+        new ShmQueuePair(
+            this, config, lastPair.incrementAndGet(), directory.path().resolve(newName("inbox-")));
+    pairs.add(pair);
+    return pair;
+  }
+
+  private String newName(String prefix) {
+    return prefix + lastName.incrementAndGet();
+  }
+
+  ControlLoop control() {
+    return control;
+  }
+
+  void forget(ShmQueuePair pair) {
+    pairs.remove(pair);
+  }
+
+  void forget(ShmListener listener) {
+    listeners.remove(listener);
+  }
+
+  @Override
+  public void close() {
+    listeners.forEach(ShmListener::close);
+    pairs.forEach(ShmQueuePair::close);
+    queues.forEach(ShmCompletionQueue::close);
+    control.close();
+    for (AutoCloseable domain : domains) {
+      ((ShmProtectionDomain) domain).close();
+    }
+    directory.close();
+  }
+}
