@@ -1,7 +1,9 @@
 package io.takofs.base;
 
+import java.util.concurrent.locks.LockSupport;
+
 /**
- * Source of time, passed in so that a simulation can own it.
+ * Source of time, and the way to let it pass, passed in so that a simulation can own both.
  *
  * <p>Thread rule: any thread.
  */
@@ -11,6 +13,16 @@ public interface Clock {
 
   /** Wall-clock time in milliseconds since 1970, for times that people and Hadoop see. */
   long currentTimeMillis();
+
+  /**
+   * Waits for {@code nanos} nanoseconds or until this thread is unparked; may return early without
+   * any reason, so callers look again.
+   *
+   * @param blocker who waits, for people who look at threads
+   */
+  default void parkNanos(Object blocker, long nanos) {
+    LockSupport.parkNanos(blocker, nanos);
+  }
 
   /** The clock of this machine. */
   Clock SYSTEM =

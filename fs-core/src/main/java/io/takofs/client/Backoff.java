@@ -1,7 +1,6 @@
 package io.takofs.client;
 
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.LockSupport;
+import io.takofs.base.Clock;
 
 /**
  * Pauses between attempts: each up to twice as long as the one before, jittered so that many
@@ -14,27 +13,34 @@ final class Backoff {
   record Limits(long minNs, long maxNs) {}
 
   private final Limits limits;
+  private final Clock clock;
   private long nextNs;
 
-  Backoff(Limits limits) {
+  Backoff(Limits limits, Clock clock) {
     this.limits = limits;
+    this.clock = clock;
     this.nextNs = limits.minNs;
   }
 
   /** Pauses; returns false, at once, when the deadline would pass meanwhile or has. */
   boolean sleep(long deadlineNs) {
-    long pauseNs = nextNs / 2 + ThreadLocalRandom.current().nextLong(nextNs / 2 + 1);
+    long pauseNs = nextNs / 2 + jitterNs(nextNs / 2 + 1);
     nextNs = Math.min(nextNs * 2, Math.max(limits.maxNs, limits.minNs));
-    long end = System.nanoTime() + pauseNs;
+    long end = clock.nanoTime() + pauseNs;
     if (end - deadlineNs >= 0 || Thread.currentThread().isInterrupted()) {
       return false;
     }
-    for (long left = pauseNs; left > 0; left = end - System.nanoTime()) {
-      LockSupport.parkNanos(this, left);
+    for (long left = pauseNs; left > 0; left = end - clock.nanoTime()) {
+      clock.parkNanos(this, left);
       if (Thread.currentThread().isInterrupted()) {
         return false;
       }
     }
     return true;
+  }
+
+  /** Less than {@code bound}; from the clock, so that a simulation repeats it. */
+  private long jitterNs(long bound) {
+    return Math.floorMod((clock.nanoTime() * 0x9E3779B97F4A7C15L) >>> 1, bound);
   }
 }

@@ -8,7 +8,7 @@ interface Connector extends AutoCloseable {
    * Connects.
    *
    * @param clientId session the connection is for, 0 for a new one
-   * @param deadlineNs of {@link System#nanoTime}
+   * @param deadlineNs of the client's clock
    */
   ServerConnection connect(long clientId, long deadlineNs) throws IOException;
 

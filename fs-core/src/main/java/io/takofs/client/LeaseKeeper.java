@@ -3,6 +3,7 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Request;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,14 +18,16 @@ final class LeaseKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
 
   private final Session session;
+  private final ThreadFactory threads;
   private Thread thread;
   private long periodMs;
   private int writers;
   private boolean sleeping;
   private boolean closed;
 
-  LeaseKeeper(Session session) {
+  LeaseKeeper(Session session, ThreadFactory threads) {
     this.session = session;
+    this.threads = threads;
   }
 
   /** A file was opened for writing. */
@@ -33,8 +36,7 @@ final class LeaseKeeper implements AutoCloseable {
     // Two renewals may get lost before the limit.
     periodMs = Math.max(leaseSoftLimitMs / 3, 10);
     if (thread == null && !closed) {
-      thread = new Thread(this::run, "tako-lease-renewal");
-      thread.setDaemon(true);
+      thread = threads.newThread(this::run);
       thread.start();
     } else if (sleeping) {
       notifyAll();

@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.OpenSession;
@@ -20,6 +21,7 @@ import org.slf4j.LoggerFactory;
 final class Links {
   private static final Logger LOG = LoggerFactory.getLogger(Links.class);
 
+  private final Clock clock;
   private final Connector connector;
   private final String user;
   private final String clientName;
@@ -36,7 +38,9 @@ final class Links {
       String user,
       String clientName,
       long connectTimeoutNs,
-      Backoff.Limits backoff) {
+      Backoff.Limits backoff,
+      Clock clock) {
+    this.clock = clock;
     this.connector = connector;
     this.user = user;
     this.clientName = clientName;
@@ -67,7 +71,7 @@ final class Links {
       return link;
     }
     try {
-      if (!connecting.tryLock(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+      if (!connecting.tryLock(deadlineNs - clock.nanoTime(), TimeUnit.NANOSECONDS)) {
         throw new TakoException(
             Status.DEADLINE_EXCEEDED, what + ": no connection to the server in time");
       }
@@ -89,8 +93,8 @@ final class Links {
   }
 
   private Link connectUntil(long deadlineNs, String what) throws TakoException {
-    Backoff pause = new Backoff(backoff);
-    long now = System.nanoTime();
+    Backoff pause = new Backoff(backoff, clock);
+    long now = clock.nanoTime();
     // Who was never connected learns soon that nobody is there.
     long patience =
         identity == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
@@ -124,7 +128,7 @@ final class Links {
 
   private Link connect(long deadlineNs) throws IOException {
     long attemptDeadline =
-        Math.min(deadlineNs - System.nanoTime(), connectTimeoutNs) + System.nanoTime();
+        Math.min(deadlineNs - clock.nanoTime(), connectTimeoutNs) + clock.nanoTime();
     SessionIdentity resumed = identity;
     ServerConnection connection =
         connector.connect(resumed == null ? 0 : resumed.clientId(), attemptDeadline);

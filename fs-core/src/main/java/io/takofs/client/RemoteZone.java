@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.Clock;
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.proto.RemoteArena;
@@ -42,6 +43,7 @@ final class RemoteZone implements DataZone {
   private final QueuePair pair;
   private final Staging staging;
   private final CompletionQueue completions;
+  private final Clock clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Semaphore room = new Semaphore(TRANSFERS_MAX);
   private final ArrayDeque<Transfer> underWay = new ArrayDeque<>();
@@ -55,7 +57,12 @@ final class RemoteZone implements DataZone {
    * @param staging local memory that {@code pair} can transfer
    */
   RemoteZone(
-      List<RemoteArena> arenas, QueuePair pair, CompletionQueue completions, Staging staging) {
+      List<RemoteArena> arenas,
+      QueuePair pair,
+      CompletionQueue completions,
+      Staging staging,
+      Clock clock) {
+    this.clock = clock;
     this.pair = pair;
     this.staging = staging;
     this.completions = completions;
@@ -93,7 +100,7 @@ final class RemoteZone implements DataZone {
       }
     }
     acquireRoom(deadlineNs);
-    Transfer transfer = new Transfer();
+    Transfer transfer = new Transfer(clock);
     lock.lock();
     try {
       if (open) {
@@ -127,7 +134,7 @@ final class RemoteZone implements DataZone {
   private void acquireRoom(long deadlineNs) throws TakoException {
     boolean acquired = false;
     try {
-      acquired = room.tryAcquire(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+      acquired = room.tryAcquire(deadlineNs - clock.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new TakoException(Status.UNAVAILABLE, "interrupted before a transfer of file data", e);

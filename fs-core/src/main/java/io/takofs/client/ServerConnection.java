@@ -16,7 +16,7 @@ interface ServerConnection extends AutoCloseable {
    *
    * @param clientId session that calls, 0 before there is one
    * @param sequence number of the call within the session
-   * @param deadlineNs of {@link System#nanoTime}
+   * @param deadlineNs of the client's clock
    * @throws TakoException DEADLINE_EXCEEDED or DISCONNECTED: the outcome is unknown
    */
   Reply call(long clientId, long sequence, Request request, long deadlineNs) throws TakoException;
@@ -32,7 +32,7 @@ interface ServerConnection extends AutoCloseable {
    * opening it again.
    *
    * @param terms of the session that is open on this connection
-   * @param deadlineNs of {@link System#nanoTime}
+   * @param deadlineNs of the client's clock
    */
   DataZone openZone(Session terms, long deadlineNs) throws TakoException;
 

@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -20,11 +21,13 @@ import java.util.concurrent.TimeUnit;
 final class Session implements AutoCloseable {
   private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
 
+  private final Clock clock;
   private final Links links;
   private final long timeoutNs;
   private final Backoff.Limits backoff;
 
-  Session(Connector connector, TakoConfig config, String user, String clientName) {
+  Session(Connector connector, TakoConfig config, String user, String clientName, Clock clock) {
+    this.clock = clock;
     this.timeoutNs = config.get(ConfigKeys.CLIENT_TIMEOUT).toNanos();
     this.backoff =
         new Backoff.Limits(
@@ -36,7 +39,13 @@ final class Session implements AutoCloseable {
             user,
             clientName,
             config.get(ConfigKeys.CLIENT_CONNECT_TIMEOUT).toNanos(),
-            backoff);
+            backoff,
+            clock);
+  }
+
+  /** The time that deadlines are of. */
+  Clock clock() {
+    return clock;
   }
 
   /** The server, {@code host:port}. */
@@ -49,9 +58,9 @@ final class Session implements AutoCloseable {
     return links.get(deadline(), what(operation, path));
   }
 
-  /** When a call that begins now must be over, of {@link System#nanoTime}. */
+  /** When a call that begins now must be over, of the clock. */
   long deadline() {
-    return System.nanoTime() + timeoutNs;
+    return clock.nanoTime() + timeoutNs;
   }
 
   /** Calls under whatever session there is; returns the reply, whose status is OK. */
@@ -74,7 +83,7 @@ final class Session implements AutoCloseable {
     String what = what(operation, path);
     long deadline = deadline();
     Attempt attempt = new Attempt(what, request, owner);
-    Backoff pause = new Backoff(backoff);
+    Backoff pause = new Backoff(backoff, clock);
     try {
       while (true) {
         Link link = links.get(deadline, what);
@@ -134,7 +143,7 @@ final class Session implements AutoCloseable {
               link.identity().clientId(),
               sequence,
               request,
-              System.nanoTime() + Math.min(timeoutNs, CLOSE_TIMEOUT_NS));
+              clock.nanoTime() + Math.min(timeoutNs, CLOSE_TIMEOUT_NS));
     } catch (TakoException e) {
       // The server ends the session by itself when the connection is gone.
       link.failed(e);

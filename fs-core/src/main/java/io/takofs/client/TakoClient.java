@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -18,6 +19,7 @@ import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SetAttributes;
 import java.io.Closeable;
 import java.net.URI;
+import java.util.concurrent.ThreadFactory;
 
 /**
  * A client of one Tako server.
@@ -41,11 +43,32 @@ public final class TakoClient implements Closeable {
   private final LeaseKeeper leases;
 
   TakoClient(URI uri, TakoConfig config, String user, Connector connector) {
+    this(uri, config, user, connector, Clock.SYSTEM, TakoClient::leaseThread);
+  }
+
+  /**
+   * A client in a time of its own.
+   *
+   * @param leaseThreads makes the thread that renews leases
+   */
+  TakoClient(
+      URI uri,
+      TakoConfig config,
+      String user,
+      Connector connector,
+      Clock clock,
+      ThreadFactory leaseThreads) {
     this.uri = uri;
     this.user = user;
     this.config = config;
-    this.session = new Session(connector, config, user, ClientName.get());
-    this.leases = new LeaseKeeper(session);
+    this.session = new Session(connector, config, user, ClientName.get(), clock);
+    this.leases = new LeaseKeeper(session, leaseThreads);
+  }
+
+  private static Thread leaseThread(Runnable renewal) {
+    Thread thread = new Thread(renewal, "tako-lease-renewal");
+    thread.setDaemon(true);
+    return thread;
   }
 
   /**

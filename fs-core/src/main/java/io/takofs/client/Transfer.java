@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import java.util.ArrayList;
@@ -18,10 +19,15 @@ final class Transfer {
     FAILED
   }
 
+  private final Clock clock;
   private final List<Runnable> afterwards = new ArrayList<>(1);
   private volatile State state = State.UNDER_WAY;
   private volatile Thread waiter;
   private volatile String failure = "";
+
+  Transfer(Clock clock) {
+    this.clock = clock;
+  }
 
   /** All bytes are placed. */
   void succeed() {
@@ -74,12 +80,12 @@ final class Transfer {
     waiter = Thread.currentThread();
     try {
       while (state == State.UNDER_WAY) {
-        long left = deadlineNs - System.nanoTime();
+        long left = deadlineNs - clock.nanoTime();
         if (left <= 0) {
           throw new TakoException(
               Status.DEADLINE_EXCEEDED, "a transfer of file data did not end in time");
         }
-        LockSupport.parkNanos(this, left);
+        clock.parkNanos(this, left);
         interrupted |= Thread.interrupted();
       }
       return state == State.DONE;

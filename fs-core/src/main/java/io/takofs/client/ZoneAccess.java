@@ -5,7 +5,6 @@ import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The data zone for one open file, over whatever connection there is.
@@ -105,14 +104,14 @@ final class ZoneAccess {
 
   /** Lets a moment pass before the data is tried again, or gives up. */
   void pause(long deadlineNs, Transfer failed) throws TakoException {
-    if (System.nanoTime() + PAUSE_NS - deadlineNs >= 0) {
+    if (session.clock().nanoTime() + PAUSE_NS - deadlineNs >= 0) {
       throw failure(
           Status.DEADLINE_EXCEEDED,
           "no connection to the data in time"
               + (failed == null ? "" : "; the last one failed: " + failed.failure()),
           null);
     }
-    LockSupport.parkNanos(this, PAUSE_NS);
+    session.clock().parkNanos(this, PAUSE_NS);
   }
 
   private TakoException failure(Status status, String what, TakoException cause) {

@@ -310,7 +310,7 @@ public final class RpcClient implements AutoCloseable {
       } finally {
         lock.unlock();
       }
-      LockSupport.parkNanos(20_000);
+      clock.parkNanos(this, 20_000);
       interrupted |= Thread.interrupted();
     }
     if (pair != null) {
@@ -427,7 +427,7 @@ public final class RpcClient implements AutoCloseable {
   private void waitBriefly(long deadlineNanos, ClientSlot slot) {
     if (eventDriven || !leading.compareAndSet(false, true)) {
       if (slot == null || slot.state == ClientSlot.State.POSTED) {
-        LockSupport.parkNanos(this, Math.max(1, deadlineNanos - clock.nanoTime()));
+        clock.parkNanos(this, Math.max(1, deadlineNanos - clock.nanoTime()));
       }
       return;
     }
