@@ -208,7 +208,13 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /** Handles all that has arrived; returns how many completions that were. */
-    synchronized int drain() {
+    int drain() {
+      int total = handleArrivals();
+      releaseRetired();
+      return total;
+    }
+
+    private synchronized int handleArrivals() {
       int total = 0;
       int count = 1;
       while (count > 0 && !over) {
@@ -221,9 +227,6 @@ public final class RpcServer implements AutoCloseable {
         }
         endFaulty();
       }
-      List<RpcConnection> releasing = List.copyOf(retired);
-      retired.clear();
-      releasing.forEach(RpcConnection::release);
       return total;
     }
 
@@ -263,17 +266,27 @@ public final class RpcServer implements AutoCloseable {
       faulty.clear();
     }
 
-    /** Releases the connection, where nobody polls at the same time. */
+    /** Releases the connection once nobody can be polling for it. */
     void retire(RpcConnection connection) {
       synchronized (this) {
         retired.add(connection);
         over = eventDriven;
       }
       if (eventDriven) {
-        drain();
+        releaseRetired();
       } else {
         completions.wakeup();
       }
+    }
+
+    /** Without the lock: closing a pair may wait for a thread that wants it. */
+    private void releaseRetired() {
+      List<RpcConnection> releasing;
+      synchronized (this) {
+        releasing = List.copyOf(retired);
+        retired.clear();
+      }
+      releasing.forEach(RpcConnection::release);
     }
   }
 

@@ -357,7 +357,7 @@ abstract class RpcTests {
 
   /** Cases of the fuzz test; each ended connection costs a new one. */
   int fuzzCases() {
-    return 3000;
+    return Integer.getInteger("tako.test.fuzz.cases", 1000);
   }
 
   /** A valid message with something changed; half of the time with the CRC made right again. */
@@ -372,11 +372,11 @@ abstract class RpcTests {
       int at = Layout.RPC_HEADER_SIZE + random.nextInt(size - Layout.RPC_HEADER_SIZE);
       bytes.put(at, (byte) random.nextInt());
     }
-    if (random.nextInt(10) > 0) {
+    if (random.nextInt(20) > 0) {
       new RpcHeader().wrap(bytes).seal(size - Layout.RPC_HEADER_SIZE, 11, 5, 0);
     }
     int immediate = imm(Immediate.REQUEST, generation, slot, size);
-    if (random.nextInt(10) == 0) {
+    if (random.nextInt(20) == 0) {
       immediate ^= 1 << random.nextInt(32);
     }
     peer.send(peer.slotAddress(slot), peer.server.rkey(), size, immediate);

@@ -17,6 +17,7 @@ import picocli.CommandLine.Spec;
     description = "An in-memory file system for Hadoop.",
     versionProvider = Version.class,
     subcommands = {
+      ServerCommand.class,
       DevCommand.class,
       FsCommand.class,
       StatusCommand.class,

@@ -1,26 +1,14 @@
 package io.takofs.cli;
 
 import io.takofs.layout.Layout;
-import java.io.IOException;
-import java.io.InputStream;
-import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/** The version of this build. */
+/** What {@code tako version} says. */
 public final class Version implements IVersionProvider {
-  /** Version of the release or snapshot, as in the build. */
-  public static String text() throws IOException {
-    Properties properties = new Properties();
-    try (InputStream in = Version.class.getResourceAsStream("/tako-version.properties")) {
-      properties.load(in);
-    }
-    return properties.getProperty("version");
-  }
-
   @Override
-  public String[] getVersion() throws IOException {
+  public String[] getVersion() {
     return new String[] {
-      "tako " + text(),
+      "tako " + io.takofs.base.Version.text(),
       "protocol " + Layout.PROTOCOL_VERSION + ", layout " + Long.toHexString(Layout.LAYOUT_HASH),
       "java " + Runtime.version()
     };

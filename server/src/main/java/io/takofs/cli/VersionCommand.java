@@ -1,6 +1,5 @@
 package io.takofs.cli;
 
-import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -12,7 +11,7 @@ final class VersionCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     for (String line : new Version().getVersion()) {
       spec.commandLine().getOut().println(line);
     }

@@ -108,10 +108,11 @@ final class Housekeeping {
     }
   }
 
-  /** Ends what is left of a session and fences its client. */
+  /** Ends what is left of a session, which may take several entries, and fences its client. */
   void endSession(long clientId, String why) throws TakoException {
+    LOG.info("session {} ends: {}", Long.toHexString(clientId), why);
+    counters.add("sessions.ended", 1);
     while (machine.session(clientId) != null) {
-      LOG.info("session {} ends: {}", Long.toHexString(clientId), why);
       Reply reply =
           journal.execute(
               entry().setExpireSession(ExpireSession.newBuilder().setClientId(clientId)).build());
@@ -119,7 +120,6 @@ final class Housekeeping {
         LOG.warn("session {} has to wait: {}", Long.toHexString(clientId), reply.getMessage());
         return;
       }
-      counters.add("sessions.expired", 1);
     }
     sessions.forget(clientId);
     fence(clientId);

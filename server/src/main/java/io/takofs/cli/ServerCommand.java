@@ -1,0 +1,95 @@
+package io.takofs.cli;
+
+import io.takofs.config.TakoConfig;
+import io.takofs.server.RunningServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tako server}: serves until SIGTERM or SIGINT. */
+@Command(
+    name = "server",
+    description = "Runs a data server in the foreground; SIGTERM stops it cleanly.")
+final class ServerCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--conf",
+      description = "Configuration file (default: conf/tako-site.xml of the installation).")
+  private Path file;
+
+  @Option(names = "-D", paramLabel = "key=value", description = "Overrides a configuration key.")
+  private Map<String, String> overrides = new LinkedHashMap<>();
+
+  @Option(names = "--uri-file", description = "Where to write the URI once the server is ready.")
+  private Path uriFile;
+
+  @Option(names = "--pid-file", description = "Where to write the process id.")
+  private Path pidFile;
+
+  private final CountDownLatch stopped = new CountDownLatch(1);
+
+  @Override
+  public Integer call() throws Exception {
+    if (pidFile != null) {
+      write(pidFile, Long.toString(ProcessHandle.current().pid()));
+    }
+    RunningServer server = RunningServer.start(configuration(), System.getProperty("user.name"));
+    Thread stop = new Thread(() -> stop(server), "tako-stop");
+    Runtime.getRuntime().addShutdownHook(stop);
+    if (uriFile != null) {
+      write(uriFile, server.uri().toString());
+    }
+    spec.commandLine()
+        .getOut()
+        .println("Tako serves at " + server.uri() + " over " + server.transportText());
+    spec.commandLine().getOut().flush();
+    stopped.await();
+    return 0;
+  }
+
+  private TakoConfig configuration() throws IOException {
+    TakoConfig config = new TakoConfig();
+    Path site = file;
+    if (site == null && System.getProperty("tako.home") != null) {
+      Path installed = Path.of(System.getProperty("tako.home"), "conf", "tako-site.xml");
+      site = Files.exists(installed) ? installed : null;
+    }
+    if (site != null) {
+      config.addFile(site);
+    }
+    config.addSystemProperties();
+    for (Map.Entry<String, String> override : overrides.entrySet()) {
+      config.set(override.getKey(), override.getValue());
+    }
+    return config;
+  }
+
+  /** Runs when the process is asked to end. */
+  private void stop(RunningServer server) {
+    try {
+      server.close();
+    } catch (IOException e) {
+      spec.commandLine().getErr().println("tako: " + e.getMessage());
+      spec.commandLine().getErr().flush();
+    } finally {
+      stopped.countDown();
+    }
+  }
+
+  /** Whoever waits for the file finds it whole. */
+  private static void write(Path file, String text) throws IOException {
+    Path whole = file.resolveSibling(file.getFileName() + ".part");
+    Files.writeString(whole, text + System.lineSeparator());
+    Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+}

@@ -1,0 +1,138 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.log.LogIdentity;
+import io.takofs.log.LogZone;
+import io.takofs.log.Persistence;
+import io.takofs.log.SegmentedLog;
+import io.takofs.proto.Status;
+import io.takofs.server.groups.StaticGroups;
+import io.takofs.server.groups.SystemGroups;
+import io.takofs.server.pool.Pool;
+import io.takofs.server.store.PagedStore;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A data server as a configuration describes it: its pool, its transports, its threads.
+ *
+ * <p>Thread rule: start and close from one thread.
+ */
+public final class RunningServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RunningServer.class);
+  private static final int LOG_ID = 1;
+
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final String poolText;
+  private ServerTransports transports;
+
+  private RunningServer(Path pool) {
+    poolText = pool.toString();
+  }
+
+  /**
+   * Opens the pool, formatting it if there is none, replays the log and serves.
+   *
+   * @param user who runs the server: the superuser
+   * @throws IOException saying which part of the configuration or the pool is wrong, and what to do
+   */
+  public static RunningServer start(TakoConfig config, String user) throws IOException {
+    RunningServer server = new RunningServer(Path.of(config.get(ConfigKeys.POOL_PATH)));
+    try {
+      server.open(config, user);
+      return server;
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+  }
+
+  private void open(TakoConfig config, String user) throws IOException {
+    ServerSettings settings = ServerSettings.of(config, user);
+    SystemGroups groups =
+        new SystemGroups(
+            new StaticGroups(ServerSettings.groups(config.get(ConfigKeys.GROUPS))), Clock.SYSTEM);
+    groups.resolve(user);
+    Pool pool = keep(Pool.openOrFormat(Path.of(poolText), ServerSettings.poolSizes(config)));
+    PagedStore store = keep(PagedStore.open(pool.pages()));
+    SegmentedLog log =
+        keep(
+            SegmentedLog.open(
+                LogZone.of(pool.log(), 0, pool.log().length(), Persistence.NONE),
+                new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()), 1),
+                store.checkpointIndex()));
+    ExecutorService blocking = Executors.newCachedThreadPool(RunningServer::daemon);
+    keep(blocking::shutdownNow);
+    DataServer server =
+        new DataServer(
+            Clock.SYSTEM,
+            settings,
+            pool.epoch(),
+            store,
+            log,
+            pool.arenas(),
+            groups,
+            blocking,
+            config.get(ConfigKeys.CONNECTIONS_MAX));
+    server.recover();
+    // Closed the other way round: listeners, housekeeping, connections, transports.
+    ServerTransports made = keep(new ServerTransports());
+    keep(server);
+    keep(new Housekeeper(server));
+    made.listen(server, config, pool.shm());
+    keep(made::stopListening);
+    transports = made;
+    LOG.info("pool {}, epoch {}: serving at {}", poolText, pool.epoch(), uri());
+  }
+
+  private static Thread daemon(Runnable task) {
+    Thread thread = new Thread(task, "tako-groups");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private <T extends AutoCloseable> T keep(T resource) {
+    opened.push(resource);
+    return resource;
+  }
+
+  /** Where clients find it. */
+  public URI uri() {
+    return transports.uri();
+  }
+
+  /** Which transports it offers, for people. */
+  public String transportText() {
+    return transports.text();
+  }
+
+  /** Stops serving, makes a last checkpoint and lets go of the pool. */
+  @Override
+  public void close() throws IOException {
+    Exception failure = null;
+    while (!opened.isEmpty()) {
+      try {
+        opened.pop().close();
+      } catch (Exception e) {
+        LOG.error("closing goes on after a failure", e);
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw new TakoException(
+          Status.INTERNAL,
+          "the server did not stop cleanly (" + failure + "); the next start replays its log",
+          failure);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package io.takofs.server;
+
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.transport.Transport;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+
+/**
+ * The transports of a server and where they listen.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class ServerTransports implements AutoCloseable {
+  /** Threads that serve tcp connections, at most. */
+  private static final int EVENT_LOOPS_MAX = 8;
+
+  private TcpTransport tcp;
+  private Transport.Listener tcpListener;
+
+  /** Opens all transports and lets {@code server} serve over them. */
+  void listen(DataServer server, TakoConfig config, Path shmDirectory) throws IOException {
+    int loops = Math.min(EVENT_LOOPS_MAX, Runtime.getRuntime().availableProcessors());
+    tcp =
+        new TcpTransport(
+            new TcpSettings(
+                loops,
+                TcpSettings.DEFAULT.operationTimeoutNs(),
+                TcpSettings.DEFAULT.receiverTimeoutNs()));
+    String host = config.get(ConfigKeys.SERVER_HOST);
+    int port = config.get(ConfigKeys.SERVER_PORT);
+    tcpListener =
+        tcp.listen(
+            (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port, server.serve(tcp));
+  }
+
+  /** {@code tako://host:port}. */
+  URI uri() {
+    return URI.create("tako://" + tcpListener.endpoint());
+  }
+
+  /** For people. */
+  String text() {
+    return "tcp";
+  }
+
+  /** No new connections from now on. */
+  void stopListening() {
+    if (tcpListener != null) {
+      tcpListener.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (tcp != null) {
+      tcp.close();
+    }
+  }
+}

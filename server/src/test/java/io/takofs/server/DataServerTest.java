@@ -1,0 +1,333 @@
+package io.takofs.server;
+
+import static io.takofs.server.TestClient.mkdirs;
+import static io.takofs.server.TestClient.ok;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Append;
+import io.takofs.proto.Delete;
+import io.takofs.proto.GrantExtents;
+import io.takofs.proto.OpenSession;
+import io.takofs.proto.RenewLeases;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Session;
+import io.takofs.proto.SetAttributes;
+import io.takofs.proto.Status;
+import io.takofs.rpc.ReplyHandler;
+import io.takofs.transport.QueuePair;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class DataServerTest {
+  @TempDir Path directory;
+
+  private final ManualClock clock = new ManualClock();
+  private TestServer server;
+
+  @BeforeEach
+  void start() throws Exception {
+    server = new TestServer(directory.resolve("pool"), clock);
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private static void await(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime() - deadline).as("still waiting").isLessThan(0);
+      LockSupport.parkNanos(100_000);
+    }
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void shouldServeFilesAndSayHowItIs() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
+      ok(client.call(mkdirs("/a/b")));
+      client.writeInline("/a/b/f", bytes("hello"));
+      assertThat(client.readInline("/a/b/f")).isEqualTo(bytes("hello"));
+      assertThat(client.stat("/a/c").getStatus()).isEqualTo(Status.NOT_FOUND);
+
+      assertThat(client.session.getEpoch()).isEqualTo(server.epoch());
+      assertThat(client.session.getArenasCount()).isEqualTo(1);
+      var status = client.status();
+      assertThat(status.getFiles()).isEqualTo(1);
+      assertThat(status.getCountersMap()).containsEntry("calls.create", 1L);
+      assertThat(status.getCountersMap()).containsEntry("refused.not_found", 1L);
+      assertThat(status.getConnectionsList()).hasSize(1);
+      assertThat(status.getConnections(0).getTransport()).isEqualTo("tcp");
+      assertThat(status.getConnections(0).getUser()).isEqualTo(TestServer.SUPERUSER);
+    }
+  }
+
+  @Test
+  void shouldRefuseCallsWithoutASession() throws Exception {
+    try (TestClient client = new TestClient(server, "alice");
+        TestClient other = new TestClient(server, "bob")) {
+      long mine = client.session.getClientId();
+      // Another client's session does not come with its number.
+      client.session = other.session;
+      assertThat(client.call(mkdirs("/x")).getStatus()).isEqualTo(Status.SESSION_EXPIRED);
+      assertThat(client.openSession().getStatus()).isEqualTo(Status.PERMISSION_DENIED);
+      client.session = Session.newBuilder().setClientId(mine + 1).build();
+      assertThat(client.openSession().getStatus()).isEqualTo(Status.SESSION_EXPIRED);
+      assertThatThrownBy(client::connectData).hasMessageContaining("session");
+    }
+  }
+
+  @Test
+  void shouldRefuseAnotherVersion() throws Exception {
+    try (TestClient client = new TestClient(server, "alice")) {
+      client.session = Session.getDefaultInstance();
+      Reply reply =
+          client.call(
+              Request.newBuilder()
+                  .setOpenSession(
+                      OpenSession.newBuilder()
+                          .setProtocolVersion(7)
+                          .setLayoutHash(Layout.LAYOUT_HASH)
+                          .setUser("alice"))
+                  .build());
+      assertThat(reply.getStatus()).isEqualTo(Status.VERSION_MISMATCH);
+      assertThat(reply.getMessage()).contains("protocol 7").contains("protocol 1");
+    }
+  }
+
+  @Test
+  void shouldCheckPermissionsWithTheServersGroups() throws Exception {
+    try (TestClient root = new TestClient(server, TestServer.SUPERUSER);
+        TestClient bob = new TestClient(server, "bob");
+        TestClient eve = new TestClient(server, "eve")) {
+      ok(root.call(mkdirs("/shared")));
+      ok(
+          root.call(
+              Request.newBuilder()
+                  .setSetAttributes(
+                      SetAttributes.newBuilder()
+                          .setPath("/shared")
+                          .setGroup("staff")
+                          .setPermission(0770))
+                  .build()));
+      assertThat(bob.call(mkdirs("/shared/x")).getStatus()).isEqualTo(Status.OK);
+      assertThat(eve.call(mkdirs("/shared/y")).getStatus()).isEqualTo(Status.PERMISSION_DENIED);
+    }
+  }
+
+  @Test
+  void shouldExecuteOnceWhenTheReplyIsLost() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER);
+        TestClient observer = new TestClient(server, TestServer.SUPERUSER)) {
+      long number = ++client.sequence;
+      client.rpc.call(
+          client.session.getClientId(),
+          number,
+          TestClient.create("/once", 65536),
+          System.nanoTime() + TestClient.TIMEOUT_NS,
+          new Ignore());
+      await(() -> isOk(observer, "/once"));
+      long free = observer.status().getUsage().getFree();
+      // The connection goes before anybody looks at the reply; the same call comes again.
+      client.reconnect();
+      Reply again = client.call(number, TestClient.create("/once", 65536));
+      assertThat(again.getStatus()).isEqualTo(Status.OK);
+      assertThat(again.getOpenedFile().getGrantsCount()).isEqualTo(1);
+      assertThat(observer.status().getUsage().getFree()).isEqualTo(free);
+      assertThat(client.call(TestClient.create("/once", 0)).getStatus()).isNotEqualTo(Status.OK);
+    }
+  }
+
+  private static boolean isOk(TestClient client, String path) {
+    try {
+      return client.stat(path).getStatus() == Status.OK;
+    } catch (TakoException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static final class Ignore implements ReplyHandler {
+    @Override
+    public void onReply(Reply reply) {}
+
+    @Override
+    public void onFailure(TakoException failure) {}
+  }
+
+  @Test
+  void shouldKeepEverythingWhenKilled() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
+      for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 50; i++) {
+          client.writeInline("/f" + round + "-" + i, bytes("data " + round + " " + i));
+        }
+        long number = ++client.sequence;
+        ok(client.call(number, mkdirs("/d" + round)));
+        server.kill();
+        server = new TestServer(directory.resolve("pool"), clock);
+        client.reconnect(server.endpoint());
+        assertThat(client.session.getEpoch()).isEqualTo(round + 2);
+        assertThat(client.call(number, mkdirs("/d" + round)).getStatus()).isEqualTo(Status.OK);
+        for (int r = 0; r <= round; r++) {
+          for (int i = 0; i < 50; i++) {
+            assertThat(client.readInline("/f" + r + "-" + i))
+                .isEqualTo(bytes("data " + r + " " + i));
+          }
+        }
+        assertThat(client.status().getFiles()).isEqualTo(50L * (round + 1));
+      }
+    }
+  }
+
+  @Test
+  void shouldStartFromACheckpointAfterACleanStop() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
+      client.writeInline("/f", bytes("kept"));
+      long last = client.status().getLogLastIndex();
+      server.close();
+      server = new TestServer(directory.resolve("pool"), clock);
+      client.reconnect(server.endpoint());
+      assertThat(client.readInline("/f")).isEqualTo(bytes("kept"));
+      var status = client.status();
+      assertThat(status.getCheckpointIndex()).isEqualTo(last);
+      assertThat(status.getCountersMap()).doesNotContainKey("log.applied");
+    }
+  }
+
+  @Test
+  void shouldMakeCheckpointsAndLetGoOfTheLog() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
+      byte[] data = new byte[2000];
+      for (int i = 0; i < 5000; i++) {
+        client.writeInline("/f" + i % 100 + "-" + i, data);
+        ok(
+            client.call(
+                Request.newBuilder()
+                    .setDelete(Delete.newBuilder().setPath("/f" + i % 100 + "-" + i))
+                    .build()));
+        server.server.tick();
+      }
+      var status = client.status();
+      assertThat(status.getCountersOrThrow("checkpoints")).isGreaterThan(5);
+      assertThat(status.getCheckpointIndex()).isGreaterThan(0);
+      assertThat(status.getLogSegments()).isLessThanOrEqualTo(2);
+    }
+  }
+
+  @Test
+  void shouldEndTheSessionOfAClientThatIsGone() throws Exception {
+    try (TestClient gone = new TestClient(server, TestServer.SUPERUSER);
+        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+      long free = other.status().getUsage().getFree();
+      ok(gone.call(TestClient.create("/open", 65536)));
+      assertThat(other.status().getOpenFiles()).isEqualTo(1);
+      gone.rpc.close();
+      await(() -> connections(other) == 1);
+      server.pass(9_000);
+      assertThat(other.status().getOpenFiles()).isEqualTo(1);
+      server.pass(2_000);
+      assertThat(other.status().getOpenFiles()).isEqualTo(0);
+      assertThat(other.stat("/open").getFile().getUnderConstruction()).isFalse();
+      server.pass(3_000);
+      assertThat(other.status().getUsage().getFree()).isEqualTo(free);
+      TakoException expired = catchThrowableOfType(gone::reconnect, TakoException.class);
+      assertThat(expired.status()).isEqualTo(Status.SESSION_EXPIRED);
+    }
+  }
+
+  private static int connections(TestClient client) {
+    try {
+      return client.status().getConnectionsCount();
+    } catch (TakoException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void shouldGoOnWithASessionThatReconnectsInTime() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
+      ok(client.call(TestClient.create("/open", 65536)));
+      client.rpc.close();
+      server.pass(9_000);
+      client.reconnect();
+      server.pass(30_000);
+      assertThat(client.status().getOpenFiles()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldLetOthersTakeOverTheFileOfASilentWriter() throws Exception {
+    try (TestClient silent = new TestClient(server, TestServer.SUPERUSER);
+        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+      Reply opened = ok(silent.call(TestClient.create("/f", 65536)));
+      Request append = Request.newBuilder().setAppend(Append.newBuilder().setPath("/f")).build();
+      assertThat(other.call(append).getStatus()).isEqualTo(Status.LEASE_HELD);
+      server.pass(50_000);
+      ok(silent.call(Request.newBuilder().setRenewLeases(RenewLeases.newBuilder()).build()));
+      server.pass(50_000);
+      assertThat(other.call(append).getStatus()).isEqualTo(Status.LEASE_HELD);
+      server.pass(20_000);
+      assertThat(other.call(append).getStatus()).isEqualTo(Status.OK);
+
+      Reply late =
+          silent.call(
+              Request.newBuilder()
+                  .setGrantExtents(
+                      GrantExtents.newBuilder()
+                          .setFileId(opened.getOpenedFile().getFile().getId())
+                          .setLeaseEpoch(opened.getOpenedFile().getLeaseEpoch())
+                          .setBytes(65536))
+                  .build());
+      assertThat(late.getStatus()).isEqualTo(Status.LEASE_LOST);
+    }
+  }
+
+  @Test
+  void shouldCloseTheFilesOfAWriterThatIsSilentForTheHardLimit() throws Exception {
+    try (TestClient silent = new TestClient(server, TestServer.SUPERUSER);
+        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+      ok(silent.call(TestClient.create("/f", 65536)));
+      server.pass(19 * 60_000);
+      assertThat(other.status().getOpenFiles()).isEqualTo(1);
+      server.pass(2 * 60_000);
+      assertThat(other.status().getOpenFiles()).isEqualTo(0);
+    }
+  }
+
+  @Test
+  void shouldNotReuseAnExtentBeforeItsGranteeIsFenced() throws Exception {
+    try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
+        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+      QueuePair data = writer.connectData();
+      long free = other.status().getUsage().getFree();
+      ok(writer.call(TestClient.create("/f", 65536)));
+      ok(other.call(Request.newBuilder().setDelete(Delete.newBuilder().setPath("/f")).build()));
+      server.pass(30_000);
+      assertThat(other.status().getUsage().getFree()).isLessThan(free);
+      assertThat(data.state()).isEqualTo(QueuePair.State.CONNECTED);
+      // Patience ends: the writer is cut off, and the extent is free.
+      server.pass(40_000);
+      await(() -> data.state() != QueuePair.State.CONNECTED);
+      server.pass(1_000);
+      assertThat(other.status().getUsage().getFree()).isEqualTo(free);
+    }
+  }
+}

@@ -1,0 +1,172 @@
+package io.takofs.server;
+
+import com.google.protobuf.ByteString;
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Create;
+import io.takofs.proto.GetExtents;
+import io.takofs.proto.GetFile;
+import io.takofs.proto.GetServerStatus;
+import io.takofs.proto.Mkdirs;
+import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerStatus;
+import io.takofs.proto.Session;
+import io.takofs.proto.Status;
+import io.takofs.rpc.ConnectionInfo;
+import io.takofs.rpc.RpcClient;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+/** A client that makes single calls, with numbers it chooses. */
+final class TestClient implements AutoCloseable {
+  static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
+
+  final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+  private final String endpoint;
+  private final String user;
+  RpcClient rpc;
+  Session session = Session.getDefaultInstance();
+  long sequence;
+
+  /** The last call is not acknowledged, so that it may be repeated. */
+  private long acknowledgedBelow;
+
+  TestClient(TestServer server, String user) throws IOException {
+    this.endpoint = server.endpoint();
+    this.user = user;
+    reconnect();
+  }
+
+  /** Drops the connection, if there is one, and goes on with the session on a new one. */
+  void reconnect() throws IOException {
+    reconnect(endpoint);
+  }
+
+  void reconnect(String to) throws IOException {
+    if (rpc != null) {
+      rpc.close();
+    }
+    rpc = RpcClient.connect(transport, to, "test", session.getClientId(), TIMEOUT_NS, Clock.SYSTEM);
+    Reply reply = openSession();
+    if (reply.getStatus() != Status.OK) {
+      throw new TakoException(reply.getStatus(), reply.getMessage());
+    }
+    session = reply.getSession();
+  }
+
+  Reply openSession() throws TakoException {
+    return call(
+        ++sequence,
+        Request.newBuilder()
+            .setOpenSession(
+                OpenSession.newBuilder()
+                    .setProtocolVersion(Layout.PROTOCOL_VERSION)
+                    .setLayoutHash(Layout.LAYOUT_HASH)
+                    .setUser(user)
+                    .setClientName("test"))
+            .build());
+  }
+
+  Reply call(Request request) throws TakoException {
+    return call(++sequence, request);
+  }
+
+  Reply call(long number, Request request) throws TakoException {
+    Request numbered = request.toBuilder().setAcknowledgedBelow(acknowledgedBelow).build();
+    Reply reply = rpc.call(session.getClientId(), number, numbered, System.nanoTime() + TIMEOUT_NS);
+    if (!request.hasOpenSession()) {
+      acknowledgedBelow = number;
+    }
+    return reply;
+  }
+
+  static Request mkdirs(String path) {
+    return Request.newBuilder()
+        .setMkdirs(Mkdirs.newBuilder().setPath(path).setPermission(0755).setCreateParents(true))
+        .build();
+  }
+
+  static Request create(String path, long grantBytes) {
+    return Request.newBuilder()
+        .setCreate(
+            Create.newBuilder()
+                .setPath(path)
+                .setPermission(0644)
+                .setReplication(1)
+                .setBlockSize(128 << 20)
+                .setGrantBytes(grantBytes))
+        .build();
+  }
+
+  /** Writes a small file whole. */
+  void writeInline(String path, byte[] data) throws TakoException {
+    OpenedFile file = ok(call(create(path, 0))).getOpenedFile();
+    ok(
+        call(
+            Request.newBuilder()
+                .setCommitExtents(
+                    CommitExtents.newBuilder()
+                        .setFileId(file.getFile().getId())
+                        .setLeaseEpoch(file.getLeaseEpoch())
+                        .setInlineData(ByteString.copyFrom(data))
+                        .setLength(data.length)
+                        .setClose(true)
+                        .setAllWritesCompleted(true))
+                .build()));
+  }
+
+  byte[] readInline(String path) throws TakoException {
+    return ok(call(
+            Request.newBuilder()
+                .setGetExtents(GetExtents.newBuilder().setPath(path).setLimit(10))
+                .build()))
+        .getExtentMap()
+        .getInlineData()
+        .toByteArray();
+  }
+
+  Reply stat(String path) throws TakoException {
+    return call(Request.newBuilder().setGetFile(GetFile.newBuilder().setPath(path)).build());
+  }
+
+  ServerStatus status() throws TakoException {
+    return ok(call(
+            Request.newBuilder().setGetServerStatus(GetServerStatus.getDefaultInstance()).build()))
+        .getServerStatus();
+  }
+
+  static Reply ok(Reply reply) throws TakoException {
+    if (reply.getStatus() != Status.OK) {
+      throw new TakoException(reply.getStatus(), reply.getMessage());
+    }
+    return reply;
+  }
+
+  /** A connection to the data zone for this session. */
+  QueuePair connectData() throws IOException {
+    ProtectionDomain domain = transport.allocateProtectionDomain();
+    CompletionQueue completions = transport.createCompletionQueue(16);
+    return transport.connect(
+        endpoint,
+        new QueuePairConfig(domain, completions, completions, 16, 0),
+        ConnectionInfo.ours(Layout.CONNECTION_DATA, session.getClientId(), 0, 0, 0).pack(),
+        TIMEOUT_NS);
+  }
+
+  @Override
+  public void close() {
+    rpc.close();
+    transport.close();
+  }
+}

@@ -1,0 +1,103 @@
+package io.takofs.server;
+
+import io.takofs.log.LogIdentity;
+import io.takofs.log.LogZone;
+import io.takofs.log.Persistence;
+import io.takofs.log.SegmentedLog;
+import io.takofs.server.groups.StaticGroups;
+import io.takofs.server.pool.Pool;
+import io.takofs.server.pool.PoolSizes;
+import io.takofs.server.store.PagedStore;
+import io.takofs.transport.Transport;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** A data server over tcp with a clock of its own; ticks when told, and can die without a word. */
+final class TestServer implements AutoCloseable {
+  static final String SUPERUSER = "root";
+
+  /** bob is in the group staff. */
+  static final StaticGroups GROUPS = new StaticGroups(Map.of("bob", List.of("staff")));
+
+  final ManualClock clock;
+  final DataServer server;
+  final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+  private final Pool pool;
+  private final Transport.Listener listener;
+  private boolean dead;
+
+  TestServer(Path directory, ManualClock clock) throws IOException {
+    this(directory, clock, PoolSizes.DATA_MIN);
+  }
+
+  TestServer(Path directory, ManualClock clock, long dataSize) throws IOException {
+    this.clock = clock;
+    pool =
+        Pool.openOrFormat(
+            directory, new PoolSizes(PoolSizes.PAGES_MIN, PoolSizes.LOG_MIN, dataSize));
+    PagedStore store = PagedStore.open(pool.pages());
+    SegmentedLog log =
+        SegmentedLog.open(
+            LogZone.of(pool.log(), 0, pool.log().length(), Persistence.NONE),
+            new LogIdentity(1, (int) pool.epoch(), 1),
+            store.checkpointIndex());
+    ServerSettings settings =
+        new ServerSettings(
+            SUPERUSER,
+            "supergroup",
+            true,
+            128 << 20,
+            1 << 20,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(60),
+            Duration.ofMinutes(20),
+            Duration.ofSeconds(2));
+    server =
+        new DataServer(
+            clock, settings, pool.epoch(), store, log, pool.arenas(), GROUPS, Runnable::run, 16);
+    server.recover();
+    listener = transport.listen("127.0.0.1:0", server.serve(transport));
+  }
+
+  String endpoint() {
+    return listener.endpoint();
+  }
+
+  long epoch() {
+    return pool.epoch();
+  }
+
+  /** Lets {@code millis} pass, ticking four times a second. */
+  void pass(long millis) {
+    for (long passed = 0; passed < millis; passed += 250) {
+      clock.advanceMillis(250);
+      server.tick();
+    }
+  }
+
+  /** The process dies: nothing is finished, nothing is written. */
+  void kill() {
+    if (!dead) {
+      dead = true;
+      listener.close();
+      transport.close();
+      pool.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (!dead) {
+      dead = true;
+      listener.close();
+      server.close();
+      transport.close();
+      pool.close();
+    }
+  }
+}
