@@ -5,6 +5,7 @@ import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.server.store.PagedStore;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -67,7 +68,7 @@ public final class Pool implements AutoCloseable {
       try (MappedMemory header = map(directory.meta(), 0, Layout.POOL_ALIGN);
           MappedMemory pages = map(directory.meta(), sizes.pageOffset(), sizes.pages())) {
         PagedStore.format(pages);
-        fresh.write(header.slice(0, Superblock.AREA));
+        write(fresh, header);
       }
     } finally {
       lock.close();
@@ -90,7 +91,7 @@ public final class Pool implements AutoCloseable {
         long offset = (long) i * Layout.ARENA_SIZE;
         arenas.add(map(mapped, directory.data(), offset, sizes.arenaLength(i)));
       }
-      Superblock superblock = takeOver(directory, header.slice(0, Superblock.AREA));
+      Superblock superblock = takeOver(directory, header);
       return new Pool(directory, lock, superblock, header, pages, log, arenas);
     } catch (TakoException | RuntimeException e) {
       mapped.forEach(MappedMemory::close);
@@ -116,8 +117,9 @@ public final class Pool implements AutoCloseable {
     return pool;
   }
 
-  private static Superblock takeOver(PoolDirectory directory, ByteBuffer area)
+  private static Superblock takeOver(PoolDirectory directory, MappedMemory header)
       throws TakoException {
+    ByteBuffer area = header.slice(0, Superblock.AREA);
     Superblock last = Superblock.read(area, directory.meta().toString());
     if (!Superblock.bothValid(area)) {
       LOG.warn("{}: one copy of the superblock was damaged and is written anew", directory.meta());
@@ -129,8 +131,23 @@ public final class Pool implements AutoCloseable {
             last.writeSequence() + 1,
             ProcessHandle.current().pid(),
             last.sizes());
-    next.write(area);
+    write(next, header);
     return next;
+  }
+
+  private static void write(Superblock superblock, MappedMemory header) {
+    superblock.write(header.slice(0, Superblock.AREA), offset -> persist(header, offset));
+  }
+
+  private static void persist(MappedMemory header, int offset) {
+    if (!header.isDurable()) {
+      return;
+    }
+    try {
+      header.persist(offset, Layout.SUPERBLOCK_SIZE);
+    } catch (IOException e) {
+      throw new UncheckedIOException("superblock cannot be made durable", e);
+    }
   }
 
   private static MappedMemory map(List<MappedMemory> mapped, Path file, long offset, long length)

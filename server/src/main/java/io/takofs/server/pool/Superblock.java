@@ -6,6 +6,7 @@ import io.takofs.proto.Status;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.IntConsumer;
 import java.util.zip.CRC32C;
 
 /**
@@ -66,18 +67,23 @@ record Superblock(long poolId, long epoch, long writeSequence, long ownerPid, Po
     return true;
   }
 
-  /** Writes both copies; at every moment one of them is whole. */
-  void write(ByteBuffer area) {
+  /**
+   * Writes both copies; at every moment one of them is whole.
+   *
+   * @param persist makes the copy at an offset durable
+   */
+  void write(ByteBuffer area, IntConsumer persist) {
     ByteBuffer encoded = encode();
     ByteBuffer a = copy(area, 0);
     ByteBuffer b = copy(area, Layout.SUPERBLOCK_COPY_B);
     boolean firstA = !isValid(a) || (isValid(b) && sequence(a) < sequence(b));
     int first = firstA ? 0 : Layout.SUPERBLOCK_COPY_B;
     int second = Layout.SUPERBLOCK_COPY_B - first;
-    area.put(first, encoded, 0, Layout.SUPERBLOCK_SIZE);
-    VarHandle.fullFence();
-    area.put(second, encoded, 0, Layout.SUPERBLOCK_SIZE);
-    VarHandle.fullFence();
+    for (int offset : new int[] {first, second}) {
+      area.put(offset, encoded, 0, Layout.SUPERBLOCK_SIZE);
+      persist.accept(offset);
+      VarHandle.fullFence();
+    }
   }
 
   private ByteBuffer encode() {

@@ -55,9 +55,13 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
     ByteBuffer b = copy(memory, 1);
     boolean firstA = !isValid(a) || (isValid(b) && generation(a) < generation(b));
     VarHandle.fullFence();
-    (firstA ? a : b).put(0, encoded, 0, Layout.CHECKPOINT_SIZE);
-    VarHandle.fullFence();
-    (firstA ? b : a).put(0, encoded, 0, Layout.CHECKPOINT_SIZE);
+    replace(memory, firstA ? 0 : 1, encoded);
+    replace(memory, firstA ? 1 : 0, encoded);
+  }
+
+  private static void replace(PageMemory memory, int page, ByteBuffer encoded) {
+    copy(memory, page).put(0, encoded, 0, Layout.CHECKPOINT_SIZE);
+    memory.persist(page, Layout.CHECKPOINT_SIZE);
     VarHandle.fullFence();
   }
 

@@ -26,8 +26,8 @@ final class PageAllocator {
   /** Part of the pages that live data may not fill, so that changes find fresh pages. */
   private static final int HEADROOM_PART = 8;
 
-  /** Pages of headroom below which a small zone could not apply an entry. */
-  private static final int HEADROOM_MIN = 256;
+  /** Pages that CHANGES_PER_CHECK changes may copy, and some: in a small zone trees are low. */
+  private static final int HEADROOM_MIN = 5 * Store.CHANGES_PER_CHECK / 2 + 20;
 
   /** Part of the pages that growth may not fill, kept for entries that shrink the state. */
   private static final int SHRINK_PART = 64;
@@ -55,7 +55,7 @@ final class PageAllocator {
     this.memory = memory;
     this.generation = generation;
     int pages = memory.pages() - PagedStore.FIRST_PAGE;
-    headroom = Math.max(pages / HEADROOM_PART, Math.min(pages / 4, HEADROOM_MIN));
+    headroom = Math.max(pages / HEADROOM_PART, Math.min(pages / 3, HEADROOM_MIN));
     liveMax = pages - headroom;
     growthMax = liveMax - Math.max(liveMax / SHRINK_PART, LEVELS);
     for (int page = memory.pages() - 1; page >= PagedStore.FIRST_PAGE; page--) {
@@ -134,7 +134,7 @@ final class PageAllocator {
           "the page zone is full: "
               + live
               + " of "
-              + growthMax
+              + liveMax
               + " pages hold metadata; delete files, or format a larger pool");
     }
   }
@@ -162,7 +162,7 @@ final class PageAllocator {
 
   /** Whether free pages run low. */
   boolean isLow() {
-    return free.size() < headroom / 4 * 3;
+    return free.size() < headroom / 8 * 7;
   }
 
   int live() {
@@ -195,6 +195,7 @@ final class PageAllocator {
       int at = memory.offset(page);
       if (Page.generation(b, at) == frozen) {
         Page.seal(b, at, crc);
+        memory.persist(page, Layout.PAGE_SIZE);
       }
     }
     return sealed == frozenChanged.size();

@@ -2,6 +2,8 @@ package io.takofs.server.store;
 
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -21,10 +23,12 @@ final class PageMemory {
 
   private final ByteBuffer[] chunks;
   private final int pages;
+  private final MappedMemory durable; // null where bytes do not outlive a loss of power anyway
 
-  private PageMemory(ByteBuffer[] chunks, int pages) {
+  private PageMemory(ByteBuffer[] chunks, int pages, MappedMemory durable) {
     this.chunks = chunks;
     this.pages = pages;
+    this.durable = durable;
   }
 
   /** All of {@code zone}. */
@@ -35,13 +39,14 @@ final class PageMemory {
       long from = (long) i << CHUNK_SHIFT;
       chunks[i] = zone.slice(from, (int) Math.min(1L << CHUNK_SHIFT, zone.length() - from));
     }
-    return new PageMemory(chunks, (int) (zone.length() >>> PAGE_SHIFT));
+    MappedMemory durable = zone.isDurable() ? zone : null;
+    return new PageMemory(chunks, (int) (zone.length() >>> PAGE_SHIFT), durable);
   }
 
   /** All of {@code buffer}, at most a GiB. */
   static PageMemory of(ByteBuffer buffer) {
     ByteBuffer chunk = buffer.slice(0, buffer.capacity()).order(ByteOrder.LITTLE_ENDIAN);
-    return new PageMemory(new ByteBuffer[] {chunk}, buffer.capacity() >>> PAGE_SHIFT);
+    return new PageMemory(new ByteBuffer[] {chunk}, buffer.capacity() >>> PAGE_SHIFT, null);
   }
 
   int pages() {
@@ -56,5 +61,17 @@ final class PageMemory {
   /** Where in its buffer {@code page} begins. */
   int offset(int page) {
     return (page & IN_CHUNK_MASK) << PAGE_SHIFT;
+  }
+
+  /** Makes the first {@code length} bytes of {@code page} as durable as the memory can. */
+  void persist(int page, int length) {
+    if (durable == null) {
+      return;
+    }
+    try {
+      durable.persist((long) page << PAGE_SHIFT, length);
+    } catch (IOException e) {
+      throw new UncheckedIOException("page " + page + " cannot be made durable", e);
+    }
   }
 }

@@ -59,7 +59,7 @@ public interface Store extends AutoCloseable {
   boolean checkpointDue();
 
   /** Keys that may change, whatever the size of the store, between two checks. */
-  int CHANGES_PER_CHECK = 32;
+  int CHANGES_PER_CHECK = 128;
 
   /**
    * Whether {@code changes} puts and removes, of whatever keys in whatever maps, are sure to find

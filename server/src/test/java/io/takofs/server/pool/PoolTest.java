@@ -183,7 +183,7 @@ class PoolTest {
         assertThat(Superblock.bothValid(area)).isFalse();
         Superblock read = Superblock.read(area, "here");
         assertThat(read.sizes()).isEqualTo(SMALL);
-        read.write(area);
+        read.write(area, offset -> {});
         assertThat(Superblock.bothValid(area)).isTrue();
       }
     }
@@ -208,7 +208,7 @@ class PoolTest {
 
   private static byte[] image(Superblock superblock) {
     ByteBuffer area = ByteBuffer.allocate(Superblock.AREA).order(ByteOrder.LITTLE_ENDIAN);
-    superblock.write(area);
+    superblock.write(area, offset -> {});
     return area.array();
   }
 

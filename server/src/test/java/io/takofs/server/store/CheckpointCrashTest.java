@@ -62,7 +62,7 @@ class CheckpointCrashTest {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 4})
+  @ValueSource(longs = {1, 2, 3})
   void shouldOpenAtTheLastFinishedCheckpointWheneverItCrashes(long seed) throws Exception {
     Random random = new Random(seed);
     format();
@@ -156,7 +156,7 @@ class CheckpointCrashTest {
     }
     store.checkpoint(1);
     int corrupt = 0;
-    for (int flip = 0; flip < 1000; flip++) {
+    for (int flip = 0; flip < 500; flip++) {
       long bit = 8L * 2 * Layout.PAGE_SIZE + random.nextInt(8 * (BYTES - 2 * Layout.PAGE_SIZE));
       image.put(0, memory, 0, BYTES);
       flip(bit);
@@ -169,7 +169,7 @@ class CheckpointCrashTest {
         corrupt++;
       }
     }
-    long expected = 1000 * store.pagesUsed() / (PAGES - 2);
+    long expected = 500 * store.pagesUsed() / (PAGES - 2);
     assertThat((long) corrupt).isBetween(expected / 2, expected * 2);
   }
 
@@ -182,7 +182,7 @@ class CheckpointCrashTest {
     }
     store.checkpoint(5);
     for (int copy = 0; copy < 2; copy++) {
-      for (int bit = 0; bit < 8 * Layout.CHECKPOINT_SIZE; bit += 1 + random.nextInt(20)) {
+      for (int bit = 0; bit < 8 * Layout.CHECKPOINT_SIZE; bit += 1 + random.nextInt(40)) {
         image.put(0, memory, 0, BYTES);
         flip(8L * copy * Layout.PAGE_SIZE + bit);
         PagedStore opened = PagedStore.open(PageMemory.of(image));
