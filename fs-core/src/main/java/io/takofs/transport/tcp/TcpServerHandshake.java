@@ -4,9 +4,11 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.takofs.layout.Layout;
 import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.OfferedTransport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +24,7 @@ final class TcpServerHandshake implements TcpInput {
   private final TcpTransport transport;
   private final TcpChannel channel;
   private final ConnectionAcceptor acceptor;
-  private final Supplier<byte[]> offers;
+  private final Supplier<List<OfferedTransport>> offers;
   private final ByteBuffer hello = TcpHandshake.newBuffer(Layout.TCP_HELLO_SIZE);
   private boolean answered;
 
@@ -30,7 +32,7 @@ final class TcpServerHandshake implements TcpInput {
       TcpTransport transport,
       TcpChannel channel,
       ConnectionAcceptor acceptor,
-      Supplier<byte[]> offers) {
+      Supplier<List<OfferedTransport>> offers) {
     this.transport = transport;
     this.channel = channel;
     this.acceptor = acceptor;
@@ -82,7 +84,7 @@ final class TcpServerHandshake implements TcpInput {
         || maxSends > TcpTransport.MAX_SENDS) {
       refuse("the hello is malformed");
     } else if (kind == Layout.TCP_DISCOVER) {
-      last(Layout.TCP_OFFERS, offers.get());
+      last(Layout.TCP_OFFERS, OfferList.encode(offers.get()));
     } else if (kind == Layout.TCP_CONNECT) {
       byte[] privateData = new byte[length];
       hello.get(Layout.TCP_HELLO_PRIVATE_DATA_OFFSET, privateData);

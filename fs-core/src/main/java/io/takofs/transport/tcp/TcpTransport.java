@@ -15,6 +15,7 @@ import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.OfferedTransport;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
@@ -22,6 +23,7 @@ import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -82,11 +84,17 @@ public final class TcpTransport implements Transport {
   @Override
   public Transport.Listener listen(String endpoint, ConnectionAcceptor acceptor)
       throws IOException {
-    return listen(endpoint, acceptor, () -> new byte[0]);
+    return listen(endpoint, acceptor, List::of);
   }
 
-  private Transport.Listener listen(
-      String endpoint, ConnectionAcceptor acceptor, Supplier<byte[]> offers) throws IOException {
+  /**
+   * As {@link #listen(String, ConnectionAcceptor)}, and answers {@link #discover} on the same port.
+   *
+   * @param offers asked on an event loop for each discovery
+   */
+  public Transport.Listener listen(
+      String endpoint, ConnectionAcceptor acceptor, Supplier<List<OfferedTransport>> offers)
+      throws IOException {
     InetSocketAddress address = HostPort.parse(endpoint);
     ServerBootstrap bootstrap =
         new ServerBootstrap()
@@ -127,6 +135,17 @@ public final class TcpTransport implements Transport {
         Layout.TCP_ACCEPTED,
         channel -> (maxSends, answer) -> newPair(channel, config, maxSends, answer),
         QueuePair::close,
+        timeoutNs);
+  }
+
+  /** Asks the listener at {@code endpoint} which transports its server offers beside tcp. */
+  public List<OfferedTransport> discover(String endpoint, long timeoutNs) throws IOException {
+    return converse(
+        endpoint,
+        TcpHandshake.hello(Layout.TCP_DISCOVER, 0, new byte[0]),
+        Layout.TCP_OFFERS,
+        channel -> (maxSends, answer) -> OfferList.decode(endpoint, answer),
+        offers -> {},
         timeoutNs);
   }
 
