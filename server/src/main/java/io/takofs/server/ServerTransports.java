@@ -3,11 +3,15 @@ package io.takofs.server;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.transport.Transport;
+import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The transports of a server and where they listen.
@@ -18,11 +22,22 @@ final class ServerTransports implements AutoCloseable {
   /** Threads that serve tcp connections, at most. */
   private static final int EVENT_LOOPS_MAX = 8;
 
+  private static final Logger LOG = LoggerFactory.getLogger(ServerTransports.class);
+
+  private ShmTransport shm;
+  private Transport.Listener shmListener;
   private TcpTransport tcp;
   private Transport.Listener tcpListener;
 
   /** Opens all transports and lets {@code server} serve over them. */
   void listen(DataServer server, TakoConfig config, Path shmDirectory) throws IOException {
+    Optional<String> cause = ShmTransport.unavailabilityCause();
+    if (cause.isPresent()) {
+      LOG.warn("shared memory is not offered: {}; clients of this host use tcp", cause.get());
+    } else {
+      shm = ShmTransport.create(shmDirectory);
+      shmListener = shm.listen("", server.serve(shm));
+    }
     int loops = Math.min(EVENT_LOOPS_MAX, Runtime.getRuntime().availableProcessors());
     tcp =
         new TcpTransport(
@@ -44,7 +59,7 @@ final class ServerTransports implements AutoCloseable {
 
   /** For people. */
   String text() {
-    return "tcp";
+    return shmListener == null ? "tcp" : "shm and tcp";
   }
 
   /** No new connections from now on. */
@@ -52,12 +67,18 @@ final class ServerTransports implements AutoCloseable {
     if (tcpListener != null) {
       tcpListener.close();
     }
+    if (shmListener != null) {
+      shmListener.close();
+    }
   }
 
   @Override
   public void close() {
     if (tcp != null) {
       tcp.close();
+    }
+    if (shm != null) {
+      shm.close();
     }
   }
 }
