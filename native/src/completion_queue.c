@@ -14,8 +14,16 @@
 #include "doorbell.h"
 #include "tako/core.h"
 
-/* The longest sleep without a look at all queue pairs: what a spoilt ready bit can cost. */
-#define SLEEP_MAX_NS INT64_C(50000000)
+/*
+ * The longest sleep without a look at all queue pairs: what a spoilt ready bit can cost. A test of
+ * wake-ups makes it long, so that a lost one is not made good.
+ */
+#ifndef TAKO_SLEEP_MAX_NS
+#define TAKO_SLEEP_MAX_NS INT64_C(100000000)
+#endif
+
+/* The longest await, so that the end of one can be computed: about a year. */
+#define WAIT_MAX_NS (INT64_C(1) << 55)
 
 /* Polls without a look at all queue pairs; the same for a poller that never sleeps. */
 #define POLLS_PER_SWEEP 16384
@@ -52,12 +60,14 @@ static bool has_news(const struct tako_shm_completion_queue *cq)
 	       __atomic_load_n(&cq->wakeup, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* Makes the next poll look at every queue pair. */
-static void sweep(struct tako_shm_completion_queue *cq)
+/* Makes the next poll look at every queue pair, or only at those with something in the inbox. */
+static void sweep(struct tako_shm_completion_queue *cq, bool only_with_news)
 {
-	cq->polls_to_sweep = POLLS_PER_SWEEP;
 	for (uint32_t slot = 0; slot < TAKO_SHM_QUEUE_PAIRS; slot++) {
-		if (__atomic_load_n(slot_of(cq, slot), __ATOMIC_RELAXED) != 0)
+		const struct tako_shm_queue_pair *qp =
+		    (const struct tako_shm_queue_pair *)(uintptr_t)__atomic_load_n(
+			slot_of(cq, slot), __ATOMIC_ACQUIRE);
+		if (qp != NULL && (!only_with_news || tako_qp_has_news(qp)))
 			tako_ready_set(&cq->summary, tako_ready_words(cq->ready), slot);
 	}
 }
@@ -97,8 +107,10 @@ int tako_cq_poll(struct tako_shm_completion_queue *cq, struct tako_shm_completio
 {
 	if (max <= 0)
 		return 0;
-	if (cq->polls_to_sweep == 0)
-		sweep(cq);
+	if (cq->polls_to_sweep == 0) {
+		cq->polls_to_sweep = POLLS_PER_SWEEP;
+		sweep(cq, false);
+	}
 	cq->polls_to_sweep--;
 
 	struct tako_shm_doorbell *doorbell = doorbell_of(cq);
@@ -158,21 +170,31 @@ static bool spin(struct tako_shm_completion_queue *cq, int64_t ns)
 	return has_news(cq);
 }
 
-int tako_cq_await(struct tako_shm_completion_queue *cq, int64_t timeout_ns)
+/* Sleeps until there is news or `end`; true in the first case. */
+static bool sleep_until(struct tako_shm_completion_queue *cq, int64_t end)
 {
-	if (timeout_ns < 0)
-		timeout_ns = 0;
-	bool news = spin(cq, cq->spin_ns < timeout_ns ? cq->spin_ns : timeout_ns);
-	if (!news && timeout_ns > cq->spin_ns) {
-		struct tako_shm_doorbell *doorbell = doorbell_of(cq);
-		int64_t left = timeout_ns - cq->spin_ns;
+	struct tako_shm_doorbell *doorbell = doorbell_of(cq);
+	for (;;) {
+		int64_t left = end - now_ns();
+		if (left <= 0)
+			return has_news(cq);
 		__atomic_store_n(&doorbell->sleeping, 1, __ATOMIC_SEQ_CST);
 		if (!has_news(cq))
-			tako_doorbell_sleep(doorbell, left < SLEEP_MAX_NS ? left : SLEEP_MAX_NS);
+			tako_doorbell_sleep(doorbell,
+					    left < TAKO_SLEEP_MAX_NS ? left : TAKO_SLEEP_MAX_NS);
 		__atomic_store_n(&doorbell->sleeping, 0, __ATOMIC_SEQ_CST);
-		if (!has_news(cq))
-			cq->polls_to_sweep = 0;
+		if (has_news(cq))
+			return true;
+		sweep(cq, true);
 	}
+}
+
+int tako_cq_await(struct tako_shm_completion_queue *cq, int64_t timeout_ns)
+{
+	int64_t timeout = timeout_ns < 0 ? 0 : timeout_ns;
+	int64_t end = now_ns() + (timeout < WAIT_MAX_NS ? timeout : WAIT_MAX_NS);
+	if (!spin(cq, cq->spin_ns < timeout ? cq->spin_ns : timeout))
+		(void)sleep_until(cq, end);
 	return (int)__atomic_exchange_n(&cq->wakeup, 0, __ATOMIC_SEQ_CST);
 }
 

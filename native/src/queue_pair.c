@@ -110,7 +110,10 @@ static int send_immediate(struct tako_shm_queue_pair *qp, const struct tako_shm_
 {
 	struct tako_shm_inbox *inbox = pointer(qp->peer_inbox);
 	uint64_t index = qp->credits_used;
-	if (__atomic_load_n(&inbox->posted, __ATOMIC_ACQUIRE) <= index)
+	/* The peer's line is looked at only when the credits known of are used up. */
+	if (qp->credits_seen <= index)
+		qp->credits_seen = __atomic_load_n(&inbox->posted, __ATOMIC_ACQUIRE);
+	if (qp->credits_seen <= index)
 		return TAKO_SHM_RECEIVER_NOT_READY;
 	qp->credits_used = index + 1;
 
@@ -157,13 +160,14 @@ static int execute(struct tako_shm_queue_pair *qp, const struct tako_shm_work *w
 	}
 	switch (work->opcode) {
 	case TAKO_SHM_OP_WRITE:
-		copy_out(work, remote);
-		return TAKO_SHM_SUCCESS;
 	case TAKO_SHM_OP_WRITE_WITH_IMMEDIATE:
-		copy_out(work, remote);
-		return send_immediate(qp, work);
+		if (remote != NULL)
+			copy_out(work, remote);
+		return work->opcode == TAKO_SHM_OP_WRITE ? TAKO_SHM_SUCCESS
+							 : send_immediate(qp, work);
 	case TAKO_SHM_OP_READ:
-		copy_in(work, remote);
+		if (remote != NULL)
+			copy_in(work, remote);
 		return TAKO_SHM_SUCCESS;
 	default:
 		return execute_atomic(work, remote);
@@ -348,6 +352,14 @@ static bool has_overrun(const struct tako_shm_queue_pair *qp)
 	    &receives_of(pointer(qp->inbox))[done & qp->receive_mask];
 	return __atomic_load_n(&receive->sequence, __ATOMIC_ACQUIRE) == (uint32_t)(done + 1) &&
 	       done == __atomic_load_n(&qp->receives_posted, __ATOMIC_SEQ_CST);
+}
+
+bool tako_qp_has_news(const struct tako_shm_queue_pair *qp)
+{
+	uint64_t done = __atomic_load_n(&qp->receives_done, __ATOMIC_RELAXED);
+	struct tako_shm_receive *receive =
+	    &receives_of(pointer(qp->inbox))[done & qp->receive_mask];
+	return __atomic_load_n(&receive->sequence, __ATOMIC_ACQUIRE) == (uint32_t)(done + 1);
 }
 
 static bool is_drained(const struct tako_shm_queue_pair *qp, bool sends, bool receives)

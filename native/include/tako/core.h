@@ -6,6 +6,7 @@
 #ifndef TAKO_CORE_H
 #define TAKO_CORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -86,7 +87,7 @@ int tako_cq_wake(struct tako_shm_completion_queue *cq);
 enum tako_post_result {
 	TAKO_POST_DONE = 0,
 	TAKO_POST_WANTS_MAPPING =
-	    1,		      /* map wanted_rkey, or make it known as refused, and call again */
+	    1,		       /* map wanted_rkey, or make it known as refused, and call again */
 	TAKO_POST_FAILED = 16, /* plus a status: the pair just went into error by that */
 };
 
@@ -106,5 +107,8 @@ int tako_qp_fail(struct tako_shm_queue_pair *qp, uint32_t state);
  */
 int tako_qp_drain(struct tako_shm_queue_pair *qp, struct tako_shm_completion_queue *cq,
 		  uint32_t slot, struct tako_shm_completion *out, int max);
+
+/* For completion_queue.c: whether the peer put something into the inbox, whatever the bits say. */
+bool tako_qp_has_news(const struct tako_shm_queue_pair *qp);
 
 #endif

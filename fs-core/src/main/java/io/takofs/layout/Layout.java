@@ -750,6 +750,9 @@ public final class Layout {
   /** Offset of {@code SHM_QUEUE_PAIR.receives_posted}: receives ever posted; the posting thread's. */
   public static final int SHM_QUEUE_PAIR_RECEIVES_POSTED_OFFSET = 152;
 
+  /** Offset of {@code SHM_QUEUE_PAIR.credits_seen}: receives the peer had posted when last looked at; the posting thread's. */
+  public static final int SHM_QUEUE_PAIR_CREDITS_SEEN_OFFSET = 160;
+
   /** Offset of {@code SHM_QUEUE_PAIR.sent_head}: send completions ever polled; the polling thread's. */
   public static final int SHM_QUEUE_PAIR_SENT_HEAD_OFFSET = 192;
 
@@ -784,7 +787,7 @@ public final class Layout {
   public static final int SHM_COMPLETION_QUEUE_QUEUE_PAIRS_OFFSET = 640;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x12878c9aac91dc35L;
+  public static final long LAYOUT_HASH = 0xc03be654a14682f3L;
 
   private Layout() {}
 }
