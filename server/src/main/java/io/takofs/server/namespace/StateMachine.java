@@ -18,10 +18,10 @@ import java.util.List;
  */
 public final class StateMachine {
   /** Changes that must still fit after an ordinary entry, so that deleting always works. */
-  private static final int SPARE = 32;
+  private static final int SPARE = 16;
 
   /** Changes that must fit for an ordinary request to be logged. */
-  private static final int ADMISSION = 128;
+  private static final int ADMISSION = 64;
 
   private final State state;
 

@@ -37,6 +37,7 @@ final class Harness {
 
   final List<Long> arenas;
   final List<LogEntry> log = new ArrayList<>();
+  final List<Reply> replies = new ArrayList<>();
   final Limits limits = Limits.defaults(SUPERUSER);
   Store store;
   StateMachine machine;
@@ -61,7 +62,8 @@ final class Harness {
   Reply apply(LogEntry.Builder entry) {
     entry.setTimeMs(++timeMs).addAllLapsedClients(lapsed);
     log.add(entry.build());
-    return machine.apply(log.size(), entry.build());
+    replies.add(machine.apply(log.size(), entry.build()));
+    return replies.get(replies.size() - 1);
   }
 
   Reply reclaim(int limit) {

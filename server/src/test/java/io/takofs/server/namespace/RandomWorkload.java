@@ -1,0 +1,373 @@
+package io.takofs.server.namespace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Create;
+import io.takofs.proto.Extent;
+import io.takofs.proto.ExtentMap;
+import io.takofs.proto.FileInfo;
+import io.takofs.proto.FileType;
+import io.takofs.proto.GetExtents;
+import io.takofs.proto.LogEntry;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Status;
+import io.takofs.proto.Truncate;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+
+/** Random operations of several clients on few names, each compared with the reference. */
+final class RandomWorkload {
+  /** A file that a client believes it has open. */
+  private static final class Writer {
+    final Harness.Client client;
+    final OpenedFile opened;
+    final ReferenceModel.Node file;
+    final List<Extent> grants = new ArrayList<>();
+
+    Writer(Harness.Client client, OpenedFile opened, ReferenceModel.Node file) {
+      this.client = client;
+      this.opened = opened;
+      this.file = file;
+    }
+  }
+
+  private static final int CLIENTS = 3;
+  private static final String[] NAMES = {"a", "b", "c"};
+
+  final Harness server;
+  private final Random random;
+  private final ReferenceModel model = new ReferenceModel();
+  private final List<Harness.Client> clients = new ArrayList<>();
+  private final List<Writer> writers = new ArrayList<>();
+
+  RandomWorkload(Harness server, long seed) {
+    this.server = server;
+    this.random = new Random(seed);
+    for (int i = 0; i < CLIENTS; i++) {
+      clients.add(server.superuser());
+    }
+  }
+
+  void run(int operations) {
+    for (int i = 0; i < operations; i++) {
+      step();
+    }
+  }
+
+  void step() {
+    Harness.Client client = clients.get(random.nextInt(CLIENTS));
+    switch (random.nextInt(20)) {
+      case 0, 1, 2 -> mkdirs(client, path());
+      case 3, 4, 5 -> create(client, path(), random.nextBoolean(), random.nextBoolean());
+      case 6 -> append(client, path());
+      case 7, 8, 9 -> rename(client, path(), path(), random.nextBoolean());
+      case 10, 11 -> delete(client, path(), random.nextInt(3) == 0);
+      case 12, 13, 14, 15 -> write(false);
+      case 16 -> write(true);
+      case 17 -> truncate(client, path());
+      case 18 -> housekeeping();
+      default -> rare(client);
+    }
+  }
+
+  private String path() {
+    StringBuilder path = new StringBuilder();
+    int depth = random.nextInt(20) == 0 ? 0 : 1 + random.nextInt(3);
+    for (int i = 0; i < depth; i++) {
+      path.append('/').append(NAMES[random.nextInt(NAMES.length)]);
+    }
+    return depth == 0 ? "/" : path.toString();
+  }
+
+  private static Reply expect(Reply reply, Status expected, String what) {
+    assertThat(reply.getStatus()).as("%s: %s", what, reply).isEqualTo(expected);
+    return reply;
+  }
+
+  private void mkdirs(Harness.Client client, String path) {
+    expect(client.mkdirs(path), model.mkdirs(path), "mkdirs " + path);
+  }
+
+  private void create(Harness.Client client, String path, boolean overwrite, boolean parents) {
+    ReferenceModel.Node file = new ReferenceModel.Node(false);
+    Status expected =
+        path.equals("/")
+            ? Status.ALREADY_EXISTS
+            : model.create(client.id, path, overwrite, parents, file);
+    Reply reply =
+        client.create(
+            Create.newBuilder()
+                .setPath(path)
+                .setPermission(0644)
+                .setOverwrite(overwrite)
+                .setCreateParents(parents));
+    expect(reply, expected, "create " + path);
+    if (expected == Status.OK) {
+      file.epoch = reply.getOpenedFile().getLeaseEpoch();
+      model.files.put(reply.getOpenedFile().getFile().getId(), file);
+      writers.add(new Writer(client, reply.getOpenedFile(), file));
+    }
+  }
+
+  private void append(Harness.Client client, String path) {
+    Status expected = model.append(client.id, path);
+    Reply reply = expect(client.append(path), expected, "append " + path);
+    if (expected == Status.OK) {
+      OpenedFile opened = reply.getOpenedFile();
+      ReferenceModel.Node file = model.get(path);
+      assertThat(opened.getInlineData()).isEqualTo(file.inline);
+      file.epoch = opened.getLeaseEpoch();
+      assertThat(opened.hasLastExtent() ? opened.getLastExtent() : null).isEqualTo(file.growing());
+      writers.add(new Writer(client, opened, file));
+    }
+  }
+
+  private void rename(Harness.Client client, String source, String target, boolean overwrite) {
+    expect(
+        client.rename(source, target, overwrite),
+        model.rename(source, target, overwrite),
+        "rename " + source + " to " + target);
+  }
+
+  private void delete(Harness.Client client, String path, boolean recursive) {
+    Status expected = model.delete(path, recursive);
+    expect(client.delete(path, recursive), expected, "delete " + path);
+    // A writer below a deleted directory learns of it when its file is reclaimed.
+    while (server.machine.reclaimPending()) {
+      server.reclaim(1 + random.nextInt(4));
+    }
+  }
+
+  // ---- data -------------------------------------------------------------------------------------
+
+  private void write(boolean close) {
+    if (writers.isEmpty()) {
+      return;
+    }
+    int chosen = random.nextInt(writers.size());
+    Writer writer = writers.get(chosen);
+    boolean holds = holds(writer);
+    if (close || !holds) {
+      writers.remove(chosen);
+    }
+    if (random.nextInt(3) == 0 && writer.file.extents.isEmpty()) {
+      writeInline(writer, holds, close);
+    } else {
+      writeExtents(writer, holds, close);
+    }
+  }
+
+  private static boolean holds(Writer writer) {
+    return writer.file.writer == writer.client.id
+        && writer.file.epoch == writer.opened.getLeaseEpoch();
+  }
+
+  /** What a writer without the lease is told. */
+  private Status lost(Writer writer) {
+    return clients.contains(writer.client) ? Status.LEASE_LOST : Status.SESSION_EXPIRED;
+  }
+
+  private void writeInline(Writer writer, boolean holds, boolean close) {
+    ReferenceModel.Node file = writer.file;
+    byte[] more = new byte[random.nextInt(100)];
+    random.nextBytes(more);
+    ByteString data = file.inline.concat(ByteString.copyFrom(more));
+    boolean fits = data.size() <= server.limits.inlineMax();
+    Reply reply =
+        writer.client.commit(commit(writer, close).setInlineData(data).setLength(data.size()));
+    Status ok = fits ? Status.OK : Status.INVALID_ARGUMENT;
+    expect(reply, holds ? ok : lost(writer), "inline commit");
+    if (reply.getStatus() == Status.OK) {
+      file.inline = data;
+      committed(writer, data.size(), close);
+    }
+  }
+
+  private void writeExtents(Writer writer, boolean holds, boolean close) {
+    ReferenceModel.Node file = writer.file;
+    if (writer.grants.isEmpty()) {
+      Reply granted = writer.client.grant(writer.opened, 1 + random.nextInt(3 * 65536));
+      if (!holds) {
+        expect(granted, lost(writer), "grant");
+        return;
+      }
+      if (granted.getStatus() != Status.NO_SPACE) {
+        expect(granted, Status.OK, "grant");
+        writer.grants.addAll(granted.getGrants().getExtentsList());
+      }
+    }
+    List<Extent> extents = new ArrayList<>(file.extents);
+    List<Extent> changed = new ArrayList<>();
+    long end = file.inline.isEmpty() ? file.length : 0;
+    if (file.growing() != null && random.nextBoolean()) {
+      Extent extent = extents.remove(extents.size() - 1);
+      int length =
+          extent.getLength() + random.nextInt(extent.getCapacity() - extent.getLength() + 1);
+      changed.add(Harness.written(extent, extent.getFileOffset(), length));
+      end = extent.getFileOffset() + length;
+    }
+    List<Extent> rest = new ArrayList<>(writer.grants);
+    for (int use = random.nextInt(rest.size() + 1); use > 0; use--) {
+      Extent grant = rest.remove(0);
+      int least = end == 0 ? (int) Math.max(1, file.length) : 1;
+      int length = least + random.nextInt(grant.getCapacity() - least + 1);
+      changed.add(Harness.written(grant, end, length));
+      end += length;
+    }
+    if (changed.isEmpty()) {
+      end = file.length;
+    }
+    Reply reply = writer.client.commit(commit(writer, close).addAllExtents(changed).setLength(end));
+    expect(reply, holds ? Status.OK : lost(writer), "commit");
+    if (holds) {
+      writer.grants.retainAll(rest);
+      if (!changed.isEmpty()) {
+        file.inline = ByteString.EMPTY;
+        extents.addAll(changed);
+        file.extents = extents;
+      }
+      committed(writer, end, close);
+    }
+  }
+
+  private CommitExtents.Builder commit(Writer writer, boolean close) {
+    return Harness.commit(writer.opened)
+        .setClose(close)
+        .setAllWritesCompleted(random.nextBoolean());
+  }
+
+  private void committed(Writer writer, long length, boolean close) {
+    ReferenceModel.Node file = writer.file;
+    boolean quiet =
+        server
+            .log
+            .get(server.log.size() - 1)
+            .getRequest()
+            .getCommitExtents()
+            .getAllWritesCompleted();
+    file.length = length;
+    if (close) {
+      file.writer = 0;
+      if (!quiet) {
+        file.seal();
+      }
+    }
+  }
+
+  private void truncate(Harness.Client client, String path) {
+    Reply looked = client.extents(GetExtents.newBuilder().setPath(path));
+    ReferenceModel.Node file = model.get(path);
+    if (file == null || file.directory) {
+      assertThat(looked.getStatus()).isNotEqualTo(Status.OK);
+      return;
+    }
+    long length = file.length == 0 ? 0 : random.nextInt((int) file.length + 1);
+    Truncate.Builder truncate =
+        Truncate.newBuilder()
+            .setPath(path)
+            .setLength(length)
+            .setExpectedVersion(looked.getExtentMap().getFile().getVersion());
+    List<Extent> kept = new ArrayList<>();
+    Set<Long> sealed = new HashSet<>();
+    for (Extent extent : file.extents) {
+      long rest = length - extent.getFileOffset();
+      if (rest >= extent.getLength()) {
+        kept.add(extent);
+        if (file.sealed.contains(extent.getFileOffset())) {
+          sealed.add(extent.getFileOffset());
+        }
+      } else if (rest > 0) {
+        Extent last = Harness.written(extent, extent.getFileOffset(), (int) rest);
+        truncate.setLastExtent(last);
+        kept.add(last);
+        sealed.add(extent.getFileOffset());
+      }
+    }
+    boolean busy = file.writer != 0;
+    expect(client.truncate(truncate), busy ? Status.LEASE_HELD : Status.OK, "truncate");
+    if (!busy && length < file.length) {
+      file.extents = kept;
+      file.inline = file.inline.isEmpty() ? file.inline : file.inline.substring(0, (int) length);
+      file.length = length;
+      file.sealed = sealed;
+    }
+  }
+
+  // ---- the rest ---------------------------------------------------------------------------------
+
+  private void housekeeping() {
+    if (random.nextBoolean()) {
+      server.freeAll();
+    } else {
+      sendAgain();
+    }
+  }
+
+  /** I21: the same call once more gives the same reply, unless the client acknowledged it. */
+  private void sendAgain() {
+    int chosen = Math.max(0, server.log.size() - 1 - random.nextInt(6));
+    LogEntry entry = server.log.get(chosen);
+    if (entry.getSequence() == 0) {
+      return;
+    }
+    boolean alive = clients.stream().anyMatch(client -> client.id == entry.getClientId());
+    Reply again = server.apply(entry.toBuilder());
+    if (alive && again.getStatus() != Status.MALFORMED) {
+      assertThat(withoutData(again)).isEqualTo(withoutData(server.replies.get(chosen)));
+    } else {
+      assertThat(again.getStatus()).isIn(Status.MALFORMED, Status.SESSION_EXPIRED);
+    }
+  }
+
+  /** The data of a small file comes with a repeated reply as it is by then. */
+  private static Reply withoutData(Reply reply) {
+    Reply.Builder without = reply.toBuilder();
+    if (reply.hasOpenedFile()) {
+      without.getOpenedFileBuilder().clearInlineData();
+    }
+    return without.build();
+  }
+
+  private void rare(Harness.Client client) {
+    if (random.nextInt(4) > 0) {
+      String path = path();
+      expect(client.recoverLease(path), model.recoverLease(path), "recover " + path);
+      return;
+    }
+    if (random.nextBoolean()) {
+      server.expireLeases(client.id);
+    } else {
+      server.expireSession(client.id);
+      clients.set(clients.indexOf(client), server.superuser());
+    }
+    model.expire(client.id);
+  }
+
+  /** Fails unless every path has what the reference has. */
+  void compare() {
+    compare("", model.root);
+  }
+
+  private void compare(String path, ReferenceModel.Node node) {
+    Harness.Client client = clients.get(0);
+    String shown = path.isEmpty() ? "/" : path;
+    FileInfo info = client.info(shown);
+    assertThat(info.getType()).isEqualTo(node.directory ? FileType.DIRECTORY : FileType.FILE);
+    if (node.directory) {
+      assertThat(client.names(shown)).containsExactlyElementsOf(node.children.keySet());
+      node.children.forEach((name, child) -> compare(path + "/" + name, child));
+    } else {
+      assertThat(info.getLength()).as(shown).isEqualTo(node.length);
+      assertThat(info.getUnderConstruction()).as(shown).isEqualTo(node.writer != 0);
+      ExtentMap map = client.extents(GetExtents.newBuilder().setPath(shown)).getExtentMap();
+      assertThat(map.getExtentsList()).as(shown).isEqualTo(node.extents);
+      assertThat(map.getInlineData()).as(shown).isEqualTo(node.inline);
+    }
+  }
+}
