@@ -60,6 +60,7 @@ public final class Pool implements AutoCloseable {
   public static void format(Path path, PoolSizes sizes) throws TakoException {
     sizes.checked();
     PoolDirectory directory = PoolDirectory.create(path);
+    directory.checkFormattable(); // before the lock leaves a file where none belongs
     PoolLock lock = PoolLock.acquire(directory);
     try {
       directory.checkFormattable();
@@ -78,6 +79,7 @@ public final class Pool implements AutoCloseable {
   /** Opens the pool in {@code path} and makes this process its owner until {@link #close}. */
   public static Pool open(Path path) throws TakoException {
     PoolDirectory directory = PoolDirectory.existing(path);
+    directory.readSuperblock(); // before the lock leaves a file where none belongs
     PoolLock lock = PoolLock.acquire(directory);
     List<MappedMemory> mapped = new ArrayList<>();
     try {

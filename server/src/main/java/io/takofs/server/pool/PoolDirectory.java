@@ -63,8 +63,7 @@ final class PoolDirectory {
     if (!Files.exists(path.resolve(META))) {
       return false;
     }
-    ByteBuffer area = existing(path).readArea();
-    return area == null || !Superblock.isBlank(area);
+    return !Superblock.isBlank(existing(path).readArea());
   }
 
   Path path() {
@@ -95,12 +94,13 @@ final class PoolDirectory {
     return path.resolve(SHM);
   }
 
-  /** Refuses to format over anything but an unfinished format. */
+  /** Refuses to format over anything but an unfinished format, which has its metadata first. */
   void checkFormattable() throws TakoException {
+    Set<String> own = Files.exists(meta()) ? NAMES : Set.of(LOCK, SHM);
     try (Stream<Path> entries = Files.list(path)) {
       Path foreign =
           entries
-              .filter(entry -> !NAMES.contains(String.valueOf(entry.getFileName())))
+              .filter(entry -> !own.contains(String.valueOf(entry.getFileName())))
               .findAny()
               .orElse(null);
       if (foreign != null) {
@@ -125,13 +125,13 @@ final class PoolDirectory {
   /** Makes the files, with every byte allocated, and {@code shm/}. */
   void allocate(PoolSizes sizes) throws TakoException {
     try {
-      Files.deleteIfExists(meta());
       Files.deleteIfExists(data());
+      Files.deleteIfExists(meta());
       checkSpace(sizes);
       Files.createDirectories(shm());
-      MappedMemory.allocate(data(), sizes.dataLength());
-      Files.setPosixFilePermissions(data(), PosixFilePermissions.fromString("rw-rw----"));
       MappedMemory.allocate(meta(), sizes.metaLength());
+      MappedMemory.allocate(data(), sizes.data());
+      Files.setPosixFilePermissions(data(), PosixFilePermissions.fromString("rw-rw----"));
     } catch (IOException e) {
       throw failed(path, "create the files of a pool in", e);
     }
@@ -161,13 +161,6 @@ final class PoolDirectory {
           path + " is not a Tako pool (it has no file " + META + "): choose another directory");
     }
     ByteBuffer area = readArea();
-    if (area == null) {
-      throw new TakoException(
-          Status.CORRUPT,
-          meta()
-              + " is too short for a superblock: it is not a pool's, or was truncated; remove"
-              + " the directory to start an empty pool");
-    }
     if (Superblock.isBlank(area)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT, path + " holds a pool whose format did not finish: format it");
@@ -175,14 +168,13 @@ final class PoolDirectory {
     return Superblock.read(area, meta().toString());
   }
 
-  /** The bytes of both superblocks, or null if the file is shorter. */
+  /** The bytes of both superblocks, zero where the file is shorter. */
   private ByteBuffer readArea() throws TakoException {
     ByteBuffer area = ByteBuffer.allocate(Superblock.AREA).order(ByteOrder.LITTLE_ENDIAN);
     try (FileChannel channel = FileChannel.open(meta(), StandardOpenOption.READ)) {
-      while (area.hasRemaining()) {
-        if (channel.read(area, area.position()) < 0) {
-          return null;
-        }
+      int read = 0;
+      while (area.hasRemaining() && read >= 0) {
+        read = channel.read(area, area.position());
       }
       return area;
     } catch (IOException e) {
@@ -201,7 +193,7 @@ final class PoolDirectory {
 
   void checkLengths(PoolSizes sizes) throws TakoException {
     checkLength(meta(), sizes.metaLength());
-    checkLength(data(), sizes.dataLength());
+    checkLength(data(), sizes.data());
   }
 
   private static void checkLength(Path file, long expected) throws TakoException {

@@ -6,11 +6,11 @@ import io.takofs.proto.Status;
 
 /**
  * How a pool is divided, bytes: pages hold the namespace, the log what is not yet in a checkpoint,
- * data the files.
+ * data the files. All begin and end on huge pages.
  *
  * @param pages page zone, a multiple of 2 MiB, at least {@link #PAGES_MIN}
  * @param log log zone, a multiple of a segment, at least {@link #LOG_MIN}
- * @param data all arenas, a multiple of 1 MiB, at least {@link #DATA_MIN}; only the last arena is
+ * @param data all arenas, a multiple of 2 MiB, at least {@link #DATA_MIN}; only the last arena is
  *     shorter than 1 GiB
  */
 public record PoolSizes(long pages, long log, long data) {
@@ -52,7 +52,7 @@ public record PoolSizes(long pages, long log, long data) {
             ? Math.min(
                 LOG_COMPUTED_MAX, Math.max(LOG_COMPUTED_MIN, down(total / 16, Layout.SEGMENT_SIZE)))
             : up(log, Layout.SEGMENT_SIZE);
-    long data = down(total - Layout.POOL_ALIGN - forPages - forLog, MIB);
+    long data = down(total - Layout.POOL_ALIGN - forPages - forLog, Layout.POOL_ALIGN);
     if (data < DATA_MIN) {
       throw invalid(
           "a pool of "
@@ -65,24 +65,17 @@ public record PoolSizes(long pages, long log, long data) {
               + (Layout.POOL_ALIGN + forPages + forLog + DATA_MIN)
               + " (fs.tako.server.pool.size)");
     }
-    if (data % Layout.ARENA_SIZE != 0 && data % Layout.ARENA_SIZE < DATA_MIN) {
-      data = down(data, Layout.ARENA_SIZE);
-    }
     return new PoolSizes(forPages, forLog, data).checked();
   }
 
   /** Bytes of both files together. */
   public long total() {
-    return metaLength() + dataLength();
+    return metaLength() + data;
   }
 
-  /** Bytes of the file of superblock, pages and log; both files fill whole huge pages. */
+  /** Bytes of the file of superblock, pages and log. */
   long metaLength() {
     return Layout.POOL_ALIGN + pages + log;
-  }
-
-  long dataLength() {
-    return up(data, Layout.POOL_ALIGN);
   }
 
   long pageOffset() {
@@ -105,12 +98,7 @@ public record PoolSizes(long pages, long log, long data) {
   PoolSizes checked() throws TakoException {
     check("page zone", pages, PAGES_MIN, Layout.POOL_ALIGN);
     check("log zone", log, LOG_MIN, Layout.SEGMENT_SIZE);
-    check("data zone", data, DATA_MIN, MIB);
-    long last = arenaLength(arenas() - 1);
-    if (last < DATA_MIN) {
-      throw invalid(
-          "data zone of " + data + " bytes: its last arena has " + last + ", least " + DATA_MIN);
-    }
+    check("data zone", data, DATA_MIN, Layout.POOL_ALIGN);
     return this;
   }
 

@@ -1,6 +1,5 @@
 package io.takofs.server.store;
 
-import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -92,7 +91,10 @@ final class Tree implements OrderedMap {
 
   @Override
   public void put(byte[] key, byte[] value) throws TakoException {
-    Invariant.check(key.length <= KEY_MAX && value.length <= VALUE_MAX, "key or value too long");
+    if (key.length > KEY_MAX || value.length > VALUE_MAX) {
+      throw new IllegalArgumentException(
+          "key of " + key.length + " bytes, value of " + value.length + ": too long");
+    }
     if (root == 0) {
       pages.checkRoom(1);
       root = pages.allocate(0);
