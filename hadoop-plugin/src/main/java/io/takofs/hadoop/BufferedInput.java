@@ -34,13 +34,16 @@ final class BufferedInput {
     return buffer[next++] & 0xff;
   }
 
-  /** Bytes read into {@code target}, at least one; -1 at the end of the file. */
+  /** Bytes read into {@code target}, at least one if there is room; -1 at the end of the file. */
   synchronized int read(byte[] target, int offset, int length) throws IOException {
+    if (length == 0) {
+      return 0;
+    }
     if (next == end) {
       if (length >= capacity) {
         return in.read(target, offset, length);
       }
-      if (length > 0 && !fill()) {
+      if (!fill()) {
         return -1;
       }
     }
@@ -50,13 +53,19 @@ final class BufferedInput {
     return count;
   }
 
-  /** Bytes read into the rest of {@code target}, at least one; -1 at the end of the file. */
+  /**
+   * Bytes read into the rest of {@code target}, at least one if there is room; -1 at the end of the
+   * file.
+   */
   synchronized int read(ByteBuffer target) throws IOException {
+    if (!target.hasRemaining()) {
+      return 0;
+    }
     if (next == end) {
       if (target.remaining() >= capacity) {
         return in.read(target);
       }
-      if (target.hasRemaining() && !fill()) {
+      if (!fill()) {
         return -1;
       }
     }
