@@ -2,6 +2,8 @@ package io.takofs.server;
 
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.transport.HostIdentity;
+import io.takofs.transport.OfferedTransport;
 import io.takofs.transport.Transport;
 import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.tcp.TcpSettings;
@@ -9,6 +11,7 @@ import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,9 +50,18 @@ final class ServerTransports implements AutoCloseable {
                 TcpSettings.DEFAULT.receiverTimeoutNs()));
     String host = config.get(ConfigKeys.SERVER_HOST);
     int port = config.get(ConfigKeys.SERVER_PORT);
+    List<OfferedTransport> offers = offers();
     tcpListener =
         tcp.listen(
-            (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port, server.serve(tcp));
+            (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port,
+            server.serve(tcp),
+            () -> offers);
+  }
+
+  private List<OfferedTransport> offers() throws IOException {
+    return shmListener == null
+        ? List.of()
+        : List.of(new OfferedTransport(shm.name(), shmListener.endpoint(), HostIdentity.local()));
   }
 
   /** {@code tako://host:port}. */
