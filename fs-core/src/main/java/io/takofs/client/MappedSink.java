@@ -17,20 +17,26 @@ final class MappedSink implements ExtentSink {
   @Override
   public void write(Extent extent, int offset, ByteBuffer source) throws TakoException {
     int length = source.remaining();
-    do {
-      attach()
-          .arena(extent.getArena())
-          .put(extent.getOffset() + offset, source, source.position(), length);
-    } while (!zone.isOpen());
+    for (boolean placed = false; !placed; ) {
+      ByteBuffer arena = attach().arena(extent.getArena());
+      if (arena != null) {
+        arena.put(extent.getOffset() + offset, source, source.position(), length);
+        placed = zone.isOpen();
+      }
+    }
     source.position(source.position() + length);
   }
 
   @Override
   public void writeChecksum(Extent extent, int granule, int crc32c) throws TakoException {
     int entry = (extent.getOffset() / Layout.GRANULE_SIZE + granule) * Integer.BYTES;
-    do {
-      attach().arena(extent.getArena()).putInt(entry, crc32c);
-    } while (!zone.isOpen());
+    for (boolean placed = false; !placed; ) {
+      ByteBuffer arena = attach().arena(extent.getArena());
+      if (arena != null) {
+        arena.putInt(entry, crc32c);
+        placed = zone.isOpen();
+      }
+    }
   }
 
   private MappedZone attach() throws TakoException {

@@ -25,8 +25,12 @@ final class MappedSource implements ExtentSource {
       throws TakoException, StaleExtentException {
     while (true) {
       MappedZone attached = attach();
+      ByteBuffer arena = attached.arena(extent.extent().getArena());
+      if (arena == null) {
+        continue;
+      }
       try {
-        read(attached.arena(extent.extent().getArena()), extent, offset, count, target);
+        read(arena, extent, offset, count, target);
         return;
       } catch (StaleExtentException e) {
         if (attached.isOpen()) {

@@ -8,10 +8,12 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 /**
- * A data zone whose arenas are mapped into this process.
+ * A data zone whose arenas are mapped into this process, each when it is first wanted.
  *
  * <p>The mapping may be taken away at any time, when the connection ends: from then on stores go
  * nowhere and loads see anything. So whoever stored asks {@link #isOpen} afterwards; if it still
@@ -20,37 +22,37 @@ import java.util.function.BooleanSupplier;
  * <p>Thread rule: any thread.
  */
 final class MappedZone implements DataZone {
-  private final Map<Integer, ByteBuffer> arenas;
+  private final Map<Integer, RemoteArena> known = new HashMap<>();
+  private final Map<Integer, ByteBuffer> mapped = new ConcurrentHashMap<>();
+  private final Function<RemoteArena, ByteBuffer> mapper;
   private final BooleanSupplier attached;
   private final Runnable detach;
 
   /**
-   * A zone of {@code arenas} by index.
+   * A zone.
    *
+   * @param mapper maps an arena, little-endian; gives null when the connection has ended
    * @param attached whether stores reach the server
    * @param detach ends that
    */
-  MappedZone(Map<Integer, ByteBuffer> arenas, BooleanSupplier attached, Runnable detach) {
-    this.arenas = arenas;
+  MappedZone(
+      List<RemoteArena> arenas,
+      Function<RemoteArena, ByteBuffer> mapper,
+      BooleanSupplier attached,
+      Runnable detach) {
+    this.mapper = mapper;
     this.attached = attached;
     this.detach = detach;
+    arenas.forEach(arena -> known.put(arena.getIndex(), arena));
   }
 
-  /**
-   * Maps all {@code arenas} and takes {@code pair} over; null, and {@code pair} stays the caller's,
-   * when its transport cannot map.
-   */
-  static MappedZone map(List<RemoteArena> arenas, QueuePair pair) {
-    Map<Integer, ByteBuffer> mapped = new HashMap<>();
-    for (RemoteArena arena : arenas) {
-      ByteBuffer memory =
-          pair.map(arena.getAddress(), Math.toIntExact(arena.getLength()), arena.getRkey());
-      if (memory == null) {
-        return null;
-      }
-      mapped.put(arena.getIndex(), memory);
-    }
-    return new MappedZone(mapped, () -> pair.state() == QueuePair.State.CONNECTED, pair::close);
+  /** The zone as {@code pair} maps it; {@code detach} ends the pair. */
+  static MappedZone over(QueuePair pair, List<RemoteArena> arenas, Runnable detach) {
+    return new MappedZone(
+        arenas,
+        arena -> pair.map(arena.getAddress(), Math.toIntExact(arena.getLength()), arena.getRkey()),
+        () -> pair.state() == QueuePair.State.CONNECTED,
+        detach);
   }
 
   @Override
@@ -58,12 +60,25 @@ final class MappedZone implements DataZone {
     return attached.getAsBoolean();
   }
 
-  /** All of an arena, little-endian; only absolute access. */
+  /**
+   * All of an arena, little-endian, for absolute access; null when the connection has ended.
+   *
+   * @throws TakoException when there is no such arena
+   */
   ByteBuffer arena(int index) throws TakoException {
-    ByteBuffer memory = arenas.get(index);
-    if (memory == null) {
+    ByteBuffer memory = mapped.get(index);
+    return memory != null ? memory : map(index);
+  }
+
+  private synchronized ByteBuffer map(int index) throws TakoException {
+    RemoteArena arena = known.get(index);
+    ByteBuffer memory = arena == null ? null : mapper.apply(arena);
+    if (memory != null) {
+      mapped.put(index, memory);
+    } else if (arena == null || isOpen()) {
       throw new TakoException(
-          Status.INTERNAL, "the server named arena " + index + ", which it has not shown");
+          Status.INTERNAL,
+          "arena " + index + " of the pool cannot be mapped; is this process allowed to?");
     }
     return memory;
   }

@@ -191,7 +191,7 @@ final class FakeServer implements Connector {
     @Override
     public DataZone openZone(Session terms, long deadlineNs) {
       ByteBuffer memory = arena.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-      return new MappedZone(Map.of(0, memory), () -> open, () -> {});
+      return new MappedZone(terms.getArenasList(), index -> memory, () -> open, () -> {});
     }
 
     @Override

@@ -81,13 +81,6 @@ class StreamModelTest {
   }
 
   @Test
-  void shouldAgreeWithAnArrayWhateverIsDone() throws IOException {
-    for (long seed = 1; seed <= 20; seed++) {
-      new RandomFile(client, "/random" + seed, seed, 1 << 20).run(60);
-    }
-  }
-
-  @Test
   void shouldFlushBehindWhatIsCommitted() throws IOException {
     byte[] expected = Bytes.random(20480, 7);
     try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT);

@@ -1,7 +1,11 @@
-package io.takofs.client;
+package io.takofs.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.client.CreateOptions;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoInputStream;
+import io.takofs.client.TakoOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -12,7 +16,7 @@ import java.util.Random;
  *
  * <p>Thread rule: one thread.
  */
-public final class RandomFile {
+final class RandomFile {
   private final TakoClient client;
   private final String path;
   private final long seed;
@@ -24,7 +28,7 @@ public final class RandomFile {
   private TakoInputStream in;
 
   /** A file that never gets longer than {@code maxLength}. */
-  public RandomFile(TakoClient client, String path, long seed, int maxLength) {
+  RandomFile(TakoClient client, String path, long seed, int maxLength) {
     this.client = client;
     this.path = path;
     this.seed = seed;
@@ -33,7 +37,7 @@ public final class RandomFile {
   }
 
   /** Does {@code steps} random operations and checks the whole at the end. */
-  public void run(int steps) throws IOException {
+  void run(int steps) throws IOException {
     out = client.create(path, CreateOptions.DEFAULT.withOverwrite(true));
     in = client.open(path);
     for (int step = 0; step < steps; step++) {
@@ -46,7 +50,7 @@ public final class RandomFile {
     closeWriter();
     in.close();
     try (TakoInputStream whole = client.open(path)) {
-      Bytes.assertEqual(whole.readAllBytes(), Arrays.copyOf(model, written));
+      assertEqual(whole.readAllBytes(), Arrays.copyOf(model, written));
     }
   }
 
@@ -132,7 +136,7 @@ public final class RandomFile {
     assertThat(Math.max(count, 0)).isBetween(least, target.length);
     if (count > 0) {
       assertThat(position + count).isLessThanOrEqualTo(written);
-      Bytes.assertEqual(
+      assertEqual(
           Arrays.copyOf(target, count), Arrays.copyOfRange(model, position, position + count));
     } else {
       assertThat(least).isEqualTo(0);
@@ -165,5 +169,10 @@ public final class RandomFile {
   private void reopenReader() throws IOException {
     in.close();
     in = client.open(path);
+  }
+
+  private static void assertEqual(byte[] actual, byte[] expected) {
+    assertThat(actual.length).isEqualTo(expected.length);
+    assertThat(Arrays.mismatch(actual, expected)).describedAs("first difference").isEqualTo(-1);
   }
 }

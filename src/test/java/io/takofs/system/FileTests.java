@@ -1,0 +1,422 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.CreateOptions;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoInputStream;
+import io.takofs.client.TakoOutputStream;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.Status;
+import io.takofs.server.RunningServer;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What files must do over any transport, against a real data server in this process. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class FileTests {
+  private static final String USER = System.getProperty("user.name");
+
+  private final String transport;
+  private Path directory;
+  private RunningServer server;
+  private TakoClient client;
+  private int files;
+  private String path;
+
+  FileTests(String transport) {
+    this.transport = transport;
+  }
+
+  @BeforeAll
+  void start() throws IOException {
+    directory = Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-");
+    TakoConfig config =
+        new TakoConfig()
+            .set("fs.tako.server.port", "0")
+            .set("fs.tako.server.pool.path", directory.resolve("pool").toString())
+            .set("fs.tako.server.pool.size", "256m")
+            .set("fs.tako.server.quarantine", "0s");
+    server = RunningServer.start(config, USER);
+    client = connect();
+  }
+
+  @AfterAll
+  void stop() throws IOException {
+    client.close();
+    server.close();
+    try (Stream<Path> paths = Files.walk(directory)) {
+      for (Path each : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(each);
+      }
+    }
+  }
+
+  private TakoClient connect() throws IOException {
+    return TakoClient.connect(
+        server.uri(), new TakoConfig().set("fs.tako.transport", transport), USER);
+  }
+
+  @BeforeEach
+  void choosePath() throws IOException {
+    if (files > 0) {
+      client.delete("/test" + files, true);
+    }
+    files++;
+    client.mkdirs("/test" + files);
+    path = "/test" + files + "/file";
+  }
+
+  private static byte[] random(int length, long seed) {
+    byte[] bytes = new byte[length];
+    new Random(seed).nextBytes(bytes);
+    return bytes;
+  }
+
+  private static void assertEqual(byte[] actual, byte[] expected) {
+    assertThat(actual.length).isEqualTo(expected.length);
+    assertThat(Arrays.mismatch(actual, expected)).describedAs("first difference").isEqualTo(-1);
+  }
+
+  private byte[] readAll() throws IOException {
+    try (TakoInputStream in = client.open(path)) {
+      return in.readAllBytes();
+    }
+  }
+
+  private static void assertStatus(
+      ThrowingCallable call, Status status) {
+    Throwable failure = catchThrowable(call);
+    assertThat(failure).isInstanceOf(TakoException.class);
+    assertThat(((TakoException) failure).status()).isEqualTo(status);
+  }
+
+  @Test
+  void shouldSayHowTheServerIsReached() throws IOException {
+    assertThat(client.transportVerdict()).contains(transport);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      ints = {
+        0, 1, 2047, 2048, 2049, 4095, 4096, 4097, 65535, 65536, 65537, 1048575, 1048576, 1048577,
+        20000000
+      })
+  void shouldReadWhatWasWritten(int length) throws IOException {
+    byte[] expected = random(length, length);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(expected);
+    }
+    assertThat(client.getStatus(path).length()).isEqualTo(length);
+    assertEqual(readAll(), expected);
+    try (TakoInputStream in = client.open(path)) {
+      byte[] small = new byte[length];
+      Random random = new Random(length);
+      for (int from = 0; from < length; ) {
+        int count = in.read(small, from, Math.min(length - from, 1 + random.nextInt(100000)));
+        assertThat(count).isGreaterThan(0);
+        from += count;
+      }
+      assertEqual(small, expected);
+      assertThat(in.read()).isEqualTo(-1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2048, 2049, 4096, 70000, 1048576, 1300000})
+  void shouldAppend(int length) throws IOException {
+    byte[] expected = random(length + 1300000, length);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(expected, 0, length);
+    }
+    int from = length;
+    for (int count : new int[] {0, 1, 99, 4000, 1295900}) {
+      try (TakoOutputStream out = client.append(path)) {
+        assertThat(out.getPos()).isEqualTo(from);
+        out.write(expected, from, count);
+        from += count;
+      }
+      assertEqual(readAll(), Arrays.copyOf(expected, from));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2048, 4096, 4097, 1048575, 1048576, 1048577, 1500000})
+  void shouldTruncateAndAppendAgain(int length) throws IOException {
+    byte[] expected = random(1500000, length);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(expected);
+    }
+    client.truncate(path, length);
+    assertEqual(readAll(), Arrays.copyOf(expected, length));
+    byte[] more = random(100000, 77);
+    try (TakoOutputStream out = client.append(path)) {
+      out.write(more);
+    }
+    byte[] both = Arrays.copyOf(expected, length + more.length);
+    System.arraycopy(more, 0, both, length, more.length);
+    assertEqual(readAll(), both);
+  }
+
+  @Test
+  void shouldAgreeWithAnArrayWhateverIsDone() throws IOException {
+    for (long seed = 1; seed <= 25; seed++) {
+      new RandomFile(client, path, seed, 3 << 20).run(80);
+    }
+  }
+
+  @Test
+  void shouldServeManyThreadsOfTwoClients() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(8);
+    try (TakoClient other = connect()) {
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        TakoClient mine = i % 2 == 0 ? client : other;
+        long seed = 1000L + i;
+        running.add(
+            threads.submit(
+                () -> {
+                  for (int round = 0; round < 4; round++) {
+                    new RandomFile(mine, path + "/" + seed, seed * 10 + round, 1 << 20).run(50);
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> each : running) {
+        each.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void shouldShowEveryFlushToAnotherClient() throws IOException {
+    byte[] expected = random(300000, 9);
+    try (TakoClient other = connect();
+        TakoOutputStream out = client.create(path, CreateOptions.DEFAULT);
+        TakoInputStream in = other.open(path)) {
+      Random random = new Random(9);
+      for (int from = 0; from < expected.length; ) {
+        int count = Math.min(expected.length - from, 1 + random.nextInt(5000));
+        out.write(expected, from, count);
+        out.hflush();
+        byte[] seen = new byte[count];
+        assertThat(in.read(seen)).isEqualTo(count);
+        assertEqual(seen, Arrays.copyOfRange(expected, from, from + count));
+        assertThat(in.read(seen)).isEqualTo(-1);
+        from += count;
+      }
+    }
+  }
+
+  @Test
+  void shouldReadWhileAnotherClientWrites() throws Exception {
+    int length = 8 << 20;
+    byte[] expected = random(length, 21);
+    ExecutorService writer = Executors.newSingleThreadExecutor();
+    try (TakoClient other = connect();
+        TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      Future<?> writing =
+          writer.submit(
+              () -> {
+                Random random = new Random(21);
+                for (int from = 0; from < length; ) {
+                  int count = Math.min(length - from, 1 + random.nextInt(50000));
+                  out.write(expected, from, count);
+                  if (random.nextInt(3) == 0) {
+                    out.hflush();
+                  }
+                  from += count;
+                }
+                out.hflush();
+                return null;
+              });
+      byte[] seen = new byte[length];
+      int from = 0;
+      try (TakoInputStream in = other.open(path)) {
+        while (from < length) {
+          boolean last = writing.isDone();
+          int count = in.read(seen, from, Math.min(length - from, 65536));
+          if (count < 0 && last) {
+            writing.get();
+          }
+          assertThat(count < 0 && last).describedAs("nothing to come at %d", from).isFalse();
+          from += Math.max(count, 0);
+        }
+      }
+      writing.get();
+      assertEqual(seen, expected);
+    } finally {
+      writer.shutdownNow();
+    }
+  }
+
+  @Test
+  void shouldReadAtPositionsFromManyThreads() throws Exception {
+    byte[] expected = random(5000000, 4);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(expected);
+    }
+    ExecutorService threads = Executors.newFixedThreadPool(6);
+    try (TakoInputStream in = client.open(path)) {
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < 6; i++) {
+        Random random = new Random(i);
+        running.add(
+            threads.submit(
+                () -> {
+                  for (int round = 0; round < 300; round++) {
+                    int position = random.nextInt(expected.length);
+                    byte[] target = new byte[1 + random.nextInt(20000)];
+                    int count = in.read(position, target, 0, target.length);
+                    assertThat(count)
+                        .isEqualTo(Math.min(target.length, expected.length - position));
+                    assertEqual(
+                        Arrays.copyOf(target, count),
+                        Arrays.copyOfRange(expected, position, position + count));
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> each : running) {
+        each.get();
+      }
+      assertThat(in.getPos()).isEqualTo(0);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void shouldSeekReadAndRefuseWhatIsOutside() throws IOException {
+    byte[] expected = random(200000, 6);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(expected);
+    }
+    try (TakoInputStream in = client.open(path)) {
+      in.seek(123456);
+      assertThat(in.read()).isEqualTo(expected[123456] & 0xff);
+      assertThat(in.available()).isEqualTo(200000 - 123457);
+      assertThat(in.skip(10)).isEqualTo(10);
+      assertThat(in.getPos()).isEqualTo(123467);
+      in.unbuffer();
+      ByteBuffer direct = ByteBuffer.allocateDirect(1000);
+      assertThat(in.read(direct)).isEqualTo(1000);
+      assertThat(direct.get(5)).isEqualTo(expected[123472]);
+      in.seek(200000);
+      assertThat(in.read()).isEqualTo(-1);
+      assertThat(catchThrowable(() -> in.seek(200001))).isInstanceOf(EOFException.class);
+      assertThat(catchThrowable(() -> in.seek(-1))).isInstanceOf(EOFException.class);
+      assertThat(in.read(300000, new byte[1], 0, 1)).isEqualTo(-1);
+      assertThat(catchThrowable(() -> in.readFully(199990, new byte[11], 0, 11)))
+          .isInstanceOf(EOFException.class);
+      assertStatus(() -> in.read(-1, new byte[1], 0, 1), Status.INVALID_ARGUMENT);
+    }
+  }
+
+  @Test
+  void shouldRefuseClosedStreams() throws IOException {
+    TakoOutputStream out = client.create(path, CreateOptions.DEFAULT);
+    out.close();
+    out.close();
+    assertStatus(() -> out.write(1), Status.INVALID_ARGUMENT);
+    assertStatus(out::hflush, Status.INVALID_ARGUMENT);
+    TakoInputStream in = client.open(path);
+    in.close();
+    in.close();
+    assertStatus(in::read, Status.INVALID_ARGUMENT);
+  }
+
+  @Test
+  void shouldRefuseASecondWriterAndTheFirstAfterRecovery() throws IOException {
+    try (TakoClient other = connect()) {
+      TakoOutputStream out = client.create(path, CreateOptions.DEFAULT);
+      out.write(random(10000, 1));
+      out.hflush();
+      assertStatus(() -> other.append(path), Status.LEASE_HELD);
+      other.recoverLease(path);
+      try (TakoOutputStream second = other.append(path)) {
+        second.write(random(10000, 2));
+      }
+      out.write(random(10000, 3));
+      assertStatus(out::hflush, Status.LEASE_LOST);
+      assertStatus(out::close, Status.LEASE_LOST);
+      byte[] expected = Arrays.copyOf(random(10000, 1), 20000);
+      System.arraycopy(random(10000, 2), 0, expected, 10000, 10000);
+      assertEqual(readAll(), expected);
+    }
+  }
+
+  @Test
+  void shouldNeverReturnOtherBytesOfADeletedFile() throws IOException {
+    byte[] expected = random(3 << 20, 11);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(expected);
+    }
+    try (TakoInputStream in = client.open(path)) {
+      assertThat(in.read()).isEqualTo(expected[0] & 0xff);
+      client.delete(path, false);
+      for (int i = 0; i < 60; i++) {
+        try (TakoOutputStream out = client.create(path + "-" + i, CreateOptions.DEFAULT)) {
+          out.write(random(3 << 20, 100 + i));
+        }
+        byte[] target = new byte[10000];
+        int position = i * 50000;
+        try {
+          int count = in.read(position, target, 0, target.length);
+          assertEqual(
+              Arrays.copyOf(target, Math.max(count, 0)),
+              Arrays.copyOfRange(expected, position, position + Math.max(count, 0)));
+        } catch (TakoException e) {
+          assertThat(e.status()).isEqualTo(Status.NOT_FOUND);
+        }
+        client.delete(path + "-" + i, false);
+      }
+    }
+  }
+
+  @Test
+  void shouldKeepManyCommitsOfALongFile() throws IOException {
+    byte[] piece = random(1 << 20, 3);
+    int pieces = 150;
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      for (int i = 0; i < pieces; i++) {
+        piece[0] = (byte) i;
+        out.write(piece);
+      }
+    }
+    assertThat(client.getStatus(path).length()).isEqualTo((long) pieces << 20);
+    try (TakoInputStream in = client.open(path)) {
+      byte[] read = new byte[1 << 20];
+      for (int i = 0; i < pieces; i++) {
+        piece[0] = (byte) i;
+        assertThat(in.readNBytes(read, 0, read.length)).isEqualTo(read.length);
+        assertEqual(read, piece);
+      }
+      assertThat(in.read()).isEqualTo(-1);
+    }
+  }
+}

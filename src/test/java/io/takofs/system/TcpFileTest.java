@@ -1,0 +1,7 @@
+package io.takofs.system;
+
+class TcpFileTest extends FileTests {
+  TcpFileTest() {
+    super("tcp");
+  }
+}
