@@ -106,8 +106,7 @@ abstract class FileTests {
     }
   }
 
-  private static void assertStatus(
-      ThrowingCallable call, Status status) {
+  private static void assertStatus(ThrowingCallable call, Status status) {
     Throwable failure = catchThrowable(call);
     assertThat(failure).isInstanceOf(TakoException.class);
     assertThat(((TakoException) failure).status()).isEqualTo(status);

@@ -141,7 +141,9 @@ final class ServerLink implements ServerConnection {
             });
     RemoteArena first = arenas.get(0);
     boolean maps = pair.map(first.getAddress(), 1, first.getRkey()) != null;
-    return maps ? mapped : new RemoteZone(arenas, pair, completions, memory.staging());
+    return maps
+        ? mapped
+        : new RemoteZone(arenas, pair, completions, memory.staging(), Clock.SYSTEM);
   }
 
   @Override

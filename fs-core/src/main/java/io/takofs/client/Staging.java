@@ -20,6 +20,9 @@ final class Staging implements AutoCloseable {
   /** Unused bytes that are kept. */
   private static final long IDLE_MAX = 32L << 20;
 
+  /** Regions are whole pages. */
+  private static final int PAGE = 4096;
+
   private final ProtectionDomain domain;
   private final Map<Integer, ArrayDeque<MemoryRegion>> idle = new HashMap<>();
   private long idleBytes;
@@ -29,8 +32,9 @@ final class Staging implements AutoCloseable {
     this.domain = domain;
   }
 
-  /** Memory of exactly {@code length} bytes, with anything in it. */
-  MemoryRegion take(int length) throws TakoException {
+  /** Memory of at least {@code wanted} bytes, with anything in it. */
+  MemoryRegion take(int wanted) throws TakoException {
+    int length = (wanted + PAGE - 1) / PAGE * PAGE;
     synchronized (this) {
       ArrayDeque<MemoryRegion> regions = idle.get(length);
       if (regions != null && !regions.isEmpty()) {

@@ -1,7 +1,0 @@
-package io.takofs.system;
-
-class ShmFileTest extends FileTests {
-  ShmFileTest() {
-    super("shm");
-  }
-}
