@@ -5,23 +5,34 @@ import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
 import io.takofs.transport.Transport;
-import io.takofs.transport.tcp.TcpSettings;
-import io.takofs.transport.tcp.TcpTransport;
+import io.takofs.transport.select.Selected;
+import io.takofs.transport.select.TransportSelector;
 import java.io.IOException;
 import java.net.URI;
+import java.util.HashMap;
+import java.util.Map;
 
-/** Makes connections to the server of a URI over the transport that fits. */
+/**
+ * Makes connections to the server of a URI over the transport that fits.
+ *
+ * <p>Thread rule: any thread.
+ */
 final class RpcConnector implements Connector {
-  private final String host;
-  private final int port;
-  private Transport transport;
-  private LocalMemory memory;
+  private final String server;
+  private final TakoConfig config;
+  private final Map<Transport, LocalMemory> memories = new HashMap<>();
+  private TransportSelector selector;
 
-  private RpcConnector(String host, int port) {
-    this.host = host;
-    this.port = port;
+  private RpcConnector(String server, TakoConfig config) {
+    this.server = server;
+    this.config = config;
   }
 
+  /**
+   * For the server that {@code uri} names.
+   *
+   * @throws TakoException INVALID_ARGUMENT for a URI of another form
+   */
   static RpcConnector of(URI uri, TakoConfig config) throws TakoException {
     boolean valid =
         "tako".equals(uri.getScheme()) && uri.getHost() != null && uri.getUserInfo() == null;
@@ -31,28 +42,41 @@ final class RpcConnector implements Connector {
           uri + " names no server; a Tako URI has the form tako://host:port/path");
     }
     int port = uri.getPort() < 0 ? ConfigKeys.SERVER_PORT.defaultValue() : uri.getPort();
-    return new RpcConnector(uri.getHost(), port);
+    return new RpcConnector(uri.getHost() + ":" + port, config);
   }
 
   @Override
   public synchronized ServerConnection connect(long clientId, long deadlineNs) throws IOException {
-    if (transport == null) {
-      transport = new TcpTransport(TcpSettings.DEFAULT);
-      memory = new LocalMemory(transport);
+    if (selector == null) {
+      selector = new TransportSelector(config.get(ConfigKeys.TRANSPORT));
     }
-    return ServerLink.connect(transport, memory, server(), server(), clientId, "tcp", deadlineNs);
+    long timeoutNs = Math.max(1, deadlineNs - System.nanoTime());
+    Selected<ServerLink> selected =
+        selector.connect(
+            server,
+            timeoutNs,
+            (transport, endpoint) ->
+                ServerLink.connect(
+                    transport, memory(transport), endpoint, server, clientId, deadlineNs));
+    return selected.connection().because(selected.verdict());
+  }
+
+  private LocalMemory memory(Transport transport) {
+    return memories.computeIfAbsent(transport, LocalMemory::new);
   }
 
   @Override
   public String server() {
-    return host + ":" + port;
+    return server;
   }
 
   @Override
   public synchronized void close() {
-    if (memory != null) {
-      memory.close();
-      transport.close();
+    memories.values().forEach(LocalMemory::close);
+    memories.clear();
+    if (selector != null) {
+      selector.close();
+      selector = null;
     }
   }
 }

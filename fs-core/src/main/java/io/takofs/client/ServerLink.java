@@ -23,17 +23,15 @@ final class ServerLink implements ServerConnection {
   private final Transport transport;
   private final LocalMemory memory;
   private final String endpoint;
-  private final String verdict;
+  private volatile String verdict = "";
   private DataZone zone;
   private boolean closed;
 
-  private ServerLink(
-      RpcClient rpc, Transport transport, LocalMemory memory, String endpoint, String verdict) {
+  private ServerLink(RpcClient rpc, Transport transport, LocalMemory memory, String endpoint) {
     this.rpc = rpc;
     this.transport = transport;
     this.memory = memory;
     this.endpoint = endpoint;
-    this.verdict = verdict;
   }
 
   /**
@@ -43,7 +41,6 @@ final class ServerLink implements ServerConnection {
    * @param endpoint of the server, in the transport's form
    * @param server its name in errors
    * @param clientId the session to go on with, or 0
-   * @param verdict why this transport, for people
    */
   static ServerLink connect(
       Transport transport,
@@ -51,13 +48,18 @@ final class ServerLink implements ServerConnection {
       String endpoint,
       String server,
       long clientId,
-      String verdict,
       long deadlineNs)
       throws IOException {
     long timeoutNs = Math.max(1, deadlineNs - System.nanoTime());
     RpcClient rpc =
         RpcClient.connect(transport, endpoint, server, clientId, timeoutNs, Clock.SYSTEM);
-    return new ServerLink(rpc, transport, memory, endpoint, verdict);
+    return new ServerLink(rpc, transport, memory, endpoint);
+  }
+
+  /** Notes how and why the server is reached this way, for people. */
+  ServerLink because(String reason) {
+    verdict = reason;
+    return this;
   }
 
   @Override

@@ -1,0 +1,7 @@
+package io.takofs.system;
+
+class ShmFileTest extends FileTests {
+  ShmFileTest() {
+    super("shm");
+  }
+}
