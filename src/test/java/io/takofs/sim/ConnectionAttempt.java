@@ -27,6 +27,10 @@ final class ConnectionAttempt {
   SimQueuePair run(long timeoutNs) throws IOException {
     network.schedule(network.latencyNs(), this::arrive);
     network.scheduler().await(timeoutNs, () -> pair != null || refusal != null);
+    if (!from.process().isAlive()) {
+      abandoned = true;
+      from.process().checkAlive();
+    }
     if (pair != null) {
       return pair;
     }

@@ -18,6 +18,7 @@ final class SimCompletionQueue implements CompletionQueue {
   private Runnable callback;
   private boolean callbackScheduled;
   private boolean wakeup;
+  private boolean closed;
 
   SimCompletionQueue(SimTransport transport, int capacity) {
     this.transport = transport;
@@ -48,6 +49,9 @@ final class SimCompletionQueue implements CompletionQueue {
   }
 
   private void add(Entry entry) {
+    if (closed) {
+      return;
+    }
     Invariant.check(entries.size() < capacity, "a completion queue never overflows");
     entries.add(entry);
     scheduleCallback();
@@ -60,7 +64,9 @@ final class SimCompletionQueue implements CompletionQueue {
           WORK_NS,
           () -> {
             callbackScheduled = false;
-            callback.run();
+            if (callback != null) {
+              callback.run();
+            }
           });
     }
   }
@@ -89,6 +95,7 @@ final class SimCompletionQueue implements CompletionQueue {
     scheduler.pass(Math.min(timeoutNs, WORK_NS));
     scheduler.await(timeoutNs, () -> !entries.isEmpty() || wakeup);
     wakeup = false;
+    transport.process().checkAlive();
   }
 
   @Override
@@ -107,6 +114,7 @@ final class SimCompletionQueue implements CompletionQueue {
 
   @Override
   public void close() {
+    closed = true;
     entries.clear();
     callback = null;
   }

@@ -6,13 +6,14 @@ import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** Regions that belong together, by key. */
 final class SimDomain implements ProtectionDomain {
   private final SimTransport transport;
-  private final Map<Integer, SimRegion> regions = new HashMap<>();
+  private final Map<Integer, SimRegion> regions = new TreeMap<>();
 
   SimDomain(SimTransport transport) {
     this.transport = transport;
@@ -20,22 +21,23 @@ final class SimDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion allocate(int length, Access access) {
-    return add(ByteBuffer.allocateDirect(length), access);
+    return add(transport.network().takeMemory(length), access, true);
   }
 
   @Override
   public MemoryRegion register(MappedMemory memory, long offset, int length, Access access) {
-    return add(memory.slice(offset, length), access);
+    return add(memory.slice(offset, length), access, false);
   }
 
-  private SimRegion add(ByteBuffer memory, Access access) {
+  private SimRegion add(ByteBuffer memory, Access access, boolean own) {
     SimRegion region =
         new SimRegion(
             this,
             memory.order(ByteOrder.LITTLE_ENDIAN),
             transport.nextAddress(memory.capacity()),
             transport.nextKey(),
-            access);
+            access,
+            own);
     regions.put(region.rkey(), region);
     return region;
   }
@@ -46,11 +48,13 @@ final class SimDomain implements ProtectionDomain {
   }
 
   void remove(SimRegion region) {
-    regions.remove(region.rkey());
+    if (regions.remove(region.rkey(), region) && region.isOwn()) {
+      transport.network().giveMemory(region.memory());
+    }
   }
 
   @Override
   public void close() {
-    regions.clear();
+    List.copyOf(regions.values()).forEach(SimRegion::close);
   }
 }

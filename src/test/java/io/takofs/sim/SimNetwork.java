@@ -1,5 +1,7 @@
 package io.takofs.sim;
 
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,6 +16,8 @@ public final class SimNetwork {
   private final Map<String, SimListener> listeners = new HashMap<>();
   private final Set<SimProcess> cutOff = new HashSet<>();
   private final List<SimTransport> transports = new ArrayList<>();
+  private final Map<Integer, ArrayDeque<ByteBuffer>> idleMemory = new HashMap<>();
+  private final byte[] zeros = new byte[1 << 16];
   private SimConditions conditions;
   private int nextNumber = 1;
 
@@ -83,6 +87,23 @@ public final class SimNetwork {
 
   boolean happens(double chance) {
     return chance > 0 && scheduler.random().nextDouble() < chance;
+  }
+
+  /** Zeroed memory for a region; recycled, because the JVM is slow to give direct memory back. */
+  ByteBuffer takeMemory(int length) {
+    ByteBuffer memory = idleMemory.computeIfAbsent(length, key -> new ArrayDeque<>()).poll();
+    if (memory == null) {
+      return ByteBuffer.allocateDirect(length);
+    }
+    for (int i = 0; i < length; i += zeros.length) {
+      memory.put(i, zeros, 0, Math.min(zeros.length, length - i));
+    }
+    return memory;
+  }
+
+  /** The region is closed: nothing lands there any more. */
+  void giveMemory(ByteBuffer memory) {
+    idleMemory.get(memory.capacity()).add(memory);
   }
 
   int nextNumber() {

@@ -9,7 +9,7 @@ import java.util.List;
  */
 public final class SimProcess {
   /** Ends the running event of {@link #victim}, and the process. */
-  public static final class Killed extends RuntimeException {
+  public static final class Killed extends Error {
     private static final long serialVersionUID = 1;
     private final transient SimProcess victim;
 
@@ -33,6 +33,13 @@ public final class SimProcess {
 
   public boolean isAlive() {
     return alive;
+  }
+
+  /** Called where this process may have been waiting: its code goes no further once it is dead. */
+  void checkAlive() {
+    if (!alive) {
+      throw new Killed(this);
+    }
   }
 
   /** What the world notices when this process dies. */

@@ -136,7 +136,7 @@ final class SimQueuePair implements QueuePair {
       int immediate,
       long compare,
       long operand) {
-    Invariant.check(state != State.CLOSED, "nothing is posted to a closed pair");
+    checkUsable();
     Invariant.check(sendSlotsFree() > 0, "no more sends are staged than there are slots");
     staged.add(
         new WorkRequest(
@@ -154,7 +154,7 @@ final class SimQueuePair implements QueuePair {
 
   @Override
   public void ring() {
-    Invariant.check(state != State.CLOSED, "a closed pair is not rung");
+    checkUsable();
     inFlight.addAll(staged);
     if (state == State.ERROR) {
       staged.clear();
@@ -171,6 +171,11 @@ final class SimQueuePair implements QueuePair {
     staged.clear();
   }
 
+  private void checkUsable() {
+    transport.process().checkAlive();
+    Invariant.check(state != State.CLOSED, "a closed pair is not used");
+  }
+
   @Override
   public int sendSlotsFree() {
     return config.maxSends() - (int) (lastSequence - freedSequence);
@@ -183,7 +188,7 @@ final class SimQueuePair implements QueuePair {
 
   @Override
   public void postReceive(long workRequestId) {
-    Invariant.check(state != State.CLOSED, "nothing is posted to a closed pair");
+    checkUsable();
     Invariant.check(receives.size() < config.maxReceives(), "no more receives than asked for");
     receives.add(workRequestId);
     if (state == State.ERROR) {

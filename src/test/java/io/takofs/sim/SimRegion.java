@@ -12,14 +12,17 @@ final class SimRegion implements MemoryRegion {
   private final long address;
   private final int key;
   private final Access access;
+  private final boolean own;
   private boolean closed;
 
-  SimRegion(SimDomain domain, ByteBuffer memory, long address, int key, Access access) {
+  SimRegion(
+      SimDomain domain, ByteBuffer memory, long address, int key, Access access, boolean own) {
     this.domain = domain;
     this.memory = memory;
     this.address = address;
     this.key = key;
     this.access = access;
+    this.own = own;
   }
 
   @Override
@@ -34,6 +37,11 @@ final class SimRegion implements MemoryRegion {
 
   SimDomain domain() {
     return domain;
+  }
+
+  /** Whether the memory is the region's and not a file's. */
+  boolean isOwn() {
+    return own;
   }
 
   boolean isClosed() {

@@ -45,17 +45,27 @@ public final class SimScheduler {
   /** Lets time pass until {@code condition} holds or {@code timeoutNs} have passed. */
   public void await(long timeoutNs, BooleanSupplier condition) {
     long deadlineNs = nowNs + timeoutNs < nowNs ? Long.MAX_VALUE : nowNs + timeoutNs;
-    while (!condition.getAsBoolean()) {
-      Event next = events.peek();
-      if (next == null || next.timeNs > deadlineNs) {
-        nowNs = Math.max(nowNs, deadlineNs);
-        return;
-      }
-      events.remove();
-      // An event that waited may have moved time beyond events that were due.
-      nowNs = Math.max(nowNs, next.timeNs);
-      next.process.run(next.action);
+    while (!condition.getAsBoolean() && stepUntil(deadlineNs)) {
+      // The event may have changed the condition.
     }
+  }
+
+  /** Lets the next event happen, or {@code timeoutNs} pass when there is none before. */
+  void step(long timeoutNs) {
+    stepUntil(nowNs + timeoutNs < nowNs ? Long.MAX_VALUE : nowNs + timeoutNs);
+  }
+
+  private boolean stepUntil(long deadlineNs) {
+    Event next = events.peek();
+    if (next == null || next.timeNs > deadlineNs) {
+      nowNs = Math.max(nowNs, deadlineNs);
+      return false;
+    }
+    events.remove();
+    // An event that waited may have moved time beyond events that were due.
+    nowNs = Math.max(nowNs, next.timeNs);
+    next.process.run(next.action);
+    return true;
   }
 
   /** Lets {@code durationNs} pass. */

@@ -19,6 +19,7 @@ public final class SimTransport implements Transport {
   private final SimNetwork network;
   private final SimProcess process;
   private final List<SimQueuePair> pairs = new ArrayList<>();
+  private final List<SimDomain> domains = new ArrayList<>();
   private final List<SimListener> listeners = new ArrayList<>();
   private long nextAddress;
 
@@ -68,6 +69,7 @@ public final class SimTransport implements Transport {
   void die() {
     List.copyOf(listeners).forEach(SimListener::close);
     List.copyOf(pairs).forEach(SimQueuePair::die);
+    domains.forEach(SimDomain::close);
   }
 
   @Override
@@ -77,7 +79,9 @@ public final class SimTransport implements Transport {
 
   @Override
   public ProtectionDomain allocateProtectionDomain() {
-    return new SimDomain(this);
+    SimDomain domain = new SimDomain(this);
+    domains.add(domain);
+    return domain;
   }
 
   @Override

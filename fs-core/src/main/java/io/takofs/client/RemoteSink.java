@@ -149,7 +149,7 @@ final class RemoteSink implements ExtentSink {
     long deadline = access.deadline();
     while (oldest.transfer == null || !oldest.transfer.await(deadline)) {
       lost = true;
-      access.pause(deadline, oldest.transfer);
+      access.pause(deadline, oldest.transfer == null ? "" : oldest.transfer.failure());
       oldest.post();
     }
     posted.remove();

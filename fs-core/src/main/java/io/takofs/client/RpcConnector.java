@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -50,14 +51,20 @@ final class RpcConnector implements Connector {
     if (selector == null) {
       selector = new TransportSelector(config.get(ConfigKeys.TRANSPORT));
     }
-    long timeoutNs = Math.max(1, deadlineNs - System.nanoTime());
+    long timeoutNs = Math.max(1, deadlineNs - Clock.SYSTEM.nanoTime());
     Selected<ServerLink> selected =
         selector.connect(
             server,
             timeoutNs,
             (transport, endpoint) ->
                 ServerLink.connect(
-                    transport, memory(transport), endpoint, server, clientId, deadlineNs));
+                    transport,
+                    memory(transport),
+                    endpoint,
+                    server,
+                    clientId,
+                    deadlineNs,
+                    Clock.SYSTEM));
     return selected.connection().because(selected.verdict());
   }
 

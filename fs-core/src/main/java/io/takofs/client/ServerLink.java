@@ -23,15 +23,18 @@ final class ServerLink implements ServerConnection {
   private final Transport transport;
   private final LocalMemory memory;
   private final String endpoint;
+  private final Clock clock;
   private volatile String verdict = "";
   private DataZone zone;
   private boolean closed;
 
-  private ServerLink(RpcClient rpc, Transport transport, LocalMemory memory, String endpoint) {
+  private ServerLink(
+      RpcClient rpc, Transport transport, LocalMemory memory, String endpoint, Clock clock) {
     this.rpc = rpc;
     this.transport = transport;
     this.memory = memory;
     this.endpoint = endpoint;
+    this.clock = clock;
   }
 
   /**
@@ -48,12 +51,12 @@ final class ServerLink implements ServerConnection {
       String endpoint,
       String server,
       long clientId,
-      long deadlineNs)
+      long deadlineNs,
+      Clock clock)
       throws IOException {
-    long timeoutNs = Math.max(1, deadlineNs - System.nanoTime());
-    RpcClient rpc =
-        RpcClient.connect(transport, endpoint, server, clientId, timeoutNs, Clock.SYSTEM);
-    return new ServerLink(rpc, transport, memory, endpoint);
+    long timeoutNs = Math.max(1, deadlineNs - clock.nanoTime());
+    RpcClient rpc = RpcClient.connect(transport, endpoint, server, clientId, timeoutNs, clock);
+    return new ServerLink(rpc, transport, memory, endpoint, clock);
   }
 
   /** Notes how and why the server is reached this way, for people. */
@@ -110,7 +113,7 @@ final class ServerLink implements ServerConnection {
     QueuePairConfig config =
         new QueuePairConfig(
             memory.domain(), completions, completions, RemoteZone.OPERATIONS_MAX, 0);
-    long timeoutNs = Math.max(1, deadlineNs - System.nanoTime());
+    long timeoutNs = Math.max(1, deadlineNs - clock.nanoTime());
     try {
       QueuePair pair = transport.connect(endpoint, config, ours.pack(), timeoutNs);
       ConnectionInfo theirs = ConnectionInfo.unpack(pair.remotePrivateData(), rpc.serverName());
@@ -143,9 +146,7 @@ final class ServerLink implements ServerConnection {
             });
     RemoteArena first = arenas.get(0);
     boolean maps = pair.map(first.getAddress(), 1, first.getRkey()) != null;
-    return maps
-        ? mapped
-        : new RemoteZone(arenas, pair, completions, memory.staging(), Clock.SYSTEM);
+    return maps ? mapped : new RemoteZone(arenas, pair, completions, memory.staging(), clock);
   }
 
   @Override

@@ -41,8 +41,24 @@ final class ZoneAccess {
     return session.deadline();
   }
 
-  /** The present zone, connecting when there is none. */
+  /** The present zone, connecting when there is none, again and again until the deadline. */
   DataZone zone() throws TakoException {
+    long deadlineNs = deadline();
+    while (true) {
+      Link link = linkOfOwner();
+      try {
+        return link.zone(deadlineNs);
+      } catch (TakoException e) {
+        // The server may be on its way down or up, and the link not know yet.
+        if (e.status() != Status.DISCONNECTED && e.status() != Status.UNAVAILABLE) {
+          throw failure(e.status(), e.getMessage(), e);
+        }
+        pause(deadlineNs, e.getMessage());
+      }
+    }
+  }
+
+  private Link linkOfOwner() throws TakoException {
     Link link = session.link(operation, path);
     if (owner != null && owner != link.identity()) {
       throw failure(
@@ -51,11 +67,7 @@ final class ZoneAccess {
               + " flushed before is kept",
           null);
     }
-    try {
-      return link.zone(session.deadline());
-    } catch (TakoException e) {
-      throw failure(e.status(), e.getMessage(), e);
-    }
+    return link;
   }
 
   /** A way to write extents that suits the transport. */
@@ -103,12 +115,12 @@ final class ZoneAccess {
   }
 
   /** Lets a moment pass before the data is tried again, or gives up. */
-  void pause(long deadlineNs, Transfer failed) throws TakoException {
+  void pause(long deadlineNs, String lastFailure) throws TakoException {
     if (session.clock().nanoTime() + PAUSE_NS - deadlineNs >= 0) {
       throw failure(
           Status.DEADLINE_EXCEEDED,
           "no connection to the data in time"
-              + (failed == null ? "" : "; the last one failed: " + failed.failure()),
+              + (lastFailure.isEmpty() ? "" : "; the last one failed: " + lastFailure),
           null);
     }
     session.clock().parkNanos(this, PAUSE_NS);

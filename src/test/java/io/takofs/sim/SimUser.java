@@ -1,0 +1,436 @@
+package io.takofs.sim;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.CreateOptions;
+import io.takofs.client.DirectoryIterator;
+import io.takofs.client.PathStatus;
+import io.takofs.client.SimClients;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoInputStream;
+import io.takofs.client.TakoOutputStream;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+
+/**
+ * A user with a directory of its own: does random operations through a real client, and knows what
+ * must be in the directory after each. An operation that fails for a reason that the faults explain
+ * may have happened or not; what is there then must be one of the two.
+ */
+final class SimUser {
+  private static final int FILES_MAX = 8;
+  private static final int BYTES_MAX = 200_000;
+  private static final long PAUSE_MAX_NS = 300_000;
+
+  private final SimNetwork network;
+  private final SimScheduler scheduler;
+  private final SimClients clients;
+  private final TakoConfig config;
+  private final SharedNames shared;
+  private final String name;
+  private final String home;
+  private final Random random;
+
+  /** Paths below home: contents of files, null for directories. */
+  private TreeMap<String, byte[]> model = new TreeMap<>();
+
+  /** What may be there instead, while an operation is under way. */
+  private TreeMap<String, byte[]> after;
+
+  /** The file being written: of its content in {@code after}, at least this is there. */
+  private String writing = "";
+
+  private int flushed;
+  private boolean homeMade;
+  private boolean unsure;
+  private String lastFailure = "none";
+  private SimProcess process;
+  private TakoClient client;
+  private int names;
+  private int stepsLeft;
+  private int steps;
+  private int lives;
+
+  SimUser(
+      SimNetwork network,
+      SimClients clients,
+      TakoConfig config,
+      SharedNames shared,
+      String name,
+      int stepCount) {
+    this.network = network;
+    this.scheduler = network.scheduler();
+    this.clients = clients;
+    this.config = config;
+    this.shared = shared;
+    this.name = name;
+    this.home = "/" + name;
+    this.random = new Random(scheduler.random().nextLong());
+    this.stepsLeft = stepCount;
+  }
+
+  int steps() {
+    return steps;
+  }
+
+  SimProcess process() {
+    return process;
+  }
+
+  boolean isDone() {
+    return stepsLeft == 0;
+  }
+
+  /** Begins, or begins anew after a kill: with another process and another session. */
+  void start() {
+    process = new SimProcess(name + "-" + ++lives);
+    client =
+        clients.create(
+            network.attach(process),
+            SimServer.ENDPOINT,
+            config,
+            "root",
+            new SimClock(scheduler, process));
+    unsure |= after != null;
+    scheduleTurn();
+  }
+
+  private void scheduleTurn() {
+    scheduler.schedule(process, scheduler.delayNs(1_000, PAUSE_MAX_NS), this::turn);
+  }
+
+  private void turn() {
+    if (stepsLeft == 0) {
+      return;
+    }
+    try {
+      if (unsure) {
+        lookWhatHappened();
+      } else {
+        stepsLeft--;
+        steps++;
+        step();
+        settle(after);
+      }
+    } catch (TakoException e) {
+      switch (e.status()) {
+        case DEADLINE_EXCEEDED, SESSION_EXPIRED, UNAVAILABLE, LEASE_HELD, LEASE_LOST, NO_SPACE ->
+            doubt(e);
+        default -> throw wrong("unexpected " + e, e);
+      }
+    } catch (IOException e) {
+      throw wrong("unexpected " + e, e);
+    }
+    scheduleTurn();
+  }
+
+  private void doubt(TakoException why) {
+    unsure = true;
+    lastFailure = why.toString();
+  }
+
+  @Override
+  public String toString() {
+    return name + " with " + stepsLeft + " steps left, last failure: " + lastFailure;
+  }
+
+  private void settle(TreeMap<String, byte[]> outcome) {
+    if (outcome != null) {
+      model = outcome;
+    }
+    after = null;
+    writing = "";
+    flushed = 0;
+  }
+
+  // ---- operations -------------------------------------------------------------------------------
+
+  private void step() throws IOException {
+    if (!homeMade) {
+      client.mkdirs(home);
+      homeMade = true;
+      return;
+    }
+    int choice = random.nextInt(100);
+    List<String> files = paths(true);
+    if (choice < 30 || files.isEmpty()) {
+      write(files.size() < FILES_MAX ? newPath() : pick(files));
+    } else if (choice < 40) {
+      append(pick(files));
+    } else if (choice < 46) {
+      truncate(pick(files));
+    } else if (choice < 58) {
+      rename(files);
+    } else if (choice < 66) {
+      delete();
+    } else if (choice < 72) {
+      String path = newPath();
+      begin().put(path, null);
+      client.mkdirs(path);
+    } else if (choice < 84) {
+      read(pick(files));
+    } else if (choice < 92) {
+      shared.compete(client, random);
+    } else {
+      compare(readTree(), model);
+    }
+  }
+
+  private TreeMap<String, byte[]> begin() {
+    after = new TreeMap<>(model);
+    return after;
+  }
+
+  private void write(String path) throws IOException {
+    byte[] content = randomContent();
+    begin().put(path, content);
+    writing = path;
+    try (TakoOutputStream out =
+        client.create(path, CreateOptions.DEFAULT.withOverwrite(true).withCreateParents(false))) {
+      model.put(path, new byte[0]);
+      pour(out, content, 0);
+    }
+  }
+
+  private void append(String path) throws IOException {
+    byte[] old = model.get(path);
+    byte[] more = randomContent();
+    byte[] content = Arrays.copyOf(old, old.length + more.length);
+    System.arraycopy(more, 0, content, old.length, more.length);
+    begin().put(path, content);
+    writing = path;
+    flushed = old.length;
+    try (TakoOutputStream out = client.append(path)) {
+      pour(out, content, old.length);
+    }
+  }
+
+  /** Writes the rest of {@code content} in pieces, flushed now and then. */
+  private void pour(TakoOutputStream out, byte[] content, int from) throws IOException {
+    int at = from;
+    while (at < content.length) {
+      int length = Math.min(content.length - at, 1 + random.nextInt(60_000));
+      out.write(content, at, length);
+      at += length;
+      if (random.nextInt(3) == 0) {
+        out.hflush();
+        flushed = at;
+      }
+    }
+  }
+
+  private void truncate(String path) throws IOException {
+    byte[] old = model.get(path);
+    int length = random.nextInt(old.length + 1);
+    begin().put(path, Arrays.copyOf(old, length));
+    client.truncate(path, length);
+  }
+
+  private void rename(List<String> files) throws IOException {
+    List<String> directories = paths(false);
+    boolean directory = !directories.isEmpty() && random.nextInt(3) == 0;
+    String source = pick(directory ? directories : files);
+    boolean overwrite = !directory && random.nextInt(4) == 0;
+    String target = overwrite ? pick(files) : newPath();
+    if (target.equals(source) || target.startsWith(source + "/")) {
+      return;
+    }
+    TreeMap<String, byte[]> next = begin();
+    for (String path : List.copyOf(next.keySet())) {
+      if (isAtOrBelow(path, source)) {
+        next.put(target + path.substring(source.length()), next.remove(path));
+      }
+    }
+    client.rename(source, target, overwrite);
+  }
+
+  private void delete() throws IOException {
+    List<String> all = new ArrayList<>(model.keySet());
+    if (all.isEmpty()) {
+      return;
+    }
+    String victim = pick(all);
+    begin().keySet().removeIf(path -> isAtOrBelow(path, victim));
+    client.delete(victim, true);
+  }
+
+  private void read(String path) throws IOException {
+    byte[] expected = model.get(path);
+    int from = random.nextInt(expected.length + 1);
+    int length = random.nextInt(expected.length - from + 1);
+    byte[] actual = new byte[length];
+    try (TakoInputStream in = client.open(path)) {
+      in.readFully(from, actual, 0, length);
+    }
+    if (!Arrays.equals(actual, Arrays.copyOfRange(expected, from, from + length))) {
+      throw wrong(path + " has other bytes between " + from + " and " + (from + length), null);
+    }
+  }
+
+  // ---- checking ---------------------------------------------------------------------------------
+
+  /** The whole tree against the model, at the end. */
+  void checkAll() throws IOException {
+    if (unsure) {
+      lookWhatHappened();
+    }
+    if (homeMade) {
+      compare(readTree(), model);
+      client.delete(home, true);
+    }
+  }
+
+  /** A step failed, or its process died: what is there must be explained by it. */
+  private void lookWhatHappened() throws IOException {
+    client.mkdirs(home);
+    homeMade = true;
+    if (!writing.isEmpty() && exists(writing)) {
+      client.recoverLease(writing);
+    }
+    TreeMap<String, byte[]> found = readTree();
+    String wrongBefore = difference(found, model);
+    String wrongAfter = after == null ? wrongBefore : difference(found, after);
+    if (wrongBefore != null && wrongAfter != null && !isPartlyWritten(found)) {
+      throw wrong(
+          "after a failure neither the state before it is there ("
+              + wrongBefore
+              + ") nor the one after it ("
+              + wrongAfter
+              + ")",
+          null);
+    }
+    if (flushed > 0 && !isPartlyWritten(found)) {
+      throw wrong("flushed bytes of " + writing + " are lost", null);
+    }
+    unsure = false;
+    settle(found);
+  }
+
+  private boolean isPartlyWritten(TreeMap<String, byte[]> found) {
+    byte[] content = found.get(writing);
+    if (writing.isEmpty() || content == null) {
+      return false;
+    }
+    byte[] whole = after.get(writing);
+    TreeMap<String, byte[]> others = new TreeMap<>(after);
+    others.put(writing, content);
+    return content.length >= flushed
+        && content.length <= whole.length
+        && Arrays.equals(content, Arrays.copyOf(whole, content.length))
+        && difference(found, others) == null;
+  }
+
+  private boolean exists(String path) throws IOException {
+    try {
+      client.getStatus(path);
+      return true;
+    } catch (TakoException e) {
+      if (e.status() == Status.NOT_FOUND) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private TreeMap<String, byte[]> readTree() throws IOException {
+    TreeMap<String, byte[]> tree = new TreeMap<>();
+    readDirectory(home, tree);
+    return tree;
+  }
+
+  private void readDirectory(String directory, TreeMap<String, byte[]> tree) throws IOException {
+    DirectoryIterator entries = client.list(directory);
+    while (entries.hasNext()) {
+      PathStatus entry = entries.next();
+      if (entry.directory()) {
+        tree.put(entry.path(), null);
+        readDirectory(entry.path(), tree);
+      } else {
+        byte[] content = new byte[Math.toIntExact(entry.length())];
+        try (TakoInputStream in = client.open(entry.path())) {
+          if (in.length() != entry.length()) {
+            throw wrong(entry.path() + " changed its length from " + entry.length(), null);
+          }
+          in.readFully(0, content, 0, content.length);
+        }
+        tree.put(entry.path(), content);
+      }
+    }
+  }
+
+  private void compare(TreeMap<String, byte[]> found, TreeMap<String, byte[]> expected) {
+    String difference = difference(found, expected);
+    if (difference != null) {
+      throw wrong(difference, null);
+    }
+  }
+
+  private static String difference(Map<String, byte[]> found, Map<String, byte[]> expected) {
+    if (!found.keySet().equals(expected.keySet())) {
+      return "found " + found.keySet() + ", expected " + expected.keySet();
+    }
+    for (Map.Entry<String, byte[]> entry : found.entrySet()) {
+      byte[] right = expected.get(entry.getKey());
+      if (!Arrays.equals(entry.getValue(), right)) {
+        return entry.getKey()
+            + " has "
+            + length(entry.getValue())
+            + ", expected "
+            + length(right)
+            + ", first difference at "
+            + (right == null || entry.getValue() == null
+                ? 0
+                : Arrays.mismatch(entry.getValue(), right));
+      }
+    }
+    return null;
+  }
+
+  private static String length(byte[] content) {
+    return content == null ? "no content" : content.length + " bytes";
+  }
+
+  // ---- chance -----------------------------------------------------------------------------------
+
+  private List<String> paths(boolean files) {
+    List<String> paths = new ArrayList<>();
+    model.forEach(
+        (path, content) -> {
+          if ((content != null) == files) {
+            paths.add(path);
+          }
+        });
+    return paths;
+  }
+
+  private String pick(List<String> paths) {
+    return paths.get(random.nextInt(paths.size()));
+  }
+
+  private String newPath() {
+    List<String> parents = paths(false);
+    parents.add(home);
+    return pick(parents) + "/n" + ++names;
+  }
+
+  private byte[] randomContent() {
+    int bound = new int[] {1, 100, 2049, 4097, 70_000, BYTES_MAX}[random.nextInt(6)];
+    byte[] content = new byte[random.nextInt(bound)];
+    random.nextBytes(content);
+    return content;
+  }
+
+  private static boolean isAtOrBelow(String path, String top) {
+    return path.equals(top) || path.startsWith(top + "/");
+  }
+
+  private AssertionError wrong(String what, Throwable cause) {
+    return new AssertionError(name + " at " + scheduler.nowNs() + " ns: " + what, cause);
+  }
+}
