@@ -1,5 +1,6 @@
 package io.takofs.system;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -8,23 +9,19 @@ import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.client.TakoOutputStream;
-import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
-import io.takofs.server.RunningServer;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -37,11 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What files must do over any transport, against a real data server in this process. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class FileTests {
-  private static final String USER = System.getProperty("user.name");
-
   private final String transport;
-  private Path directory;
-  private RunningServer server;
+  private LocalServer server;
   private TakoClient client;
   private int files;
   private String path;
@@ -52,14 +46,7 @@ abstract class FileTests {
 
   @BeforeAll
   void start() throws IOException {
-    directory = Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-");
-    TakoConfig config =
-        new TakoConfig()
-            .set("fs.tako.server.port", "0")
-            .set("fs.tako.server.pool.path", directory.resolve("pool").toString())
-            .set("fs.tako.server.pool.size", "256m")
-            .set("fs.tako.server.quarantine", "0s");
-    server = RunningServer.start(config, USER);
+    server = new LocalServer("256m");
     client = connect();
   }
 
@@ -67,16 +54,10 @@ abstract class FileTests {
   void stop() throws IOException {
     client.close();
     server.close();
-    try (Stream<Path> paths = Files.walk(directory)) {
-      for (Path each : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(each);
-      }
-    }
   }
 
   private TakoClient connect() throws IOException {
-    return TakoClient.connect(
-        server.uri(), new TakoConfig().set("fs.tako.transport", transport), USER);
+    return server.connect(transport);
   }
 
   @BeforeEach
@@ -416,6 +397,56 @@ abstract class FileTests {
         assertEqual(read, piece);
       }
       assertThat(in.read()).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void shouldRunTheExample() throws IOException {
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    Example.run(server.uri(), LocalServer.USER, new PrintStream(printed, true, UTF_8));
+    assertThat(printed.toString(UTF_8))
+        .contains("reached over shm")
+        .contains("a reader sees: started")
+        .contains("at 8: stopped")
+        .contains("/example/archive/today: 30 bytes of " + LocalServer.USER);
+  }
+
+  @Test
+  void shouldCarryOnAcrossRestartsOfTheServer() throws Exception {
+    byte[] expected = random(24 << 20, 31);
+    ExecutorService writer = Executors.newSingleThreadExecutor();
+    try (LocalServer restarted = new LocalServer("64m");
+        TakoClient mine = restarted.connect(transport)) {
+      Future<?> writing =
+          writer.submit(
+              () -> {
+                try (TakoOutputStream out = mine.create(path, CreateOptions.DEFAULT)) {
+                  Random random = new Random(31);
+                  for (int from = 0; from < expected.length; ) {
+                    int count = Math.min(expected.length - from, 1 + random.nextInt(100000));
+                    out.write(expected, from, count);
+                    if (random.nextInt(5) == 0) {
+                      out.hflush();
+                    }
+                    from += count;
+                  }
+                }
+                return null;
+              });
+      for (int i = 0; i < 3; i++) {
+        restarted.restart();
+        mine.getStatus("/");
+      }
+      writing.get();
+      try (TakoInputStream in = mine.open(path)) {
+        byte[] first = in.readNBytes(expected.length / 2);
+        restarted.restart();
+        byte[] second = in.readAllBytes();
+        assertEqual(first, Arrays.copyOf(expected, first.length));
+        assertEqual(second, Arrays.copyOfRange(expected, first.length, expected.length));
+      }
+    } finally {
+      writer.shutdownNow();
     }
   }
 }

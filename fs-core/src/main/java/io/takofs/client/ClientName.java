@@ -1,17 +1,21 @@
 package io.takofs.client;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /** What this process is called in the server's status: {@code host/pid}. */
 final class ClientName {
+  /** The kernel knows the host's name without asking a name server, which may take its time. */
+  private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
+
   private ClientName() {}
 
   static String get() {
     String host;
     try {
-      host = InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
+      host = Files.readString(HOST_NAME).strip();
+    } catch (IOException e) {
       // A host that does not know its own name is still a fine client.
       host = "localhost";
     }

@@ -66,8 +66,9 @@ final class FetchedGranules {
     }
   }
 
-  Transfer transfer() {
-    return transfer;
+  /** Why it did not arrive. */
+  String failure() {
+    return transfer == null ? "nothing was asked for" : transfer.failure();
   }
 
   /** Waits; false when the connection ended before the bytes were here. */

@@ -116,13 +116,16 @@ final class Links {
     }
   }
 
-  private static boolean worthRetrying(IOException e) {
+  /** Whether the same attempt may succeed a little later: a server that starts again is quick. */
+  private boolean worthRetrying(IOException e) {
     if (!(e instanceof TakoException known)) {
       return true;
     }
     return switch (known.status()) {
-      case UNAVAILABLE, DISCONNECTED, DEADLINE_EXCEEDED, SESSION_EXPIRED -> true;
-      default -> false;
+      case VERSION_MISMATCH, INVALID_ARGUMENT, PERMISSION_DENIED -> false;
+      // A server that stops takes its shared memory away before it is gone.
+      case UNSUPPORTED -> identity != null;
+      default -> true;
     };
   }
 

@@ -85,6 +85,10 @@ final class RemoteSink implements ExtentSink {
       entries++;
     }
 
+    String failure() {
+      return transfer == null ? "nothing was sent" : transfer.failure();
+    }
+
     void post() throws TakoException {
       RemoteZone zone = access.remote();
       RemoteZone.Piece bytes =
@@ -149,7 +153,7 @@ final class RemoteSink implements ExtentSink {
     long deadline = access.deadline();
     while (oldest.transfer == null || !oldest.transfer.await(deadline)) {
       lost = true;
-      access.pause(deadline, oldest.transfer == null ? "" : oldest.transfer.failure());
+      access.pause(deadline, oldest.failure());
       oldest.post();
     }
     posted.remove();

@@ -21,7 +21,7 @@ final class RemoteSource implements ExtentSource {
     try {
       fetched.post(access.remote(), deadline);
       while (!fetched.await(deadline)) {
-        access.pause(deadline, fetched.transfer().failure());
+        access.pause(deadline, fetched.failure());
         fetched.post(access.remote(), deadline);
       }
       fetched.verify();

@@ -124,7 +124,7 @@ final class ServerLink implements ServerConnection {
       return pair;
     } catch (IOException e) {
       throw new TakoException(
-          e instanceof TakoException known ? known.status() : Status.DISCONNECTED,
+          Status.DISCONNECTED,
           "no connection to the data zone of " + rpc.serverName() + ": " + e.getMessage(),
           e);
     }
@@ -146,6 +146,9 @@ final class ServerLink implements ServerConnection {
             });
     RemoteArena first = arenas.get(0);
     boolean maps = pair.map(first.getAddress(), 1, first.getRkey()) != null;
+    if (!maps && pair.state() != QueuePair.State.CONNECTED) {
+      throw new TakoException(Status.DISCONNECTED, pair.errorText());
+    }
     return maps ? mapped : new RemoteZone(arenas, pair, completions, memory.staging(), clock);
   }
 

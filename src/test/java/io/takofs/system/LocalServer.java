@@ -1,0 +1,61 @@
+package io.takofs.system;
+
+import io.takofs.client.TakoClient;
+import io.takofs.config.TakoConfig;
+import io.takofs.server.RunningServer;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/**
+ * A data server in this process, with a small pool on /dev/shm.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class LocalServer implements AutoCloseable {
+  static final String USER = System.getProperty("user.name");
+
+  private final Path directory;
+  private final TakoConfig config;
+  private RunningServer server;
+
+  LocalServer(String poolSize) throws IOException {
+    directory = Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-");
+    config =
+        new TakoConfig()
+            .set("fs.tako.server.port", "0")
+            .set("fs.tako.server.pool.path", directory.resolve("pool").toString())
+            .set("fs.tako.server.pool.size", poolSize)
+            .set("fs.tako.server.quarantine", "0s");
+    server = RunningServer.start(config, USER);
+  }
+
+  URI uri() {
+    return server.uri();
+  }
+
+  /** A client over one transport. */
+  TakoClient connect(String transport) throws IOException {
+    return TakoClient.connect(uri(), new TakoConfig().set("fs.tako.transport", transport), USER);
+  }
+
+  /** Stops it and starts it again at the same place. */
+  void restart() throws IOException {
+    config.set("fs.tako.server.port", Integer.toString(uri().getPort()));
+    server.close();
+    server = RunningServer.start(config, USER);
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+    try (Stream<Path> paths = Files.walk(directory)) {
+      for (Path each : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(each);
+      }
+    }
+  }
+}
