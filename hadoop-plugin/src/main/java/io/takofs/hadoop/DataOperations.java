@@ -52,18 +52,17 @@ final class DataOperations implements Closeable {
   }
 
   /** Creates, replaces or appends to a file, as {@code flags} say. */
-  FSDataOutputStream create(Path path, Set<CreateFlag> flags, CreateOptions options)
+  FSDataOutputStream create(Path path, EnumSet<CreateFlag> flags, CreateOptions options)
       throws IOException {
-    EnumSet<CreateFlag> wanted = EnumSet.copyOf(flags);
-    CreateFlag.validate(wanted);
-    if (wanted.contains(CreateFlag.APPEND)) {
-      return appendOrCreate(path, wanted.contains(CreateFlag.CREATE), options);
+    CreateFlag.validate(flags);
+    if (flags.contains(CreateFlag.APPEND)) {
+      return appendOrCreate(path, flags.contains(CreateFlag.CREATE), options);
     }
-    if (!wanted.contains(CreateFlag.CREATE)) {
+    if (!flags.contains(CreateFlag.CREATE)) {
       // To replace only: there must be something.
       Call.to(path, client::getStatus);
     }
-    return create(path, options.withOverwrite(wanted.contains(CreateFlag.OVERWRITE)));
+    return create(path, options.withOverwrite(flags.contains(CreateFlag.OVERWRITE)));
   }
 
   private FSDataOutputStream appendOrCreate(Path path, boolean create, CreateOptions options)

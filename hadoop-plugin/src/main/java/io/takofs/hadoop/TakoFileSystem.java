@@ -196,7 +196,7 @@ public class TakoFileSystem extends FileSystem {
   private FSDataOutputStream create(
       Path path,
       FsPermission permission,
-      Set<CreateFlag> flags,
+      EnumSet<CreateFlag> flags,
       boolean createParents,
       short replication,
       long blockSize)

@@ -6,17 +6,23 @@ import org.apache.hadoop.fs.FSMainOperationsBaseTest;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
-/** Hadoop's suite of main operations, through FileSystem. */
+/** Hadoop's suite of main operations, through FileSystem, as a user with no privileges. */
 public class MainOperationsTest extends FSMainOperationsBaseTest {
+  private static final Path ROOT = new Path("/main-operations");
+  private static final String USER = "tester";
+
   public MainOperationsTest() {
-    super("/main-operations");
+    super(ROOT.toString());
   }
 
   @Override
   protected FileSystem createFileSystem() throws Exception {
     Configuration conf = new Configuration();
     TestServer.configure(conf);
-    return FileSystem.get(conf);
+    FileSystem superuser = FileSystem.get(conf);
+    superuser.mkdirs(ROOT);
+    superuser.setOwner(ROOT, USER, USER);
+    return FileSystem.get(superuser.getUri(), conf, USER);
   }
 
   @Override
