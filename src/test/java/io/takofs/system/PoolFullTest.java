@@ -24,7 +24,7 @@ class PoolFullTest {
   void shouldReportNoSpaceLoseNothingAndResume(String transport) throws Exception {
     try (ServerProcess server =
             ServerProcess.start(
-                "fs.tako.server.pool.size", "24m", "fs.tako.server.quarantine", "200ms");
+                "fs.tako.server.pool.size", "120m", "fs.tako.server.quarantine", "200ms");
         TakoClient client = Clients.connect(server, transport)) {
       int files = 0;
       TakoException full = null;

@@ -39,7 +39,7 @@ public final class ServerProcess implements AutoCloseable {
         new ServerProcess(Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-"));
     server.settings.put("fs.tako.server.port", "0");
     server.settings.put("fs.tako.server.pool.path", server.directory.resolve("pool").toString());
-    server.settings.put("fs.tako.server.pool.size", "64m");
+    server.settings.put("fs.tako.server.pool.size", "160m");
     server.settings.put("fs.tako.server.pool.pages.size", "32m");
     server.settings.put("fs.tako.server.pool.log.size", "64m");
     for (int i = 0; i < keysAndValues.length; i += 2) {

@@ -53,7 +53,9 @@ final class WriterProcess implements AutoCloseable {
 
   /** kill -9; then everything it had said counts. */
   void kill() throws IOException {
-    process.destroyForcibly().onExit().join();
+    // Through its handle: Process itself would throw away what the writer has said.
+    process.toHandle().destroyForcibly();
+    process.onExit().join();
     awaitEnd();
   }
 

@@ -34,7 +34,7 @@ class ZombieWriterTest {
                 "fs.tako.server.lease.soft", "1s",
                 "fs.tako.server.lease.hard", "2s",
                 "fs.tako.server.quarantine", "200ms",
-                "fs.tako.server.pool.size", "32m");
+                "fs.tako.server.pool.size", "128m");
         TakoClient client = Clients.connect(server, transport)) {
       for (int round = 0; round < 3; round++) {
         String directory = "/zombie" + round;
