@@ -1,12 +1,18 @@
 package io.takofs.server.store;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /**
  * How a page is split while an entry joins it. An entry that joins at the end begins a new page, so
- * that keys that come in order fill their pages; else both halves get about the same bytes.
+ * that keys that come in order fill their pages; and so does one that joins at the end of a run of
+ * keys alike, as a new name does that is last in its directory. Else both halves get about the same
+ * bytes.
  */
 final class Split {
+  /** Bytes more that the keys of a run have in common than they have with the next: an id. */
+  private static final int RUN_PREFIX = 8;
+
   private final ByteBuffer copies;
   private final int from;
   private final boolean inner;
@@ -29,7 +35,7 @@ final class Split {
     this.key = key;
     this.value = value;
     this.count = Page.count(copies, from) + 1;
-    this.point = slot == count - 1 && fitsLeft(slot) ? slot : middle();
+    this.point = endsRun() ? behindRun() : middle();
     this.bound = boundAt(point);
   }
 
@@ -59,12 +65,37 @@ final class Split {
     }
   }
 
-  private boolean fitsLeft(int end) {
-    int used = Page.lower(copies, from).length + boundAt(end).length;
-    for (int entry = 0; entry < end; entry++) {
-      used += size(entry);
+  private boolean endsRun() {
+    if (slot == 0 || slot == count - 1) {
+      return slot > 0;
     }
-    return used <= Page.CAPACITY;
+    return !inner && common(key, keyOf(slot - 1)) >= common(key, keyOf(slot + 1)) + RUN_PREFIX;
+  }
+
+  private static int common(byte[] a, byte[] b) {
+    int mismatch = Arrays.mismatch(a, b);
+    return mismatch < 0 ? a.length : mismatch;
+  }
+
+  /**
+   * Where to part so that a run that goes on fills its pages: behind the new entry, which sets the
+   * keys that follow apart, or before it when those are few.
+   */
+  private int behindRun() {
+    int left = Page.lower(copies, from).length;
+    int right = 0;
+    for (int entry = 0; entry < count; entry++) {
+      if (entry <= slot) {
+        left += size(entry);
+      } else {
+        right += size(entry);
+      }
+    }
+    if (Math.min(left, right) >= Page.CAPACITY / 4) {
+      return slot + 1;
+    }
+    boolean fits = left - size(slot) + boundAt(slot).length <= Page.CAPACITY;
+    return fits && right < Page.CAPACITY / 4 ? slot : middle();
   }
 
   private int middle() {

@@ -141,7 +141,7 @@ class SpaceTest {
       checkpointIfDue(server);
     }
     Consistency.check(server);
-    assertThat(fill(server, client)).isGreaterThan(100);
+    assertThat(fill(server, client)).isGreaterThan(10);
     client.committed(commit(opened).addExtents(written(grant, 0, 10)).setLength(10));
     assertOk(server.expireSession(client.id));
     assertThat(server.machine.session(client.id)).isNull();
