@@ -121,28 +121,37 @@ public final class RpcConnection {
     }
   }
 
-  /** Takes the request that a completion announced; adds a call, or marks the connection faulty. */
-  synchronized void receive(
+  /**
+   * Takes the request that a completion announced; returns false when it breaks the rules, and the
+   * connection is faulty then.
+   */
+  synchronized boolean receive(
       long workRequestId, int immediate, int byteCount, List<IncomingCall> arrived) {
     if (fault != null) {
-      return;
+      return true;
     }
     fault = Immediate.fault(immediate, Immediate.REQUEST, Layout.RPC_REQUEST_SLOT_SIZE, byteCount);
-    if (fault != null) {
-      return;
+    if (fault == null) {
+      fault = take(workRequestId, immediate, byteCount, arrived);
     }
+    return fault == null;
+  }
+
+  /** Returns what is wrong, or null. */
+  private String take(
+      long workRequestId, int immediate, int byteCount, List<IncomingCall> arrived) {
     int slot = Immediate.slot(immediate);
     int generation = Immediate.generation(immediate);
     if (busy[slot]) {
-      fault = "slot " + slot + " still has a call";
-    } else if (generation != (generations[slot] + 1 & Immediate.GENERATION_MASK)) {
-      fault = "generation " + generation + " in slot " + slot + " after " + generations[slot];
-    } else {
-      requestBytes.get(slot * Layout.RPC_REQUEST_SLOT_SIZE, copy, 0, byteCount);
-      fault = header.fault(byteCount);
+      return "slot " + slot + " still has a call";
     }
-    if (fault != null) {
-      return;
+    if (generation != (generations[slot] + 1 & Immediate.GENERATION_MASK)) {
+      return "generation " + generation + " in slot " + slot + " after " + generations[slot];
+    }
+    requestBytes.get(slot * Layout.RPC_REQUEST_SLOT_SIZE, copy, 0, byteCount);
+    String damage = header.fault(byteCount);
+    if (damage != null) {
+      return damage;
     }
     try {
       Request request =
@@ -161,8 +170,9 @@ public final class RpcConnection {
               header.epoch(),
               request,
               byteCount));
+      return null;
     } catch (InvalidProtocolBufferException e) {
-      fault = "no request: " + e.getMessage();
+      return "no request: " + e.getMessage();
     }
   }
 

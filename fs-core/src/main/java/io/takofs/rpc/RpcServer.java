@@ -242,13 +242,21 @@ public final class RpcServer implements AutoCloseable {
         return;
       }
       RpcConnection connection = receiver.connection;
-      if (status != CompletionStatus.SUCCESS) {
-        connection.fail(status + " " + pair.errorText());
+      if (status == CompletionStatus.FLUSHED || status == CompletionStatus.RETRY_EXCEEDED) {
+        connection.fail(pair.errorText());
+      } else if (status != CompletionStatus.SUCCESS) {
+        breaksRules(connection, connection.fail(status + " " + pair.errorText()));
       } else if (opcode == Opcode.RECEIVE_IMMEDIATE) {
-        connection.receive(workRequestId, immediate, byteCount, arrived);
+        breaksRules(connection, !connection.receive(workRequestId, immediate, byteCount, arrived));
       }
       if (connection.fault() != null) {
         faulty.add(pair);
+      }
+    }
+
+    private void breaksRules(RpcConnection connection, boolean broken) {
+      if (broken) {
+        LOG.warn("closing the connection of {}: {}", connection.remoteName(), connection.fault());
       }
     }
 
@@ -256,10 +264,6 @@ public final class RpcServer implements AutoCloseable {
       for (QueuePair pair : List.copyOf(faulty)) {
         Receiver receiver = receivers.get(pair);
         if (receiver != null) {
-          LOG.warn(
-              "closing the connection of {}: {}",
-              receiver.connection.remoteName(),
-              receiver.connection.fault());
           end(pair, receiver, receiver.connection.fault());
         }
       }

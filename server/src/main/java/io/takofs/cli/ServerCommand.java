@@ -36,8 +36,6 @@ final class ServerCommand implements Callable<Integer> {
   @Option(names = "--pid-file", description = "Where to write the process id.")
   private Path pidFile;
 
-  private final CountDownLatch stopped = new CountDownLatch(1);
-
   @Override
   public Integer call() throws Exception {
     if (pidFile != null) {
@@ -53,7 +51,7 @@ final class ServerCommand implements Callable<Integer> {
         .getOut()
         .println("Tako serves at " + server.uri() + " over " + server.transportText());
     spec.commandLine().getOut().flush();
-    stopped.await();
+    new CountDownLatch(1).await(); // The hook ends the process.
     return 0;
   }
 
@@ -74,16 +72,19 @@ final class ServerCommand implements Callable<Integer> {
     return config;
   }
 
-  /** Runs when the process is asked to end. */
+  /** Runs when the process is asked to end; a clean stop is no failure, so the code is 0. */
   private void stop(RunningServer server) {
+    int code = 0;
     try {
       server.close();
+      spec.commandLine().getOut().println("Tako stopped");
     } catch (IOException e) {
       spec.commandLine().getErr().println("tako: " + e.getMessage());
-      spec.commandLine().getErr().flush();
-    } finally {
-      stopped.countDown();
+      code = 1;
     }
+    spec.commandLine().getOut().flush();
+    spec.commandLine().getErr().flush();
+    Runtime.getRuntime().halt(code);
   }
 
   /** Whoever waits for the file finds it whole. */

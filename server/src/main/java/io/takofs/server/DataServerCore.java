@@ -171,7 +171,7 @@ final class DataServerCore {
     }
     Reply reply = mutate(call.clientId(), call.sequence(), client.caller, request);
     if (request.hasCloseSession() && reply.getStatus() == Status.OK) {
-      housekeeping.endSession(call.clientId(), "its client closed it");
+      housekeeping.endSession(call.clientId());
     }
     return reply;
   }

@@ -104,13 +104,16 @@ final class Housekeeping {
 
   private void expireSessions() throws TakoException {
     for (long clientId : sessions.expired(settings.sessionTtl().toNanos())) {
-      endSession(clientId, "its connection was gone for " + settings.sessionTtl());
+      LOG.info(
+          "session {} ends: its connection was gone for {}",
+          Long.toHexString(clientId),
+          settings.sessionTtl());
+      endSession(clientId);
     }
   }
 
   /** Ends what is left of a session, which may take several entries, and fences its client. */
-  void endSession(long clientId, String why) throws TakoException {
-    LOG.info("session {} ends: {}", Long.toHexString(clientId), why);
+  void endSession(long clientId) throws TakoException {
     counters.add("sessions.ended", 1);
     while (machine.session(clientId) != null) {
       Reply reply =
