@@ -17,6 +17,11 @@ final class ExtentIndex {
     this.extents = extents;
   }
 
+  /** How many extents are known. */
+  int size() {
+    return extents.length;
+  }
+
   /** Those of this and {@code more}, which win. */
   ExtentIndex with(List<ExtentView> more) {
     TreeMap<Long, ExtentView> all = new TreeMap<>();

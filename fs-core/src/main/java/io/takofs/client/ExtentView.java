@@ -12,15 +12,29 @@ import java.util.zip.CRC32C;
  * <p>Thread rule: any thread.
  */
 final class ExtentView {
-  private final Extent extent;
+  private static final int[] NONE = {};
 
-  /** Checksums of the full granules, verified; null until they were read. */
+  private final Extent extent;
+  private final boolean keepsChecksums;
+
+  /** Checksums of the full granules, verified; null while they must be read. */
   private volatile int[] checksums;
 
+  /** One that remembers its checksums. */
   ExtentView(Extent extent) {
+    this(extent, true);
+  }
+
+  /**
+   * A view.
+   *
+   * @param keepsChecksums whether to remember them once they were read: up to 1 KiB
+   */
+  ExtentView(Extent extent, boolean keepsChecksums) {
     this.extent = extent;
+    this.keepsChecksums = keepsChecksums;
     if (fullGranules() == 0) {
-      checksums = new int[0];
+      checksums = NONE;
     }
   }
 
@@ -61,12 +75,13 @@ final class ExtentView {
     return fullGranules() * Integer.BYTES;
   }
 
-  boolean hasChecksums() {
-    return checksums != null;
+  /** Checksums of the full granules; null when they must be read. */
+  int[] checksums() {
+    return checksums;
   }
 
-  /** Takes the checksum entries, if they are the ones that were committed. */
-  void offerChecksums(byte[] entries) throws StaleExtentException {
+  /** The checksums in entries that were read, if they are the ones that were committed. */
+  int[] checksumsIn(byte[] entries) throws StaleExtentException {
     CRC32C crc = new CRC32C();
     crc.update(entries, 0, entries.length);
     if ((int) crc.getValue() != extent.getChecksumsCrc()) {
@@ -74,10 +89,13 @@ final class ExtentView {
     }
     int[] values = new int[entries.length / Integer.BYTES];
     ByteBuffer.wrap(entries).order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(values);
-    checksums = values;
+    if (keepsChecksums) {
+      checksums = values;
+    }
+    return values;
   }
 
-  /** The checksum entries as they stand in the arena; they were read. */
+  /** The checksum entries as they stand in the arena; they were read, and kept. */
   ByteBuffer checksumEntries() {
     int[] values = checksums;
     ByteBuffer entries =
@@ -91,9 +109,8 @@ final class ExtentView {
     return Math.min(Layout.GRANULE_SIZE, extent.getLength() - index * Layout.GRANULE_SIZE);
   }
 
-  /** Checks bytes that were read of granule {@code index}; needs the checksums. */
-  void verify(int index, CRC32C crc) throws StaleExtentException {
-    int[] entries = checksums;
+  /** Checks the CRC of bytes that were read of granule {@code index} against {@code entries}. */
+  void verify(int[] entries, int index, CRC32C crc) throws StaleExtentException {
     int expected = index < entries.length ? entries[index] : extent.getTailCrc();
     if ((int) crc.getValue() != expected) {
       throw new StaleExtentException(

@@ -28,6 +28,7 @@ final class FetchedGranules {
   private final int end;
   private final MemoryRegion region;
   private final int entriesAt;
+  private int[] checksums;
   private boolean wantsEntries;
   private boolean verified;
   private Transfer transfer;
@@ -52,7 +53,8 @@ final class FetchedGranules {
   void post(RemoteZone zone, long deadlineNs) throws TakoException {
     List<RemoteZone.Piece> pieces = new ArrayList<>(2);
     int arena = extent.extent().getArena();
-    wantsEntries = !extent.hasChecksums();
+    checksums = extent.checksums();
+    wantsEntries = checksums == null;
     if (wantsEntries) {
       pieces.add(
           new RemoteZone.Piece(
@@ -85,7 +87,7 @@ final class FetchedGranules {
     if (wantsEntries) {
       byte[] entries = new byte[extent.checksumsSize()];
       memory.get(entriesAt, entries);
-      extent.offerChecksums(entries);
+      checksums = extent.checksumsIn(entries);
     }
     CRC32C crc = new CRC32C();
     for (int from = start; from < end; ) {
@@ -93,7 +95,7 @@ final class FetchedGranules {
       int length = extent.granuleLength(granule);
       crc.reset();
       crc.update(memory.limit(from - start + length).position(from - start));
-      extent.verify(granule, crc);
+      extent.verify(checksums, granule, crc);
       from += length;
     }
     verified = true;

@@ -20,6 +20,12 @@ final class FileReader {
   /** Extents asked for at once: their records fit a reply slot twice over. */
   private static final int BATCH = 512;
 
+  /** Extents whose checksums are remembered: 1 KiB each. Beyond, they are read with the data. */
+  private static final int CHECKSUMS_MAX = 4096;
+
+  /** Extents that are remembered at once; a reader of more starts over. */
+  private static final int EXTENTS_MAX = 65536;
+
   /** How often an extent list may turn out to be old before its bytes are called corrupt. */
   private static final int STALE_MAX = 3;
 
@@ -118,7 +124,11 @@ final class FileReader {
     for (int attempt = 1; ; attempt++) {
       ExtentView extent = view.extents.find(from);
       if (extent == null) {
-        extent = refetch(from).extents.find(from);
+        View now = refetch(from);
+        extent = now.extents.find(from);
+        if (extent == null && now.small == null && from < now.length()) {
+          throw failure(Status.INTERNAL, "the server shows no extent at position " + from, null);
+        }
       }
       if (extent == null) {
         // Truncated meanwhile, or small now: look again at the whole.
@@ -130,20 +140,19 @@ final class FileReader {
         return;
       } catch (StaleExtentException e) {
         if (attempt == STALE_MAX) {
-          throw new TakoException(
+          throw failure(
               Status.CORRUPT,
-              "read "
-                  + path
-                  + " on "
-                  + session.server()
-                  + ": "
-                  + e.getMessage()
-                  + "; the pool's memory is damaged or was written by someone else",
+              e.getMessage() + "; the pool's memory is damaged or was written by someone else",
               e);
         }
         view = new View(view.file, view.small, ExtentIndex.EMPTY);
       }
     }
+  }
+
+  private TakoException failure(Status status, String what, Exception cause) {
+    return new TakoException(
+        status, "read " + path + " on " + session.server() + ": " + what, cause);
   }
 
   private View refetch(long position) throws TakoException {
@@ -159,12 +168,16 @@ final class FileReader {
             .call("read", path, Request.newBuilder().setGetExtents(what.setLimit(BATCH)))
             .getExtentMap();
     FileInfo file = map.getFile();
+    boolean goesOn =
+        known != null
+            && known.file.getVersion() == file.getVersion()
+            && known.extents.size() < EXTENTS_MAX;
+    ExtentIndex base = goesOn ? known.extents : ExtentIndex.EMPTY;
+    boolean keepChecksums = base.size() < CHECKSUMS_MAX;
     List<ExtentView> extents = new ArrayList<>(map.getExtentsCount());
     for (Extent extent : map.getExtentsList()) {
-      extents.add(new ExtentView(extent));
+      extents.add(new ExtentView(extent, keepChecksums));
     }
-    boolean sameVersion = known != null && known.file.getVersion() == file.getVersion();
-    ExtentIndex base = sameVersion ? known.extents : ExtentIndex.EMPTY;
     ByteBuffer small =
         file.getLength() > 0 && file.getLength() == map.getInlineData().size()
             ? map.getInlineData().asReadOnlyByteBuffer()

@@ -53,17 +53,23 @@ final class MappedSource implements ExtentSource {
   private static void read(
       ByteBuffer arena, ExtentView extent, int offset, int count, ByteBuffer target)
       throws StaleExtentException {
-    if (!extent.hasChecksums()) {
+    int[] checksums = extent.checksums();
+    if (checksums == null) {
       byte[] entries = new byte[extent.checksumsSize()];
       arena.get(extent.checksumsOffset(), entries);
-      extent.offerChecksums(entries);
+      checksums = extent.checksumsIn(entries);
     }
-    copy(arena, extent, offset, count, target);
+    copy(arena, extent, checksums, offset, count, target);
     target.position(target.position() + count);
   }
 
   private static void copy(
-      ByteBuffer arena, ExtentView extent, int offset, int count, ByteBuffer target)
+      ByteBuffer arena,
+      ExtentView extent,
+      int[] checksums,
+      int offset,
+      int count,
+      ByteBuffer target)
       throws StaleExtentException {
     CRC32C crc = new CRC32C();
     ByteBuffer copied = target.duplicate();
@@ -78,12 +84,12 @@ final class MappedSource implements ExtentSource {
       if (piece == length) {
         target.put(at, arena, extent.arenaOffset() + start, length);
         crc.update(copied.limit(at + length).position(at));
-        extent.verify(granule, crc);
+        extent.verify(checksums, granule, crc);
       } else {
         byte[] scratch = SCRATCH.get();
         arena.get(extent.arenaOffset() + start, scratch, 0, length);
         crc.update(scratch, 0, length);
-        extent.verify(granule, crc);
+        extent.verify(checksums, granule, crc);
         target.put(at, scratch, from - start, piece);
       }
       from += piece;
