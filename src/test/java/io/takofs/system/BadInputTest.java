@@ -141,7 +141,7 @@ class BadInputTest {
     assertServerRefuses(
         "space",
         "fs.tako.server.pool.path=" + directory.resolve("huge"),
-        "fs.tako.server.pool.size=60t");
+        "fs.tako.server.pool.size=10t");
     assertServerRefuses(
         "65535", "fs.tako.server.pool.path=" + directory.resolve("p"), "fs.tako.server.port=99999");
     assertThat(directory.resolve("huge/data")).doesNotExist();
