@@ -1,7 +1,10 @@
 package io.takofs.server;
 
+import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.proto.Status;
+import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
 import io.takofs.transport.Transport;
@@ -51,11 +54,24 @@ final class ServerTransports implements AutoCloseable {
     String host = config.get(ConfigKeys.SERVER_HOST);
     int port = config.get(ConfigKeys.SERVER_PORT);
     List<OfferedTransport> offers = offers();
-    tcpListener =
-        tcp.listen(
-            (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port,
-            server.serve(tcp),
-            () -> offers);
+    ConnectionAcceptor acceptor = server.serve(tcp);
+    try {
+      tcpListener =
+          tcp.listen(
+              (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port,
+              acceptor,
+              () -> offers);
+    } catch (IOException e) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          e.getMessage()
+              + ": stop what listens there, or set "
+              + ConfigKeys.SERVER_HOST
+              + " to an address of this machine and "
+              + ConfigKeys.SERVER_PORT
+              + " to a free port or 0",
+          e);
+    }
   }
 
   private List<OfferedTransport> offers() throws IOException {

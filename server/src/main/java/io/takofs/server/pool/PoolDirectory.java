@@ -37,6 +37,9 @@ final class PoolDirectory {
 
   /** {@code path}, made if it is not there. */
   static PoolDirectory create(Path path) throws TakoException {
+    if (Files.exists(path)) {
+      return existing(path);
+    }
     try {
       Files.createDirectories(path);
     } catch (IOException e) {
