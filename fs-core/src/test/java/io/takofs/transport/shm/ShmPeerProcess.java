@@ -1,0 +1,56 @@
+package io.takofs.transport.shm;
+
+import io.takofs.transport.QueuePair;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A peer in a process of its own, to be stopped and killed. */
+final class ShmPeerProcess {
+  private ShmPeerProcess() {}
+
+  /**
+   * With an endpoint: writes to the peer's region until the connection ends, then exits with 0.
+   * With none: listens and waits to be killed.
+   */
+  public static void main(String[] args) throws IOException {
+    try (ShmSide side = new ShmSide(Path.of(args[0]))) {
+      if (args.length == 1) {
+        System.out.println(side.transport.listen("", side).endpoint());
+        side.pollUntil("death", () -> false);
+        return;
+      }
+      QueuePair pair = side.connect(args[1]);
+      for (long i = 1; pair.state() == QueuePair.State.CONNECTED; i++) {
+        side.region.buffer().putLong(0, i);
+        int done = side.sends.size();
+        side.write(pair, ShmSide.REGION);
+        pair.ring();
+        side.pollUntil("the write", () -> side.sends.size() > done);
+        side.sends.clear();
+      }
+    }
+  }
+
+  static Process start(Path directory, String... more) throws IOException {
+    String classPath =
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                java,
+                "-Xmx64m",
+                "-cp",
+                classPath,
+                ShmPeerProcess.class.getName(),
+                directory.toString()));
+    command.addAll(List.of(more));
+    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+  }
+
+  static void signal(Process process, String signal) throws IOException, InterruptedException {
+    new ProcessBuilder("kill", "-" + signal, String.valueOf(process.pid())).start().waitFor();
+  }
+}

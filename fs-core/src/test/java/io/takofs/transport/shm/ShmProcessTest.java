@@ -1,0 +1,140 @@
+package io.takofs.transport.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.Transport;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Peers in other processes that die, freeze and leave things behind. */
+@Timeout(120)
+class ShmProcessTest {
+  @TempDir Path directory;
+
+  private ShmSide side;
+  private Transport.Listener listener;
+  private Process peer;
+
+  @BeforeEach
+  void listen() throws IOException {
+    side = new ShmSide(directory);
+    listener = side.transport.listen("", side);
+  }
+
+  @AfterEach
+  void end() {
+    if (peer != null) {
+      peer.destroyForcibly();
+    }
+    side.close();
+  }
+
+  /** Starts a peer that writes all the time, and waits until it does. */
+  private QueuePair startWriter() throws IOException {
+    peer = ShmPeerProcess.start(directory, listener.endpoint());
+    side.pollUntil("the peer", () -> !side.accepted.isEmpty());
+    side.pollUntil("its writes", () -> side.region.buffer().getLong(0) > 1);
+    return side.accepted.remove();
+  }
+
+  @Test
+  void shouldFlushAndTellWhenThePeerIsKilled() throws Exception {
+    QueuePair pair = startWriter();
+    assertThat(pair.state()).isEqualTo(QueuePair.State.CONNECTED);
+    peer.destroyForcibly().waitFor();
+    side.pollUntil("the disconnection", () -> side.disconnected.contains(pair));
+    side.pollUntil("the receives", () -> side.receives.size() == ShmSide.DEPTH);
+    assertThat(side.receives).containsOnly(CompletionStatus.FLUSHED);
+    assertThat(pair.state()).isEqualTo(QueuePair.State.ERROR);
+    assertThat(pair.errorText()).contains("process " + peer.pid());
+    side.write(pair, 8);
+    pair.ring();
+    side.pollUntil("the write", () -> side.sends.size() == 1);
+    assertThat(side.sends).containsExactly(CompletionStatus.FLUSHED);
+    side.pollUntil("the revocation", pair::revoke);
+    pair.close();
+    assertThat(side.disconnected).hasSize(1);
+  }
+
+  @Test
+  void shouldFenceALivePeerWithoutItsCooperation() throws Exception {
+    QueuePair pair = startWriter();
+    side.pollUntil("the revocation", pair::revoke);
+    byte[] marked = mark();
+    assertThat(peer.waitFor()).isZero();
+    assertRegionIs(marked);
+  }
+
+  @Test
+  void shouldNotPromiseARevocationOfAFrozenPeer() throws Exception {
+    QueuePair pair = startWriter();
+    ShmPeerProcess.signal(peer, "STOP");
+    for (int i = 0; i < 20; i++) {
+      assertThat(pair.revoke()).isFalse();
+      side.queue.await(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+    pair.close(); // Does not wait for the peer.
+    assertThat(pair.state()).isEqualTo(QueuePair.State.CLOSED);
+    assertThat(pair.revoke()).isFalse();
+    ShmPeerProcess.signal(peer, "CONT");
+    side.pollUntil("the revocation", pair::revoke);
+    byte[] marked = mark();
+    assertThat(peer.waitFor()).isZero();
+    assertRegionIs(marked);
+  }
+
+  @Test
+  void shouldRevokeAFrozenPeerThatIsKilled() throws Exception {
+    QueuePair pair = startWriter();
+    ShmPeerProcess.signal(peer, "STOP");
+    assertThat(pair.revoke()).isFalse();
+    peer.destroyForcibly().waitFor();
+    side.pollUntil("the revocation", pair::revoke);
+  }
+
+  @Test
+  void shouldRemoveWhatADeadProcessLeft() throws Exception {
+    peer = ShmPeerProcess.start(directory);
+    Path endpoint;
+    try (BufferedReader lines =
+        new BufferedReader(new InputStreamReader(peer.getInputStream(), StandardCharsets.UTF_8))) {
+      endpoint = Path.of(lines.readLine());
+    }
+    ShmDirectory.removeStale(directory);
+    assertThat(endpoint).exists();
+    peer.destroyForcibly().waitFor();
+    assertThat(endpoint).exists();
+    Path own = Path.of(listener.endpoint());
+    new ShmSide(directory).close();
+    assertThat(endpoint.getParent()).doesNotExist();
+    assertThat(own).exists();
+    // The endpoint's name can be used again, also where the socket file itself stayed behind.
+    Files.createDirectory(endpoint.getParent());
+    side.transport.listen(endpoint.toString(), side).close();
+  }
+
+  private byte[] mark() {
+    byte[] marked = new byte[ShmSide.REGION];
+    Arrays.fill(marked, (byte) 0x5a);
+    side.region.buffer().put(marked);
+    return marked;
+  }
+
+  private void assertRegionIs(byte[] expected) {
+    assertThat(side.region.buffer().mismatch(ByteBuffer.wrap(expected))).isEqualTo(-1);
+  }
+}
