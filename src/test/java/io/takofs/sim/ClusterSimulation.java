@@ -3,9 +3,12 @@ package io.takofs.sim;
 import io.takofs.client.SimClients;
 import io.takofs.client.TakoClient;
 import io.takofs.config.TakoConfig;
+import io.takofs.proto.Status;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -14,13 +17,19 @@ import java.util.concurrent.TimeUnit;
  */
 final class ClusterSimulation {
   private static final int USERS = 3;
+
+  /** The smaller ones run full now and then. */
+  private static final long[] DATA_BYTES = {3 << 20, 5 << 20, 24 << 20};
+
   private static final long LIMIT_NS = TimeUnit.HOURS.toNanos(2);
+  private static final long EXPIRY_NS = TimeUnit.SECONDS.toNanos(3);
   private static final long AFTERMATH_NS = TimeUnit.SECONDS.toNanos(30);
   private static final SimConditions CONDITIONS =
-      new SimConditions(500, 20_000, 0.02, 1_000_000, 0.003, 0.3);
+      new SimConditions(500, 20_000, 0.02, 1_000_000, 0.005, 0.7);
 
   private final long seed;
   private final int stepsPerUser;
+  private final long dataBytes;
   private final SimClients clients;
   private final SimScheduler scheduler;
   private final SimNetwork network;
@@ -37,50 +46,58 @@ final class ClusterSimulation {
     this.clients = clients;
     this.stepsPerUser = stepsPerUser;
     this.scheduler = new SimScheduler(seed);
+    this.dataBytes = DATA_BYTES[scheduler.random().nextInt(DATA_BYTES.length)];
     this.network = new SimNetwork(scheduler, CONDITIONS);
   }
 
   /** What a run did, and a number that differs when anything happened differently. */
-  record Result(int steps, int serverKills, int clientKills, long virtualNs) {}
+  record Result(
+      int steps, int serverKills, int clientKills, Map<Status, Integer> failures, long virtualNs) {}
 
   /** Runs; fails with an AssertionError that names the seed. */
   Result run() {
-    try (SimServer server = new SimServer(network)) {
+    try (SimServer server = new SimServer(network, dataBytes)) {
       check(server.start(), "the first start was killed");
       TakoConfig config = new TakoConfig();
       SharedNames shared = new SharedNames();
       for (int i = 0; i < USERS; i++) {
-        SimUser user = new SimUser(network, clients, config, shared, "user" + i, stepsPerUser);
+        SimUser user =
+            new SimUser(network, clients, config, shared, users, "user" + i, stepsPerUser);
         users.add(user);
         user.start();
       }
-      scheduleFate(server);
+      scheduleFate(server, 0);
       scheduler.await(LIMIT_NS, () -> users.stream().allMatch(SimUser::isDone));
       check(users.stream().allMatch(SimUser::isDone), "not finished in two hours: " + users);
       finish(server, config);
+      Map<Status, Integer> failures = new EnumMap<>(Status.class);
+      users.forEach(
+          user -> user.failures().forEach((why, n) -> failures.merge(why, n, Integer::sum)));
       int steps = users.stream().mapToInt(SimUser::steps).sum();
-      return new Result(steps, server.kills(), clientKills, scheduler.nowNs());
+      return new Result(steps, server.kills(), clientKills, failures, scheduler.nowNs());
     } catch (AssertionError | IOException | RuntimeException e) {
       throw new AssertionError("seed " + seed + ": " + e, e);
     }
   }
 
-  private void scheduleFate(SimServer server) {
+  private void scheduleFate(SimServer server, long pauseNs) {
     scheduler.schedule(
         fate,
-        scheduler.delayNs(100_000, scheduler.random().nextBoolean() ? 2_000_000 : 60_000_000),
+        pauseNs
+            + scheduler.delayNs(100_000, scheduler.random().nextBoolean() ? 2_000_000 : 60_000_000),
         () -> {
           if (!over) {
-            strike(server);
-            scheduleFate(server);
+            boolean longPause = strike(server);
+            scheduleFate(server, longPause ? EXPIRY_NS : 0);
           }
         });
   }
 
-  private void strike(SimServer server) {
+  /** Does harm; true when it should last until sessions without a connection are over. */
+  private boolean strike(SimServer server) {
     if (!server.isAlive()) {
       restart(server);
-      return;
+      return false;
     }
     int choice = scheduler.random().nextInt(12);
     SimUser user = users.get(scheduler.random().nextInt(users.size()));
@@ -96,9 +113,11 @@ final class ClusterSimulation {
       clientKills++;
     } else if (choice == 9) {
       network.cutOff(user.process());
+      return scheduler.random().nextInt(3) == 0;
     } else {
       network.heal();
     }
+    return false;
   }
 
   private static void restart(SimServer server) {

@@ -19,13 +19,13 @@ import java.util.List;
  * error too.
  */
 final class SimQueuePair implements QueuePair {
-  private static final long BYTES_PER_NS = 10;
+  private static final long NS_PER_BYTE = 20;
   private static final long RETRY_NS = 1_000_000;
   private static final int RETRIES_MAX = 20;
   private static final long NOT_READY_RETRY_NS = 20_000;
   private static final int NOT_READY_RETRIES_MAX = 7;
   private static final long KEEPALIVE_NS = 100_000_000;
-  private static final long LATE_LANDING_MAX_NS = 3_000_000;
+  private static final long LATE_LANDING_MAX_NS = 5_000_000_000L;
 
   private final SimTransport transport;
   private final SimNetwork network;
@@ -233,7 +233,7 @@ final class SimQueuePair implements QueuePair {
     }
     Placement placement = new Placement(network.scheduler().random(), request.length());
     request.groupsLeft = Math.max(1, request.isAtomic() ? 1 : placement.groups());
-    long durationNs = 100 + request.length() / BYTES_PER_NS;
+    long durationNs = 100 + request.length() * NS_PER_BYTE;
     for (int group = 0; group < request.groupsLeft; group++) {
       int moving = group;
       network.schedule(
@@ -242,6 +242,14 @@ final class SimQueuePair implements QueuePair {
   }
 
   private void moveGroup(WorkRequest request, Placement placement, int group) {
+    if (request.isDetached() && !request.late) {
+      // The sender is gone. Its last packets may take as long as the other end lets them.
+      request.late = true;
+      network.schedule(
+          network.scheduler().delayNs(0, LATE_LANDING_MAX_NS),
+          () -> moveGroup(request, placement, group));
+      return;
+    }
     if (!mayLand(request)) {
       return;
     }

@@ -30,7 +30,6 @@ final class SimServer implements AutoCloseable {
   private static final long PAGES_BYTES = 8 << 20;
   private static final int LOG_SLOTS = 6;
   private static final int LOG_SLOT_BYTES = 96 << 10;
-  private static final long DATA_BYTES = 24 << 20;
   private static final int CONNECTIONS_MAX = 64;
   private static final ServerSettings SETTINGS =
       new ServerSettings(
@@ -39,10 +38,10 @@ final class SimServer implements AutoCloseable {
           true,
           1 << 20,
           LOG_SLOT_BYTES,
+          Duration.ofSeconds(2),
           Duration.ofSeconds(10),
-          Duration.ofSeconds(60),
-          Duration.ofMinutes(20),
-          Duration.ofSeconds(2));
+          Duration.ofMinutes(2),
+          Duration.ofMillis(20));
 
   private final SimNetwork network;
   private final SimScheduler scheduler;
@@ -54,13 +53,18 @@ final class SimServer implements AutoCloseable {
   private int persistsUntilKill = -1;
   private int kills;
 
-  SimServer(SimNetwork network) throws TakoException {
+  /**
+   * A server whose pool is empty.
+   *
+   * @param dataBytes of the data zone
+   */
+  SimServer(SimNetwork network, long dataBytes) throws TakoException {
     this.network = network;
     this.scheduler = network.scheduler();
     Invariant.check(NativeLibrary.isAvailable(), "the pool is anonymous memory");
     this.pages = MappedMemory.anonymous(PAGES_BYTES, true);
     this.log = MappedMemory.anonymous((long) LOG_SLOTS * LOG_SLOT_BYTES, true);
-    this.data = MappedMemory.anonymous(DATA_BYTES, true);
+    this.data = MappedMemory.anonymous(dataBytes, true);
     PagedStore.format(pages);
   }
 

@@ -10,9 +10,11 @@ import io.takofs.client.TakoInputStream;
 import io.takofs.client.TakoOutputStream;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
+import java.io.EOFException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -26,13 +28,14 @@ import java.util.TreeMap;
 final class SimUser {
   private static final int FILES_MAX = 8;
   private static final int BYTES_MAX = 200_000;
-  private static final long PAUSE_MAX_NS = 300_000;
+  private static final long PAUSE_MAX_NS = 20_000_000;
 
   private final SimNetwork network;
   private final SimScheduler scheduler;
   private final SimClients clients;
   private final TakoConfig config;
   private final SharedNames shared;
+  private final List<SimUser> others;
   private final String name;
   private final String home;
   private final Random random;
@@ -43,6 +46,9 @@ final class SimUser {
   /** What may be there instead, while an operation is under way. */
   private TreeMap<String, byte[]> after;
 
+  /** Every content that a file was ever meant to have. */
+  private final List<byte[]> written = new ArrayList<>(List.of(new byte[0]));
+
   /** The file being written: of its content in {@code after}, at least this is there. */
   private String writing = "";
 
@@ -50,6 +56,7 @@ final class SimUser {
   private boolean homeMade;
   private boolean unsure;
   private String lastFailure = "none";
+  private final Map<Status, Integer> failures = new EnumMap<>(Status.class);
   private SimProcess process;
   private TakoClient client;
   private int names;
@@ -62,6 +69,7 @@ final class SimUser {
       SimClients clients,
       TakoConfig config,
       SharedNames shared,
+      List<SimUser> others,
       String name,
       int stepCount) {
     this.network = network;
@@ -69,6 +77,7 @@ final class SimUser {
     this.clients = clients;
     this.config = config;
     this.shared = shared;
+    this.others = others;
     this.name = name;
     this.home = "/" + name;
     this.random = new Random(scheduler.random().nextLong());
@@ -77,6 +86,11 @@ final class SimUser {
 
   int steps() {
     return steps;
+  }
+
+  /** How often an operation failed for which reason. */
+  Map<Status, Integer> failures() {
+    return failures;
   }
 
   SimProcess process() {
@@ -133,6 +147,7 @@ final class SimUser {
   private void doubt(TakoException why) {
     unsure = true;
     lastFailure = why.toString();
+    failures.merge(why.status(), 1, Integer::sum);
   }
 
   @Override
@@ -175,8 +190,13 @@ final class SimUser {
       client.mkdirs(path);
     } else if (choice < 84) {
       read(pick(files));
-    } else if (choice < 92) {
+    } else if (choice < 88) {
       shared.compete(client, random);
+    } else if (choice < 96) {
+      SimUser other = others.get(random.nextInt(others.size()));
+      if (other != this) {
+        peek(other);
+      }
     } else {
       compare(readTree(), model);
     }
@@ -190,11 +210,16 @@ final class SimUser {
   private void write(String path) throws IOException {
     byte[] content = randomContent();
     begin().put(path, content);
+    written.add(content);
     writing = path;
     try (TakoOutputStream out =
         client.create(path, CreateOptions.DEFAULT.withOverwrite(true).withCreateParents(false))) {
       model.put(path, new byte[0]);
       pour(out, content, 0);
+      if (random.nextInt(6) == 0) {
+        out.abort();
+        after.put(path, Arrays.copyOf(content, flushed));
+      }
     }
   }
 
@@ -204,6 +229,7 @@ final class SimUser {
     byte[] content = Arrays.copyOf(old, old.length + more.length);
     System.arraycopy(more, 0, content, old.length, more.length);
     begin().put(path, content);
+    written.add(content);
     writing = path;
     flushed = old.length;
     try (TakoOutputStream out = client.append(path)) {
@@ -271,6 +297,48 @@ final class SimUser {
     if (!Arrays.equals(actual, Arrays.copyOfRange(expected, from, from + length))) {
       throw wrong(path + " has other bytes between " + from + " and " + (from + length), null);
     }
+  }
+
+  /** Looks at a file of somebody who may just be writing it, or takes it away from them. */
+  private void peek(SimUser other) throws IOException {
+    List<String> candidates = other.paths(true);
+    if (!other.writing.isEmpty() && random.nextBoolean()) {
+      candidates = List.of(other.writing);
+    }
+    if (candidates.isEmpty()) {
+      return;
+    }
+    String path = pick(candidates);
+    try {
+      if (path.equals(other.writing) && random.nextInt(3) == 0) {
+        client.recoverLease(path);
+      }
+      PathStatus before = client.getStatus(path);
+      byte[] content = new byte[Math.toIntExact(before.length())];
+      try (TakoInputStream in = client.open(path)) {
+        in.readFully(0, content, 0, content.length);
+      }
+      PathStatus now = client.getStatus(path);
+      if (now.id() == before.id() && now.version() == before.version()) {
+        other.checkWasWritten(path, content);
+      }
+    } catch (TakoException e) {
+      if (e.status() != Status.NOT_FOUND && e.status() != Status.NOT_A_DIRECTORY) {
+        throw e;
+      }
+    } catch (EOFException e) {
+      // It was cut or replaced meanwhile.
+    }
+  }
+
+  private void checkWasWritten(String path, byte[] content) {
+    for (byte[] whole : written) {
+      if (whole.length >= content.length
+          && Arrays.equals(whole, 0, content.length, content, 0, content.length)) {
+        return;
+      }
+    }
+    throw wrong(path + " was seen with " + content.length + " bytes that were never in it", null);
   }
 
   // ---- checking ---------------------------------------------------------------------------------

@@ -37,6 +37,9 @@ final class WorkRequest {
   /** The target has it, immediate and all. */
   boolean delivered;
 
+  /** Its sender is gone, and this has had its consequences. */
+  boolean late;
+
   /** Times the network lost it. */
   int lostCount;
 
