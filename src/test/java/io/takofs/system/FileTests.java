@@ -449,4 +449,25 @@ abstract class FileTests {
       writer.shutdownNow();
     }
   }
+
+  @Test
+  void shouldCallTheServerNoMoreOftenForMoreBytes() throws IOException {
+    byte[] piece = random(1 << 20, 3);
+    long before = client.serverStatus().getCountersOrThrow("calls");
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      for (int i = 0; i < 64; i++) {
+        out.write(piece);
+      }
+    }
+    long written = client.serverStatus().getCountersOrThrow("calls");
+    // Create, close, grants of 1, 1, 2, 4 and then 8 MiB, and the call that asks.
+    assertThat(written - before).isLessThanOrEqualTo(2 + 11 + 1);
+    try (TakoInputStream in = client.open(path)) {
+      for (int i = 0; i < 64; i++) {
+        assertEqual(in.readNBytes(1 << 20), piece);
+      }
+    }
+    // Open, and the call that asks.
+    assertThat(client.serverStatus().getCountersOrThrow("calls") - written).isLessThanOrEqualTo(2);
+  }
 }

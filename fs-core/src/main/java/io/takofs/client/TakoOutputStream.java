@@ -19,6 +19,7 @@ public final class TakoOutputStream extends OutputStream {
   private final FileWriter writer;
   private final String path;
   private final Runnable onClose;
+  private final byte[] one = new byte[1];
   private TakoException failure;
   private boolean closed;
 
@@ -29,8 +30,9 @@ public final class TakoOutputStream extends OutputStream {
   }
 
   @Override
-  public void write(int b) throws TakoException {
-    write(new byte[] {(byte) b}, 0, 1);
+  public synchronized void write(int b) throws TakoException {
+    one[0] = (byte) b;
+    write(one, 0, 1);
   }
 
   @Override

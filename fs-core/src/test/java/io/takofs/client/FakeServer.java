@@ -34,6 +34,7 @@ import java.util.TreeMap;
  */
 final class FakeServer implements Connector {
   static final int INLINE_MAX = 2048;
+  static final int LEASE_SOFT_LIMIT_MS = 60;
 
   /** How a connection breaks. */
   enum Fault {
@@ -236,7 +237,7 @@ final class FakeServer implements Connector {
             Session.newBuilder()
                 .setClientId(id)
                 .setInlineMax(INLINE_MAX)
-                .setLeaseSoftLimitMs(60_000)
+                .setLeaseSoftLimitMs(LEASE_SOFT_LIMIT_MS)
                 .addArenas(RemoteArena.newBuilder().setLength(arena.capacity())))
         .build();
   }

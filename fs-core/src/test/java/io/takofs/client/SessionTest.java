@@ -10,6 +10,7 @@ import io.takofs.config.TakoConfig;
 import io.takofs.proto.Request.OperationCase;
 import io.takofs.proto.Status;
 import java.net.URI;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -157,5 +158,17 @@ class SessionTest {
     client.mkdirs("/a");
     client.close();
     assertThatThrownBy(() -> client.mkdirs("/b")).hasMessageContaining("closed");
+  }
+
+  @Test
+  void shouldRenewLeasesWhileAFileIsOpenForWriting() throws TakoException {
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      long giveUp = System.nanoTime() + 20_000_000_000L;
+      while (server.executions(OperationCase.RENEW_LEASES) < 3) {
+        assertThat(System.nanoTime() - giveUp).describedAs("still not renewed").isLessThan(0);
+        LockSupport.parkNanos(1_000_000);
+      }
+      assertThat(out.getPos()).isEqualTo(0);
+    }
   }
 }
