@@ -10,8 +10,8 @@ import java.util.Arrays;
  * bytes.
  */
 final class Split {
-  /** Bytes more that the keys of a run have in common than they have with the next: an id. */
-  private static final int RUN_PREFIX = 8;
+  /** Bytes more that the keys of a run have in common than they have with what follows. */
+  private static final int RUN_PREFIX = 4;
 
   private final ByteBuffer copies;
   private final int from;
@@ -82,7 +82,7 @@ final class Split {
    * keys that follow apart, or before it when those are few.
    */
   private int behindRun() {
-    int left = Page.lower(copies, from).length;
+    int left = 0;
     int right = 0;
     for (int entry = 0; entry < count; entry++) {
       if (entry <= slot) {
@@ -91,11 +91,26 @@ final class Split {
         right += size(entry);
       }
     }
-    if (Math.min(left, right) >= Page.CAPACITY / 4) {
+    if (Math.min(left, right) >= Page.CAPACITY / 4 && fits(slot + 1)) {
       return slot + 1;
     }
-    boolean fits = left - size(slot) + boundAt(slot).length <= Page.CAPACITY;
-    return fits && right < Page.CAPACITY / 4 ? slot : middle();
+    return right < Page.CAPACITY / 4 && fits(slot) ? slot : middle();
+  }
+
+  /** Whether both pages hold their entries and bounds when the right one begins with {@code at}. */
+  private boolean fits(int at) {
+    byte[] upper = Page.upper(copies, from);
+    int between = boundAt(at).length;
+    int left = Page.lower(copies, from).length + between;
+    int right = between + (upper == null ? 0 : upper.length);
+    for (int entry = 0; entry < count; entry++) {
+      if (entry < at) {
+        left += size(entry);
+      } else {
+        right += size(entry);
+      }
+    }
+    return left <= Page.CAPACITY && right <= Page.CAPACITY;
   }
 
   private int middle() {

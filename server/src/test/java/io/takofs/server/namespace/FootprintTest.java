@@ -13,7 +13,7 @@ class FootprintTest {
   private static final int FILES = 20_000;
 
   @Test
-  void shouldTakeAboutTwoHundredBytesOfPagesAFile() {
+  void shouldTakeFewBytesOfPagesAFile() {
     PagedStore store = new PagedStores(8192).open();
     Harness server = new Harness(store, List.of(1L << 30, 1L << 30));
     Harness.Client client = server.superuser();
@@ -26,6 +26,6 @@ class FootprintTest {
     }
     double bytes = (double) store.pagesUsed() * Layout.PAGE_SIZE / FILES;
     System.out.printf("%.0f bytes of pages a file with one extent%n", bytes);
-    assertThat(bytes).isBetween(50.0, 250.0);
+    assertThat(bytes).isBetween(50.0, 180.0);
   }
 }
