@@ -1,0 +1,164 @@
+package io.takofs.transport.select;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.TransportChoice;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.HostIdentity;
+import io.takofs.transport.OfferedTransport;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.Transport;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which transport is taken, and what is said about it; nothing is connected here but discovery. */
+@Timeout(60)
+class TransportSelectorTest {
+  private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+
+  @TempDir Path directory;
+  private final TcpTransport server = new TcpTransport(TcpSettings.DEFAULT);
+  private final List<AutoCloseable> opened = new ArrayList<>(List.of(server));
+  private List<OfferedTransport> offers = List.of();
+  private String endpoint;
+  private String shmEndpoint;
+
+  @BeforeEach
+  void listen() throws IOException {
+    endpoint = server.listen("127.0.0.1:0", new NoAcceptor(), () -> offers).endpoint();
+    shmEndpoint = Files.createFile(directory.resolve("endpoint")).toString();
+    offers = List.of(new OfferedTransport("shm", shmEndpoint, HostIdentity.local()));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable closeable : opened) {
+      closeable.close();
+    }
+  }
+
+  private static final class NoAcceptor implements ConnectionAcceptor {
+    @Override
+    public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
+      throw new IOException("only discovery is tested");
+    }
+
+    @Override
+    public void onConnected(QueuePair queuePair, Accept accept) {}
+
+    @Override
+    public void onAborted(Accept accept) {}
+
+    @Override
+    public void onDisconnected(QueuePair queuePair) {}
+  }
+
+  /** A selector whose shared memory is another tcp transport: it is only told from the first. */
+  private TransportSelector selector(TransportChoice choice, String missing) {
+    TransportSelector selector =
+        new TransportSelector(
+            choice,
+            new SharedMemory() {
+              @Override
+              public Optional<String> unavailabilityCause() {
+                return Optional.ofNullable(missing);
+              }
+
+              @Override
+              public Transport create() {
+                return new TcpTransport(TcpSettings.DEFAULT);
+              }
+            });
+    opened.add(selector);
+    return selector;
+  }
+
+  private Selected<String> connect(TransportChoice choice, String missing) throws IOException {
+    return selector(choice, missing).connect(endpoint, TIMEOUT_NS, (transport, at) -> at);
+  }
+
+  @Test
+  void shouldTakeSharedMemoryOnTheSameHost() throws IOException {
+    assertThat(connect(TransportChoice.AUTO, null))
+        .isEqualTo(new Selected<>(shmEndpoint, "shm: same host"));
+    assertThat(connect(TransportChoice.SHM, null))
+        .isEqualTo(new Selected<>(shmEndpoint, "shm: as configured"));
+    assertThat(connect(TransportChoice.TCP, null))
+        .isEqualTo(new Selected<>(endpoint, "tcp: as configured"));
+  }
+
+  @Test
+  void shouldTakeTcpWhereSharedMemoryIsImpossibleAndSayWhy() throws IOException {
+    assertThat(connect(TransportChoice.AUTO, "no library for this machine"))
+        .isEqualTo(
+            new Selected<>(
+                endpoint, "tcp: native library not loaded: no library for this machine"));
+    String local = HostIdentity.local();
+    expectTcp(List.of(), "the server offers no shared memory");
+    expectTcp(
+        List.of(new OfferedTransport("verbs", "x", local)), "the server offers no shared memory");
+    expectTcp(
+        List.of(new OfferedTransport("shm", shmEndpoint, "elsewhere")),
+        "the server runs on another host");
+    String gone = directory.resolve("gone").toString();
+    expectTcp(
+        List.of(new OfferedTransport("shm", gone, local)),
+        "the server's shared memory at " + gone + " is not visible here");
+    expectTcp(
+        List.of(new OfferedTransport("shm", "a\0b", local)),
+        "the server's shared memory has the impossible path 'a\0b'");
+  }
+
+  private void expectTcp(List<OfferedTransport> offered, String reason) throws IOException {
+    offers = offered;
+    assertThat(connect(TransportChoice.AUTO, null))
+        .isEqualTo(new Selected<>(endpoint, "tcp: " + reason));
+    assertThatThrownBy(() -> connect(TransportChoice.SHM, null))
+        .isInstanceOf(TakoException.class)
+        .hasMessageContaining(endpoint)
+        .hasMessageContaining(reason);
+  }
+
+  @Test
+  void shouldFallBackToTcpWhenSharedMemoryFails() throws IOException {
+    TransportSelector.Attempt<String> attempt =
+        (transport, at) -> {
+          if (at.equals(shmEndpoint)) {
+            throw new IOException("the segment is gone");
+          }
+          return at;
+        };
+    assertThat(selector(TransportChoice.AUTO, null).connect(endpoint, TIMEOUT_NS, attempt))
+        .isEqualTo(new Selected<>(endpoint, "tcp: shared memory failed: the segment is gone"));
+    assertThatThrownBy(
+            () -> selector(TransportChoice.SHM, null).connect(endpoint, TIMEOUT_NS, attempt))
+        .isInstanceOf(IOException.class)
+        .hasMessage("the segment is gone");
+  }
+
+  @Test
+  void shouldNameAServerThatIsNotThere() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      endpoint = "127.0.0.1:" + socket.getLocalPort();
+    }
+    assertThatThrownBy(() -> connect(TransportChoice.AUTO, null))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(endpoint);
+  }
+}
