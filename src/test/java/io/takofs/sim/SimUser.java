@@ -41,10 +41,10 @@ final class SimUser {
   private final Random random;
 
   /** Paths below home: contents of files, null for directories. */
-  private TreeMap<String, byte[]> model = new TreeMap<>();
+  private Map<String, byte[]> model = new TreeMap<>();
 
   /** What may be there instead, while an operation is under way. */
-  private TreeMap<String, byte[]> after;
+  private Map<String, byte[]> after;
 
   /** Every content that a file was ever meant to have. */
   private final List<byte[]> written = new ArrayList<>(List.of(new byte[0]));
@@ -155,7 +155,7 @@ final class SimUser {
     return name + " with " + stepsLeft + " steps left, last failure: " + lastFailure;
   }
 
-  private void settle(TreeMap<String, byte[]> outcome) {
+  private void settle(Map<String, byte[]> outcome) {
     if (outcome != null) {
       model = outcome;
     }
@@ -202,7 +202,7 @@ final class SimUser {
     }
   }
 
-  private TreeMap<String, byte[]> begin() {
+  private Map<String, byte[]> begin() {
     after = new TreeMap<>(model);
     return after;
   }
@@ -267,7 +267,7 @@ final class SimUser {
     if (target.equals(source) || target.startsWith(source + "/")) {
       return;
     }
-    TreeMap<String, byte[]> next = begin();
+    Map<String, byte[]> next = begin();
     for (String path : List.copyOf(next.keySet())) {
       if (isAtOrBelow(path, source)) {
         next.put(target + path.substring(source.length()), next.remove(path));
@@ -361,7 +361,7 @@ final class SimUser {
     if (!writing.isEmpty() && exists(writing)) {
       client.recoverLease(writing);
     }
-    TreeMap<String, byte[]> found = readTree();
+    Map<String, byte[]> found = readTree();
     String wrongBefore = difference(found, model);
     String wrongAfter = after == null ? wrongBefore : difference(found, after);
     if (wrongBefore != null && wrongAfter != null && !isPartlyWritten(found)) {
@@ -380,7 +380,7 @@ final class SimUser {
     settle(found);
   }
 
-  private boolean isPartlyWritten(TreeMap<String, byte[]> found) {
+  private boolean isPartlyWritten(Map<String, byte[]> found) {
     byte[] content = found.get(writing);
     if (writing.isEmpty() || content == null) {
       return false;
@@ -406,13 +406,13 @@ final class SimUser {
     }
   }
 
-  private TreeMap<String, byte[]> readTree() throws IOException {
-    TreeMap<String, byte[]> tree = new TreeMap<>();
+  private Map<String, byte[]> readTree() throws IOException {
+    Map<String, byte[]> tree = new TreeMap<>();
     readDirectory(home, tree);
     return tree;
   }
 
-  private void readDirectory(String directory, TreeMap<String, byte[]> tree) throws IOException {
+  private void readDirectory(String directory, Map<String, byte[]> tree) throws IOException {
     DirectoryIterator entries = client.list(directory);
     while (entries.hasNext()) {
       PathStatus entry = entries.next();
@@ -432,7 +432,7 @@ final class SimUser {
     }
   }
 
-  private void compare(TreeMap<String, byte[]> found, TreeMap<String, byte[]> expected) {
+  private void compare(Map<String, byte[]> found, Map<String, byte[]> expected) {
     String difference = difference(found, expected);
     if (difference != null) {
       throw wrong(difference, null);
