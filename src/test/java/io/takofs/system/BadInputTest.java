@@ -139,7 +139,7 @@ class BadInputTest {
     assertServerRefuses("pool.size", "fs.tako.server.pool.size=lots");
     assertServerRefuses("pool.size", "fs.tako.server.pool.size=-1");
     assertServerRefuses(
-        "space",
+        "does not fit",
         "fs.tako.server.pool.path=" + directory.resolve("huge"),
         "fs.tako.server.pool.size=10t");
     assertServerRefuses(

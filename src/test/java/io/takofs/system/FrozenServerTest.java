@@ -22,7 +22,7 @@ class FrozenServerTest {
   void shouldFailByTheDeadlineNamingTheServerAndCarryOnAfterwards(String transport)
       throws Exception {
     try (ServerProcess server = ServerProcess.start();
-        TakoClient client = Clients.connect(server, transport, "fs.tako.client.timeout", "1s")) {
+        TakoClient client = Clients.connect(server, transport, "fs.tako.client.timeout", "4s")) {
       client.mkdirs("/before");
       try (TakoOutputStream out = client.create("/file", CreateOptions.DEFAULT)) {
         out.write(1);
