@@ -404,6 +404,7 @@ final class SimQueuePair implements QueuePair {
     if (state == State.CONNECTED) {
       endAs(State.CLOSED, "");
     }
+    landingEndsNs = now(); // Its network card forgets the pair with it.
     state = State.CLOSED;
     transport.remove(this);
   }
