@@ -141,8 +141,8 @@ final class CommitOperation {
     for (Grant grant : state.extents.granted(inode.id)) {
       GrantOperation.giveBack(context, grant, quiet);
     }
-    if (!quiet && last != null && last.canGrow()) {
-      state.data.put(context.tx(), inode.id, last.seal(0));
+    if (!quiet && last != null) {
+      state.data.put(context.tx(), inode.id, last.seal(context.clientId()));
     }
     state.leases.remove(context.tx(), inode.id);
     inode.open = false;
