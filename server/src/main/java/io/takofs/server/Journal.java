@@ -79,7 +79,7 @@ final class Journal {
     lastReply = null;
     log.poll(this::apply);
     checkUsable();
-    if (log.appendedBytes() - checkpointedBytes >= checkpointBytes) {
+    if (log.appendedBytes() - checkpointedBytes >= checkpointBytes || store.checkpointWanted()) {
       beginCheckpoint();
     }
     return lastReply;

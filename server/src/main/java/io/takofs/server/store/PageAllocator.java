@@ -165,6 +165,11 @@ final class PageAllocator {
     return free.size() < headroom / 8 * 7;
   }
 
+  /** Whether a checkpoint would free enough pages to be worth it, and they may soon be missed. */
+  boolean isGettingLow() {
+    return free.size() < 2 * headroom && retired.size() > headroom / 4;
+  }
+
   int live() {
     return live;
   }

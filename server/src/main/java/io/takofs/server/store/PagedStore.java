@@ -125,6 +125,11 @@ public final class PagedStore implements Store {
   }
 
   @Override
+  public boolean checkpointWanted() {
+    return frozen == null && pages.isGettingLow();
+  }
+
+  @Override
   public boolean hasRoom(int changes) {
     return pages.hasRoom(changes);
   }

@@ -12,7 +12,7 @@ package io.takofs.server.store;
  *
  * <pre>{@code
  * if (store.checkpointDue()) store.checkpoint(applied);      // at once: pages run low
- * else if (enough log since checkpointIndex()) store.beginCheckpoint(applied);
+ * else if (store.checkpointWanted() || enough log since then) store.beginCheckpoint(applied);
  * store.advanceCheckpoint(1000);                             // a piece of the one in progress
  * log.trim(store.checkpointIndex());
  * }</pre>
@@ -57,6 +57,12 @@ public interface Store extends AutoCloseable {
    * least {@link #CHANGES_PER_CHECK} keys after this was false.
    */
   boolean checkpointDue();
+
+  /**
+   * Whether so many pages have changed that a checkpoint should begin, to be finished in pieces
+   * before one is due: a due one has to be made at once, while everybody waits.
+   */
+  boolean checkpointWanted();
 
   /** Keys that may change, whatever the size of the store, between two checks. */
   int CHANGES_PER_CHECK = 128;

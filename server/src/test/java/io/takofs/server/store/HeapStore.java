@@ -101,6 +101,11 @@ public final class HeapStore implements Store {
   }
 
   @Override
+  public boolean checkpointWanted() {
+    return false;
+  }
+
+  @Override
   public boolean hasRoom(int changes) {
     return pagesUsed() + changes <= recordsMax;
   }

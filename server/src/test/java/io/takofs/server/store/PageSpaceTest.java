@@ -168,6 +168,24 @@ class PageSpaceTest {
   }
 
   @Test
+  void shouldNeverMakeAnybodyWaitWhenCheckpointsBeginInTime() throws Exception {
+    Random random = new Random(5);
+    PagedStore store = PagedStore.open(PagedStoreTest.memory(8 * PAGES));
+    int finished = 0;
+    for (int op = 0; op < 300_000; op++) {
+      store.shard(random.nextInt(Store.SHARDS)).put(key(9, random.nextInt(400)), new byte[300]);
+      assertThat(store.checkpointDue()).as("op " + op).isFalse();
+      if (store.checkpointWanted()) {
+        store.beginCheckpoint(op);
+      }
+      long before = store.checkpointIndex();
+      store.advanceCheckpoint(8);
+      finished += store.checkpointIndex() > before ? 1 : 0;
+    }
+    assertThat(finished).isBetween(2, 2000);
+  }
+
+  @Test
   void shouldPackKeysThatComeInOrder() throws Exception {
     PagedStore store = PagedStore.open(PagedStoreTest.memory(PAGES));
     int entries = 30_000;
