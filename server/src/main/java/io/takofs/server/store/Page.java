@@ -20,6 +20,7 @@ import static io.takofs.layout.Layout.PAGE_SLOT_KEY_LENGTH_OFFSET;
 import static io.takofs.layout.Layout.PAGE_SLOT_OFFSET_OFFSET;
 import static io.takofs.layout.Layout.PAGE_SLOT_SIZE;
 
+import io.takofs.base.Invariant;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -252,6 +253,8 @@ final class Page {
   static int takeCell(ByteBuffer b, int at, int slot, int keyLength, int valueLength) {
     int size = 2 + keyLength + valueLength;
     int heapStart = heapStart(b, at) - size;
+    Invariant.check(
+        heapStart >= PAGE_HEADER_SIZE + PAGE_SLOT_SIZE * (slot + 1), "a cell must fit its page");
     setU16(b, at + PAGE_HEADER_HEAP_START_OFFSET, heapStart);
     setU16(b, at + PAGE_HEADER_LIVE_OFFSET, u16(b, at + PAGE_HEADER_LIVE_OFFSET) + size);
     int slotAt = slotAt(at, slot);

@@ -175,7 +175,7 @@ class PageSpaceTest {
     for (int op = 0; op < 300_000; op++) {
       store.shard(random.nextInt(Store.SHARDS)).put(key(9, random.nextInt(400)), new byte[300]);
       assertThat(store.checkpointDue()).as("op " + op).isFalse();
-      if (store.checkpointWanted()) {
+      if (op == 50_000 || store.checkpointWanted()) {
         store.beginCheckpoint(op);
       }
       long before = store.checkpointIndex();

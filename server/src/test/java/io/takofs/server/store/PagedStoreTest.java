@@ -94,6 +94,37 @@ class PagedStoreTest {
     model.assertEquals(reopened, "seed " + seed + ", reopened");
   }
 
+  /** Groups of keys that begin alike, as directories make them, joined everywhere in a page. */
+  @ParameterizedTest
+  @ValueSource(longs = {11, 12, 13, 14})
+  void shouldSplitPagesOfRunsOfLongKeysAndLargeValues(long seed) throws Exception {
+    Random random = new Random(seed);
+    PagedStore store = PagedStore.open(memory(PAGES));
+    Model model = new Model();
+    int name = seed % 2 == 0 ? 2 : OrderedMap.KEY_MAX - 9;
+    for (int op = 0; op < 20_000; op++) {
+      byte[] key = new byte[9 + random.nextInt(name + 1)];
+      Arrays.fill(key, (byte) random.nextInt(30));
+      for (int i = random.nextInt(3); i > 0 && key.length > 9; i--) {
+        key[9 + random.nextInt(key.length - 9)] = (byte) random.nextInt(256);
+      }
+      int kind = random.nextInt(8);
+      byte[] value =
+          new byte[kind == 0 ? OrderedMap.VALUE_MAX : kind == 1 ? random.nextInt(2560) : kind];
+      if (random.nextInt(3) > 0 && store.hasRoom(1)) {
+        store.server().put(key, value);
+        model.tree(Store.SHARDS).put(key, value);
+      } else {
+        byte[] near = model.tree(Store.SHARDS).ceilingKey(key);
+        byte[] target = near == null ? key : near;
+        assertThat(store.server().remove(target))
+            .isEqualTo(model.tree(Store.SHARDS).remove(target) != null);
+      }
+      checkpointIfDue(store, op);
+    }
+    model.assertEquals(store, "seed " + seed);
+  }
+
   private static void assertScan(
       OrderedMap map, NavigableMap<byte[], byte[]> expected, byte[] from, int limit, String what) {
     var entries = expected.tailMap(from).entrySet().iterator();
