@@ -214,7 +214,8 @@ final class FileWriter {
     session.call("close", path, request, owner);
   }
 
-  private void releaseBuffers() {
+  /** Lets go of local memory; nothing can be written any more. */
+  void releaseBuffers() {
     if (sink != null) {
       sink.close();
     }

@@ -132,12 +132,25 @@ public final class TakoOutputStream extends OutputStream {
     }
   }
 
-  /** Releases the lease and what was granted, if the server still listens to this stream. */
+  /**
+   * Releases the lease and what was granted. A server that could not be reached until the deadline
+   * is not waited for a second time: it ends the lease by itself.
+   */
   private void giveUp(TakoException failure) {
     try {
-      writer.abort();
+      if (isUnreachable(failure.status())) {
+        writer.releaseBuffers();
+      } else {
+        writer.abort();
+      }
     } catch (TakoException e) {
       failure.addSuppressed(e);
     }
+  }
+
+  private static boolean isUnreachable(Status status) {
+    return status == Status.UNAVAILABLE
+        || status == Status.DEADLINE_EXCEEDED
+        || status == Status.DISCONNECTED;
   }
 }

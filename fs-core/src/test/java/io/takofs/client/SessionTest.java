@@ -9,6 +9,7 @@ import io.takofs.client.FakeServer.Fault;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Request.OperationCase;
 import io.takofs.proto.Status;
+import java.io.IOException;
 import java.net.URI;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -169,6 +170,21 @@ class SessionTest {
         LockSupport.parkNanos(1_000_000);
       }
       assertThat(out.getPos()).isEqualTo(0);
+    }
+  }
+
+  @Test
+  void shouldWaitForOneDeadlineOnlyWhenClosingAFileWithoutAServer() throws IOException {
+    try (TakoClient impatient = client("50ms", "10ms")) {
+      TakoOutputStream out = impatient.create("/f", CreateOptions.DEFAULT);
+      out.write(new byte[100_000]);
+      server.disconnectAll();
+      server.refuseConnections(Integer.MAX_VALUE);
+      Throwable failure = catchThrowable(out::close);
+      assertThat(statusOf(failure)).isIn(Status.UNAVAILABLE, Status.DEADLINE_EXCEEDED);
+      // A second wait, to give the lease back, would have failed as well.
+      assertThat(failure.getSuppressed()).isEmpty();
+      server.refuseConnections(0);
     }
   }
 }
