@@ -16,6 +16,8 @@ import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Netty's socket channel, whose bytes go where a {@link TcpInput} wants them instead of through
@@ -25,6 +27,8 @@ import java.util.concurrent.TimeUnit;
  * beside.
  */
 final class TcpChannel extends NioSocketChannel {
+  private static final Logger LOG = LoggerFactory.getLogger(TcpChannel.class);
+
   private TcpInput input;
 
   /** A channel that will connect. */
@@ -169,6 +173,9 @@ final class TcpChannel extends NioSocketChannel {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+      if (!(cause instanceof IOException)) {
+        LOG.error("closing the connection to {}", remoteName(), cause);
+      }
       input.closed("the connection failed: " + cause.getMessage());
       closeNow();
     }

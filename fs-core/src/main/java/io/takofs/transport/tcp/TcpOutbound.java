@@ -205,6 +205,8 @@ final class TcpOutbound {
         done -> {
           if (done.isSuccess()) {
             channel.onLoop(this::writeOn);
+          } else {
+            channel.onLoop(channel::closeNow, BROKEN_LINGER_NS);
           }
         });
   }

@@ -3,8 +3,10 @@ package io.takofs.transport.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.layout.Layout;
+import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
@@ -19,6 +21,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -139,7 +142,7 @@ class TcpHostilePeerTest {
     } catch (SocketException e) {
       // Reset: closed as well.
     }
-    return java.util.Arrays.copyOf(said, count);
+    return Arrays.copyOf(said, count);
   }
 
   @Test
@@ -246,6 +249,28 @@ class TcpHostilePeerTest {
   }
 
   @Test
+  void shouldBreakOffWhenARegionIsClosedUnderItsPayload() throws IOException {
+    MemoryRegion region = server.domain.allocate(65536, Access.REMOTE_READ_WRITE);
+    ByteBuffer memory = region.buffer();
+    try (Socket socket = openPair()) {
+      byte[] half = new byte[30_000];
+      Arrays.fill(half, (byte) 7);
+      send(socket, frame(Layout.TCP_WRITE, 60_000, region.rkey(), region.address()));
+      send(socket, half);
+      long start = System.nanoTime();
+      while (memory.get(half.length - 1) != 7) {
+        assertThat(System.nanoTime() - start).as("nothing lands").isLessThan(TIMEOUT_NS);
+        queue.await(TimeUnit.MILLISECONDS.toNanos(1));
+      }
+      region.close();
+      send(socket, half);
+      expectClosed(socket);
+      assertThat(memory.get(half.length)).isZero();
+    }
+    expectServed();
+  }
+
+  @Test
   void shouldBoundWhatItKeepsForAPeerThatDoesNotRead() throws IOException {
     try (Socket socket = openPair()) {
       byte[] read = frame(Layout.TCP_READ, 65536, server.open.rkey(), server.open.address());
@@ -278,7 +303,7 @@ class TcpHostilePeerTest {
           } else {
             int length = random.nextInt(100);
             bytes =
-                java.util.Arrays.copyOf(
+                Arrays.copyOf(
                     frame(
                         random.nextInt(12),
                         length,
