@@ -10,6 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -20,6 +22,11 @@ import picocli.CommandLine.Spec;
     name = "server",
     description = "Runs a data server in the foreground; SIGTERM stops it cleanly.")
 final class ServerCommand implements Callable<Integer> {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerCommand.class);
+
+  /** Exit code of a server that one of its threads has died under. */
+  private static final int EXIT_DIED = 3;
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -38,6 +45,7 @@ final class ServerCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    Thread.setDefaultUncaughtExceptionHandler(ServerCommand::die);
     if (pidFile != null) {
       write(pidFile, Long.toString(ProcessHandle.current().pid()));
     }
@@ -53,6 +61,15 @@ final class ServerCommand implements Callable<Integer> {
     spec.commandLine().getOut().flush();
     new CountDownLatch(1).await(); // The hook ends the process.
     return 0;
+  }
+
+  /**
+   * A thread that serves has died of a bug or of want of memory. A server with a thread less would
+   * leave clients waiting; one that is gone is started again and loses nothing.
+   */
+  private static void die(Thread thread, Throwable cause) {
+    LOG.error("thread {} died; the server ends", thread.getName(), cause);
+    Runtime.getRuntime().halt(EXIT_DIED);
   }
 
   private TakoConfig configuration() throws IOException {
