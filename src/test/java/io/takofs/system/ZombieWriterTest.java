@@ -40,7 +40,7 @@ class ZombieWriterTest {
         String directory = "/zombie" + round;
         try (WriterProcess writer = new WriterProcess(server, transport, directory, round)) {
           writer.awaitAcknowledgements(3 + 5 * round);
-          signal(writer, "STOP");
+          freezeWhileWriting(writer, client, directory);
           Poll.until(
               "the frozen writer's lease is recovered",
               Duration.ofSeconds(60),
@@ -80,6 +80,17 @@ class ZombieWriterTest {
         return files;
       }
       files.add(path);
+    }
+  }
+
+  /** Stops the writer at a moment when it has a file open. */
+  private static void freezeWhileWriting(WriterProcess writer, TakoClient client, String directory)
+      throws Exception {
+    signal(writer, "STOP");
+    while (Clients.list(client, directory).stream().noneMatch(PathStatus::underConstruction)) {
+      signal(writer, "CONT");
+      writer.awaitAcknowledgements(1);
+      signal(writer, "STOP");
     }
   }
 

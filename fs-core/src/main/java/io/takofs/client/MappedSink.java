@@ -17,11 +17,14 @@ final class MappedSink implements ExtentSink {
   @Override
   public void write(Extent extent, int offset, ByteBuffer source) throws TakoException {
     int length = source.remaining();
+    long deadlineNs = 0;
     for (boolean placed = false; !placed; ) {
       ByteBuffer arena = attach().arena(extent.getArena());
       if (arena != null) {
         arena.put(extent.getOffset() + offset, source, source.position(), length);
         placed = zone.isOpen();
+      } else {
+        deadlineNs = access.awaitArena(extent.getArena(), deadlineNs);
       }
     }
     source.position(source.position() + length);
@@ -30,11 +33,14 @@ final class MappedSink implements ExtentSink {
   @Override
   public void writeChecksum(Extent extent, int granule, int crc32c) throws TakoException {
     int entry = (extent.getOffset() / Layout.GRANULE_SIZE + granule) * Integer.BYTES;
+    long deadlineNs = 0;
     for (boolean placed = false; !placed; ) {
       ByteBuffer arena = attach().arena(extent.getArena());
       if (arena != null) {
         arena.putInt(entry, crc32c);
         placed = zone.isOpen();
+      } else {
+        deadlineNs = access.awaitArena(extent.getArena(), deadlineNs);
       }
     }
   }

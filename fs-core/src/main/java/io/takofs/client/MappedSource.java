@@ -23,10 +23,12 @@ final class MappedSource implements ExtentSource {
   @Override
   public void read(ExtentView extent, int offset, int count, ByteBuffer target)
       throws TakoException, StaleExtentException {
+    long deadlineNs = 0;
     while (true) {
       MappedZone attached = attach();
       ByteBuffer arena = attached.arena(extent.extent().getArena());
       if (arena == null) {
+        deadlineNs = access.awaitArena(extent.extent().getArena(), deadlineNs);
         continue;
       }
       try {

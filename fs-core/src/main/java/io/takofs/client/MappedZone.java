@@ -61,7 +61,8 @@ final class MappedZone implements DataZone {
   }
 
   /**
-   * All of an arena, little-endian, for absolute access; null when the connection has ended.
+   * All of an arena, little-endian, for absolute access; null when the connection has ended or is
+   * about to: a server on its way down takes its memory away before the client learns of it.
    *
    * @throws TakoException when there is no such arena
    */
@@ -72,13 +73,12 @@ final class MappedZone implements DataZone {
 
   private synchronized ByteBuffer map(int index) throws TakoException {
     RemoteArena arena = known.get(index);
-    ByteBuffer memory = arena == null ? null : mapper.apply(arena);
+    if (arena == null) {
+      throw new TakoException(Status.INTERNAL, "the server has named no arena " + index);
+    }
+    ByteBuffer memory = mapper.apply(arena);
     if (memory != null) {
       mapped.put(index, memory);
-    } else if (arena == null || isOpen()) {
-      throw new TakoException(
-          Status.INTERNAL,
-          "arena " + index + " of the pool cannot be mapped; is this process allowed to?");
     }
     return memory;
   }

@@ -126,6 +126,17 @@ final class ZoneAccess {
     session.clock().parkNanos(this, PAUSE_NS);
   }
 
+  /**
+   * Lets a moment pass before an arena that could not be mapped is tried again, or gives up.
+   *
+   * @param deadlineNs what the last call for the same transfer returned, 0 at first
+   */
+  long awaitArena(int index, long deadlineNs) throws TakoException {
+    long until = deadlineNs == 0 ? deadline() : deadlineNs;
+    pause(until, "arena " + index + " of the pool cannot be mapped; is this process allowed to?");
+    return until;
+  }
+
   private TakoException failure(Status status, String what, TakoException cause) {
     return new TakoException(
         status, operation + " " + path + " on " + session.server() + ": " + what, cause);
