@@ -4,6 +4,7 @@ import io.takofs.hadoop.TestServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileSystemContractBaseTest;
+import org.junit.After;
 import org.junit.Before;
 
 /** Hadoop's older file system suite. */
@@ -14,5 +15,16 @@ public class FileSystemSuiteTest extends FileSystemContractBaseTest {
     TestServer.configure(conf);
     conf.set("fs.permissions.umask-mode", FileSystemContractBaseTest.TEST_UMASK);
     fs = FileSystem.newInstance(conf);
+  }
+
+  /** Each test has a client of its own, and a server serves only so many. */
+  @Override
+  @After
+  public void tearDown() throws Exception {
+    try {
+      super.tearDown();
+    } finally {
+      fs.close();
+    }
   }
 }

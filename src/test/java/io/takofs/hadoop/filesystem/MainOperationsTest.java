@@ -5,6 +5,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSMainOperationsBaseTest;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.junit.After;
 
 /** Hadoop's suite of main operations, through FileSystem, as a user with no privileges. */
 public class MainOperationsTest extends FSMainOperationsBaseTest {
@@ -28,5 +29,16 @@ public class MainOperationsTest extends FSMainOperationsBaseTest {
   @Override
   protected Path getDefaultWorkingDirectory() {
     return fSys.getHomeDirectory();
+  }
+
+  /** Hadoop's cache never finds the file system of a user that is given by name. */
+  @Override
+  @After
+  public void tearDown() throws Exception {
+    try {
+      super.tearDown();
+    } finally {
+      fSys.close();
+    }
   }
 }
