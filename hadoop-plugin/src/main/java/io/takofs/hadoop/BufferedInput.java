@@ -41,6 +41,7 @@ final class BufferedInput {
     }
     if (next == end) {
       if (length >= capacity) {
+        forget();
         return in.read(target, offset, length);
       }
       if (!fill()) {
@@ -63,6 +64,7 @@ final class BufferedInput {
     }
     if (next == end) {
       if (target.remaining() >= capacity) {
+        forget();
         return in.read(target);
       }
       if (!fill()) {
@@ -75,13 +77,18 @@ final class BufferedInput {
     return count;
   }
 
+  /** The buffer holds nothing: what is read past it moves the stream away from its bytes. */
+  private void forget() {
+    next = 0;
+    end = 0;
+  }
+
   /** Up to the next multiple of the capacity in the file, so that no granule is read twice. */
   private boolean fill() throws IOException {
     if (buffer == null) {
       buffer = new byte[capacity];
     }
-    next = 0;
-    end = 0;
+    forget();
     end = Math.max(0, in.read(buffer, 0, capacity - (int) (in.getPos() % capacity)));
     return end > 0;
   }
@@ -92,8 +99,7 @@ final class BufferedInput {
       next = (int) (position - start);
     } else {
       in.seek(position);
-      next = 0;
-      end = 0;
+      forget();
     }
   }
 
@@ -115,8 +121,7 @@ final class BufferedInput {
   /** Releases the memory; the position stays. */
   synchronized void unbuffer() throws IOException {
     long position = getPos();
-    next = 0;
-    end = 0;
+    forget();
     buffer = null;
     in.seek(position);
     in.unbuffer();

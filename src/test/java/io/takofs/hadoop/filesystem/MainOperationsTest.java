@@ -1,16 +1,20 @@
 package io.takofs.hadoop.filesystem;
 
 import io.takofs.hadoop.TestServer;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSMainOperationsBaseTest;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.junit.After;
+import org.junit.AfterClass;
 
 /** Hadoop's suite of main operations, through FileSystem, as a user with no privileges. */
 public class MainOperationsTest extends FSMainOperationsBaseTest {
   private static final Path ROOT = new Path("/main-operations");
   private static final String USER = "tester";
+  private static final List<FileSystem> CLIENTS = new ArrayList<>();
 
   public MainOperationsTest() {
     super(ROOT.toString());
@@ -23,7 +27,9 @@ public class MainOperationsTest extends FSMainOperationsBaseTest {
     FileSystem superuser = FileSystem.get(conf);
     superuser.mkdirs(ROOT);
     superuser.setOwner(ROOT, USER, USER);
-    return FileSystem.get(superuser.getUri(), conf, USER);
+    FileSystem client = FileSystem.get(superuser.getUri(), conf, USER);
+    CLIENTS.add(client);
+    return client;
   }
 
   @Override
@@ -32,13 +38,11 @@ public class MainOperationsTest extends FSMainOperationsBaseTest {
   }
 
   /** Hadoop's cache never finds the file system of a user that is given by name. */
-  @Override
-  @After
-  public void tearDown() throws Exception {
-    try {
-      super.tearDown();
-    } finally {
-      fSys.close();
+  @AfterClass
+  public static void closeClients() throws IOException {
+    for (FileSystem client : CLIENTS) {
+      client.close();
     }
+    CLIENTS.clear();
   }
 }

@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -46,6 +47,31 @@ class ReadPatternsTest {
         position = step(in, model, position, random, what);
         assertThat(in.getPos()).as(what).isEqualTo(position);
       }
+    }
+  }
+
+  /** What a small read gathered must be forgotten when a large one goes past it. */
+  @Test
+  void shouldSeekBackToTheRightBytesAfterALargeRead() throws IOException {
+    int buffer = 4096;
+    byte[] model = new byte[10 * buffer];
+    new Random(SEED).nextBytes(model);
+    Path path = new Path("/read-patterns/seek-back");
+    write(path, model, new Random(SEED));
+    try (FSDataInputStream in = fs.open(path, buffer)) {
+      int position = 0;
+      // Gathers a buffer and takes all of it, reads a large piece past it, looks back.
+      for (int size : new int[] {100, buffer - 100, 2 * buffer}) {
+        byte[] target = new byte[size];
+        in.readFully(target);
+        check(target, 0, size, size, model, position, "read of " + size);
+        position += size;
+      }
+      position -= 500;
+      in.seek(position);
+      byte[] target = new byte[300];
+      in.readFully(target);
+      check(target, 0, 300, 300, model, position, "after the seek back");
     }
   }
 
