@@ -53,8 +53,15 @@ class IdleTest {
     try (DirectoryStream<Path> threads =
         Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
       for (Path thread : threads) {
-        String schedstat = Files.readString(thread.resolve("schedstat"));
-        total += Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
+        try {
+          String schedstat = Files.readString(thread.resolve("schedstat"));
+          total += Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
+        } catch (IOException e) {
+          // A thread may end between the listing and the look.
+          if (Files.exists(thread)) {
+            throw e;
+          }
+        }
       }
     }
     return total;

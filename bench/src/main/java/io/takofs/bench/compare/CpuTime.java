@@ -3,7 +3,6 @@ package io.takofs.bench.compare;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -33,8 +32,11 @@ final class CpuTime {
         try {
           String schedstat = Files.readString(thread.resolve("schedstat"));
           total += Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
-        } catch (NoSuchFileException ended) {
+        } catch (IOException e) {
           // The thread ended between the listing and the look: its time is lost, and is small.
+          if (Files.exists(thread)) {
+            throw e;
+          }
         }
       }
     }
