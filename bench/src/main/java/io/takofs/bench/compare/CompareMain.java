@@ -41,8 +41,13 @@ public final class CompareMain implements Callable<Integer> {
   @Option(names = "--rounds", defaultValue = "11", description = "Rounds that count.")
   private int rounds;
 
-  @Option(names = "--warm-up", defaultValue = "3", description = "Rounds before, not counted.")
-  private int warmUp;
+  @Option(
+      names = "--warm-up",
+      defaultValue = "8",
+      description =
+          "Seconds of each line on each candidate before, not counted: compilers of clients and"
+              + " servers need some thousand calls before they are done.")
+  private double warmUpSeconds;
 
   @Option(names = "--lines", defaultValue = ".*", description = "Expression of lines to run.")
   private String selected;
@@ -138,7 +143,10 @@ public final class CompareMain implements Callable<Integer> {
     for (Candidate candidate : candidates) {
       measurements.put(candidate.name(), new Measurement(rounds));
     }
-    for (int round = -warmUp; round < rounds; round++) {
+    for (Candidate candidate : candidates) {
+      warmUp(line, candidate);
+    }
+    for (int round = 0; round < rounds; round++) {
       for (Candidate candidate : candidates) {
         line.prepare(candidate, round);
         long clientBefore = CpuTime.ofSelf();
@@ -149,14 +157,21 @@ public final class CompareMain implements Callable<Integer> {
         double client = (CpuTime.ofSelf() - clientBefore) / 1e3 / line.batch();
         double server =
             (CpuTime.ofProcesses(candidate.serverPids()) - serverBefore) / 1e3 / line.batch();
-        if (round >= 0) {
-          measurements
-              .get(candidate.name())
-              .add(line.unit().figure(line.batch(), elapsed), client, server);
-        }
+        measurements
+            .get(candidate.name())
+            .add(line.unit().figure(line.batch(), elapsed), client, server);
         line.finish(candidate, round);
       }
     }
     return measurements;
+  }
+
+  private void warmUp(Line line, Candidate candidate) throws Exception {
+    long start = System.nanoTime();
+    for (int round = 0; System.nanoTime() - start < warmUpSeconds * 1e9; round++) {
+      line.prepare(candidate, round);
+      line.run(candidate, round);
+      line.finish(candidate, round);
+    }
   }
 }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -28,7 +29,8 @@ final class HdfsCluster implements AutoCloseable {
 
   private final Path directory;
   private final List<String> launcher;
-  private final List<Process> processes = new ArrayList<>();
+  private final List<Process> processes = new CopyOnWriteArrayList<>();
+  private final Thread killer = new Thread(() -> processes.forEach(Process::destroyForcibly));
   private final int port;
 
   /**
@@ -49,6 +51,7 @@ final class HdfsCluster implements AutoCloseable {
     if (format.waitFor() != 0) {
       throw new IOException("HDFS could not be formatted; its log ends with: " + logTails());
     }
+    Runtime.getRuntime().addShutdownHook(killer); // also an interrupted run leaves nothing behind
     processes.add(start("namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode"));
     processes.add(start("datanode", "org.apache.hadoop.hdfs.server.datanode.DataNode"));
     awaitDataNode();
@@ -86,9 +89,12 @@ final class HdfsCluster implements AutoCloseable {
   }
 
   private void writeConfiguration() throws IOException {
+    Configuration core = new Configuration(false);
+    core.set("fs.defaultFS", "hdfs://localhost:" + port);
+    core.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
+    write(core, "core-site.xml");
+    // A file of its own: what core-site.xml says of these, HDFS's defaults overrule.
     Configuration site = new Configuration(false);
-    site.set("fs.defaultFS", "hdfs://localhost:" + port);
-    site.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
     site.set("dfs.replication", "1");
     site.set("dfs.namenode.name.dir", directory.resolve("name").toUri().toString());
     site.set("dfs.datanode.data.dir", directory.resolve("data").toUri().toString());
@@ -100,7 +106,11 @@ final class HdfsCluster implements AutoCloseable {
             "dfs.datanode.http.address")) {
       site.set(address, "localhost:0");
     }
-    try (OutputStream out = Files.newOutputStream(directory.resolve("conf/core-site.xml"))) {
+    write(site, "hdfs-site.xml");
+  }
+
+  private void write(Configuration site, String name) throws IOException {
+    try (OutputStream out = Files.newOutputStream(directory.resolve("conf").resolve(name))) {
       site.writeXml(out);
     }
   }

@@ -68,7 +68,7 @@ final class LatencyLines {
 
   private static final class Stat extends Latency {
     Stat() {
-      super("stat", 500);
+      super("stat", 5000);
     }
 
     @Override
@@ -88,7 +88,7 @@ final class LatencyLines {
 
   private static final class Mkdirs extends Latency {
     Mkdirs() {
-      super("mkdirs", 200);
+      super("mkdirs", 500);
     }
 
     @Override
@@ -101,7 +101,7 @@ final class LatencyLines {
 
   private static final class Create extends Latency {
     Create() {
-      super("create+close", 200);
+      super("create+close", 500);
     }
 
     @Override
@@ -112,7 +112,7 @@ final class LatencyLines {
 
   private static final class Rename extends Latency {
     Rename() {
-      super("rename", 200);
+      super("rename", 500);
     }
 
     @Override
@@ -133,7 +133,7 @@ final class LatencyLines {
 
   private static final class Delete extends Latency {
     Delete() {
-      super("delete", 200);
+      super("delete", 500);
     }
 
     @Override
@@ -154,7 +154,7 @@ final class LatencyLines {
 
   private static final class ListOfThousand extends Latency {
     ListOfThousand() {
-      super("list of 1000", 20);
+      super("list of 1000", 100);
     }
 
     @Override
@@ -180,7 +180,7 @@ final class LatencyLines {
     private FSDataOutputStream out;
 
     Flush() {
-      super("hflush of 128 B", 500);
+      super("hflush of 128 B", 5000);
     }
 
     @Override
@@ -213,7 +213,7 @@ final class LatencyLines {
     private final byte[] buffer = new byte[4096];
 
     PositionedRead() {
-      super("pread of 4 KiB", 500);
+      super("pread of 4 KiB", 5000);
     }
 
     @Override

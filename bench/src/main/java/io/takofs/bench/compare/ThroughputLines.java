@@ -11,19 +11,18 @@ import org.apache.hadoop.fs.Path;
 /** Eight threads at once. */
 final class ThroughputLines {
   private static final int THREADS = 8;
-  private static final int PER_THREAD = 250;
 
   private ThroughputLines() {}
 
   static List<Line> all() {
     return List.of(
-        new Parallel("8-thread create") {
+        new Parallel("8-thread create", 250) {
           @Override
           void operation(Candidate candidate, int thread, int number) throws IOException {
             candidate.fs().create(file(candidate, thread, number)).close();
           }
         },
-        new Parallel("8-thread stat") {
+        new Parallel("8-thread stat", 2000) {
           @Override
           public void prepare(Candidate candidate, int round) throws Exception {
             super.prepare(candidate, round);
@@ -41,9 +40,11 @@ final class ThroughputLines {
 
   private abstract static class Parallel implements Line {
     private final String name;
+    private final int perThread;
 
-    Parallel(String name) {
+    Parallel(String name, int perThread) {
       this.name = name;
+      this.perThread = perThread;
     }
 
     abstract void operation(Candidate candidate, int thread, int number) throws IOException;
@@ -64,7 +65,7 @@ final class ThroughputLines {
 
     @Override
     public int batch() {
-      return THREADS * PER_THREAD;
+      return THREADS * perThread;
     }
 
     @Override
@@ -84,7 +85,7 @@ final class ThroughputLines {
           running.add(
               threads.submit(
                   () -> {
-                    for (int i = 0; i < PER_THREAD; i++) {
+                    for (int i = 0; i < perThread; i++) {
                       operation(candidate, thread, i);
                     }
                     return null;
