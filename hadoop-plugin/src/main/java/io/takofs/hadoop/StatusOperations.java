@@ -1,5 +1,6 @@
 package io.takofs.hadoop;
 
+import io.takofs.base.TakoException;
 import io.takofs.client.DirectoryIterator;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
@@ -47,25 +48,27 @@ final class StatusOperations {
   /** The entries of a directory, or a file itself; a call a page. */
   RemoteIterator<FileStatus> iterate(Path path) throws IOException {
     DirectoryIterator entries = Call.to(path, client::list);
+    ChildPaths children = new ChildPaths(path);
     return new RemoteIterator<>() {
       @Override
       public boolean hasNext() throws IOException {
-        return Call.to(path, name -> entries.hasNext());
+        try {
+          return entries.hasNext();
+        } catch (TakoException e) {
+          throw ErrorTranslation.translateLookup(e, path.toString());
+        }
       }
 
       @Override
       public FileStatus next() throws IOException {
-        PathStatus entry = Call.to(path, name -> entries.next());
-        return Statuses.of(entry.name().isEmpty() ? path : child(path, entry.name()), entry);
+        if (!hasNext()) {
+          throw new NoSuchElementException("no more entries in " + path);
+        }
+        PathStatus entry = entries.next();
+        String name = entry.name();
+        return Statuses.of(name.isEmpty() ? path : children.of(name), entry);
       }
     };
-  }
-
-  /** Unlike Path's own, good for names that look like a URI. */
-  private static Path child(Path path, String name) {
-    URI parent = path.toUri();
-    String directory = path.isRoot() ? "" : parent.getPath();
-    return new Path(parent.getScheme(), parent.getAuthority(), directory + "/" + name);
   }
 
   /** Like {@link #iterate}, for what {@code filter} accepts, with block locations: no call more. */
