@@ -65,8 +65,9 @@ int tako_allocate(int fd, uint64_t length)
 
 int tako_lock(int fd, enum tako_lock_operation operation)
 {
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	if (operation == TAKO_LOCK_TAKE) {
+	struct flock lock = {.l_type = operation == TAKO_LOCK_SHARE ? F_RDLCK : F_WRLCK,
+			     .l_whence = SEEK_SET};
+	if (operation != TAKO_LOCK_TEST) {
 		if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
 			return 0;
 		return errno == EACCES ? -EAGAIN : -errno;

@@ -119,6 +119,26 @@ static void should_lose_the_lock_with_its_process(const char *directory)
 	CHECK(tako_close(fd) == 0 && unlink(path) == 0);
 }
 
+static void should_share_a_lock_with_those_that_only_share_it(const char *directory)
+{
+	name(directory, "shared");
+	int first = tako_open(path, TAKO_OPEN_WRITE | TAKO_OPEN_CREATE);
+	int second = tako_open(path, 0);
+	int third = tako_open(path, TAKO_OPEN_WRITE);
+	CHECK(first >= 0 && second >= 0 && third >= 0);
+	CHECK(tako_lock(first, TAKO_LOCK_SHARE) == 0);
+	CHECK(tako_lock(second, TAKO_LOCK_SHARE) == 0);
+	CHECK(tako_lock(third, TAKO_LOCK_TEST) == 1);
+	CHECK(tako_lock(third, TAKO_LOCK_TAKE) == -EAGAIN);
+	CHECK(tako_close(first) == 0);
+	CHECK(tako_lock(third, TAKO_LOCK_TAKE) == -EAGAIN);
+	CHECK(tako_close(second) == 0);
+	CHECK(tako_lock(third, TAKO_LOCK_TAKE) == 0);
+	second = tako_open(path, 0);
+	CHECK(tako_lock(second, TAKO_LOCK_SHARE) == -EAGAIN);
+	CHECK(tako_close(second) == 0 && tako_close(third) == 0 && unlink(path) == 0);
+}
+
 static volatile int stop;
 static volatile long passes;
 

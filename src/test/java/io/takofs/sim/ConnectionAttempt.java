@@ -2,6 +2,7 @@ package io.takofs.sim;
 
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.Refusal;
 import java.io.IOException;
 
 /** One connect: the way there, the acceptor's answer, the way back. */
@@ -35,11 +36,11 @@ final class ConnectionAttempt {
       return pair;
     }
     abandoned = true;
+    if (refusal != null) {
+      throw Refusal.exception(endpoint, refusal);
+    }
     throw new IOException(
-        "cannot connect to "
-            + endpoint
-            + ": "
-            + (refusal != null ? refusal : "no answer within " + timeoutNs + " ns"));
+        "cannot connect to " + endpoint + ": no answer within " + timeoutNs + " ns");
   }
 
   private void arrive() {
@@ -56,7 +57,7 @@ final class ConnectionAttempt {
     try {
       accept = listener.acceptor().onConnect(from.process().name(), privateData.clone());
     } catch (IOException e) {
-      refuse(e.getMessage());
+      refuse(Refusal.text(e));
       return;
     }
     listener.transport().schedule(network.latencyNs(), () -> establish(listener, accept));

@@ -107,7 +107,8 @@ final class SimServer implements AutoCloseable {
             List.of(data),
             new StaticGroups(Map.of()),
             Runnable::run,
-            CONNECTIONS_MAX);
+            CONNECTIONS_MAX,
+            () -> false);
     server.recover();
     SimTransport transport = network.attach(born);
     transport.listen(ENDPOINT, server.serve(transport));
@@ -135,10 +136,10 @@ final class SimServer implements AutoCloseable {
     }
     return new LogZone(
         slots,
-        (memory, offset, length) -> {
+        (slot, offset, length) -> {
           if (persistsUntilKill >= 0 && persistsUntilKill-- == 0) {
             if (offset >= Layout.SEGMENT_DATA_OFFSET) {
-              tear(memory, offset, length);
+              tear(slots[slot], offset, length);
             }
             throw new SimProcess.Killed(owner);
           }

@@ -15,6 +15,8 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
@@ -28,6 +30,12 @@ import org.junit.jupiter.api.io.TempDir;
 class BadInputTest {
   private static ServerProcess server;
   private static TakoClient client;
+
+  /** Permissions hold for root too when it has put these down. */
+  private static final List<String> WITHOUT_PRIVILEGES =
+      System.getProperty("user.name").equals("root")
+          ? List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+          : List.of();
 
   @TempDir private Path directory;
 
@@ -147,8 +155,36 @@ class BadInputTest {
     assertThat(directory.resolve("huge/data")).doesNotExist();
   }
 
+  @Test
+  void shouldShareAPoolWhosePathIsTooLongForASocket() throws Exception {
+    Path pool = Path.of("/dev/shm/tako-test-" + "long".repeat(50));
+    try (ServerProcess far = ServerProcess.start("fs.tako.server.pool.path", pool.toString());
+        TakoClient shm = Clients.connect(far, "shm")) {
+      shm.mkdirs("/there");
+      assertThat(shm.getStatus("/there").directory()).isTrue();
+    } finally {
+      for (Path file : Files.walk(pool).sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  @Test
+  void shouldNotStartOnAPoolItMayNotRead() throws Exception {
+    Path pool = directory.resolve("pool");
+    ServerProcess.start("fs.tako.server.pool.path", pool.toString()).close();
+    Files.setPosixFilePermissions(
+        pool.resolve("meta"), PosixFilePermissions.fromString("---------"));
+    ServerProcess.Refusal refusal =
+        ServerProcess.refusal(WITHOUT_PRIVILEGES, "fs.tako.server.pool.path=" + pool);
+    assertThat(refusal.exitCode()).isNotZero();
+    assertThat(refusal.output())
+        .contains(pool.resolve("meta").toString(), "permission denied")
+        .doesNotContain("\tat ");
+  }
+
   private void assertServerRefuses(String named, String... settings) throws Exception {
-    ServerProcess.Refusal refusal = ServerProcess.refusal(settings);
+    ServerProcess.Refusal refusal = ServerProcess.refusal(List.of(), settings);
     assertThat(refusal.exitCode()).isNotZero();
     assertThat(refusal.output()).contains(named).doesNotContain("\tat ");
   }

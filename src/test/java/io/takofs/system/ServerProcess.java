@@ -102,9 +102,14 @@ public final class ServerProcess implements AutoCloseable {
    */
   public record Refusal(int exitCode, String output) {}
 
-  /** Tries to start a server with {@code key=value} settings that it must refuse. */
-  public static Refusal refusal(String... settings) throws Exception {
-    List<String> command = new ArrayList<>(List.of(ROOT.resolve("bin/tako").toString(), "server"));
+  /**
+   * Tries to start a server with {@code key=value} settings that it must refuse.
+   *
+   * @param launcher words before the command
+   */
+  public static Refusal refusal(List<String> launcher, String... settings) throws Exception {
+    List<String> command = new ArrayList<>(launcher);
+    command.addAll(List.of(ROOT.resolve("bin/tako").toString(), "server"));
     command.add("-Dfs.tako.server.port=0");
     for (String setting : settings) {
       command.add("-D" + setting);

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,12 +42,7 @@ class ZombieWriterTest {
         try (WriterProcess writer = new WriterProcess(server, transport, directory, round)) {
           writer.awaitAcknowledgements(3 + 5 * round);
           freezeWhileWriting(writer, client, directory);
-          Poll.until(
-              "the frozen writer's lease is recovered",
-              Duration.ofSeconds(60),
-              () ->
-                  Clients.list(client, directory).stream()
-                      .noneMatch(PathStatus::underConstruction));
+          awaitRecovery(client, directory);
           client.delete(directory, true);
           List<String> files = fill(client, "/others" + round);
           signal(writer, "CONT");
@@ -62,6 +58,51 @@ class ZombieWriterTest {
       }
       Clients.checkNothingLeaks(client);
     }
+  }
+
+  /**
+   * The server that the writer was connected to dies while the writer is frozen; the next one knows
+   * nothing of the mapping that the writer still has.
+   */
+  @Test
+  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  void shouldKeepCommittedBytesWhenAFrozenWriterWakesAfterARestartOfTheServer() throws Exception {
+    try (ServerProcess server =
+            ServerProcess.start(
+                "fs.tako.server.session.ttl", "1s",
+                "fs.tako.server.quarantine", "200ms",
+                "fs.tako.server.pool.size", "128m");
+        TakoClient client = Clients.connect(server, "shm")) {
+      for (int round = 0; round < 3; round++) {
+        String directory = "/zombie" + round;
+        try (WriterProcess writer = new WriterProcess(server, "shm", directory, round)) {
+          writer.awaitAcknowledgements(3 + 5 * round);
+          freezeWhileWriting(writer, client, directory);
+          server.kill();
+          server.restart();
+          awaitRecovery(client, directory);
+          client.delete(directory, true);
+          List<String> files = fill(client, "/others" + round);
+          signal(writer, "CONT");
+          writer.awaitEnd();
+          assertThat(writer.failure()).isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND");
+          for (String file : files) {
+            byte[] content = Clients.read(client, file);
+            assertThat(content).hasSize(FILE_BYTES);
+            Pattern.check(file, content);
+          }
+        }
+        client.delete("/others" + round, true);
+      }
+      Clients.checkNothingLeaks(client);
+    }
+  }
+
+  private static void awaitRecovery(TakoClient client, String directory) throws Exception {
+    Poll.until(
+        "the frozen writer's lease is recovered",
+        Duration.ofSeconds(60),
+        () -> Clients.list(client, directory).stream().noneMatch(PathStatus::underConstruction));
   }
 
   /** Writes files until there is no space, twice, so that what becomes free is used again. */

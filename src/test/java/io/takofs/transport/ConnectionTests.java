@@ -5,6 +5,8 @@ import static io.takofs.transport.TransportHarness.piece;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
 import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -76,7 +78,7 @@ interface ConnectionTests extends HarnessedTests {
           @Override
           public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
             if (Arrays.equals(privateData, "no".getBytes(StandardCharsets.UTF_8))) {
-              throw new IOException(reason);
+              throw new TakoException(Status.VERSION_MISMATCH, reason);
             }
             return super.onConnect(remoteName, privateData);
           }
@@ -91,7 +93,9 @@ interface ConnectionTests extends HarnessedTests {
                         h.client.config(),
                         "no".getBytes(StandardCharsets.UTF_8),
                         TIMEOUT_NS))
-            .isInstanceOf(IOException.class)
+            .isInstanceOfSatisfying(
+                TakoException.class,
+                refused -> assertThat(refused.status()).isEqualTo(Status.VERSION_MISMATCH))
             .hasMessageContaining(reason)
             .hasMessageContaining(listener.endpoint());
       }

@@ -122,7 +122,7 @@ final class Links {
       return true;
     }
     return switch (known.status()) {
-      case VERSION_MISMATCH, INVALID_ARGUMENT, PERMISSION_DENIED -> false;
+      case VERSION_MISMATCH, MALFORMED, INVALID_ARGUMENT, PERMISSION_DENIED -> false;
       // A server that stops takes its shared memory away before it is gone.
       case UNSUPPORTED -> identity != null;
       default -> true;

@@ -197,8 +197,9 @@ public final class ConfigKeys {
               1,
               4096,
               256,
-              "Clients that may be connected over one transport at a time; each takes 5 MiB of the"
-                  + " server's memory. More are refused."));
+              "Clients that may be connected over one transport at a time; each takes 1 MiB of the"
+                  + " server's memory, and 64 KiB more for each call it has under way at a time."
+                  + " More are refused."));
 
   /** Log bytes between checkpoints. */
   public static final ConfigKey<Long> CHECKPOINT_SIZE =

@@ -31,6 +31,7 @@ public final class NativeCore {
   public static final int LOCK_TAKE = 0;
 
   public static final int LOCK_TEST = 1;
+  public static final int LOCK_SHARE = 2;
 
   /** Results of {@link #post}. */
   public static final int POST_DONE = 0;

@@ -90,7 +90,7 @@ public final class Layout {
   /** status of an answer: the pair stands; private data follows. */
   public static final int TCP_ACCEPTED = 1;
 
-  /** status of an answer: the reason follows, UTF-8. */
+  /** status of an answer: STATUS: reason follows, UTF-8. */
   public static final int TCP_REFUSED = 2;
 
   /** status of an answer: a TransportOffers message follows. */

@@ -3,6 +3,8 @@ package io.takofs.log;
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -34,13 +36,21 @@ public final class LogZone {
     this.persistence = persistence;
   }
 
-  /** The zone that fills {@code length} bytes of {@code memory} from {@code offset}. */
-  public static LogZone of(MappedMemory memory, long offset, long length, Persistence persistence) {
+  /**
+   * The zone that fills {@code length} bytes of {@code memory} from {@code offset}; persistent
+   * where the memory can be.
+   */
+  public static LogZone of(MappedMemory memory, long offset, long length) {
     ByteBuffer[] slots = new ByteBuffer[Math.toIntExact(length / Layout.SEGMENT_SIZE)];
     for (int i = 0; i < slots.length; i++) {
       slots[i] = memory.slice(offset + (long) i * Layout.SEGMENT_SIZE, Layout.SEGMENT_SIZE);
     }
-    return new LogZone(slots, persistence);
+    return new LogZone(
+        slots,
+        memory.isDurable()
+            ? (slot, at, size) ->
+                memory.persist(offset + (long) slot * Layout.SEGMENT_SIZE + at, size)
+            : Persistence.NONE);
   }
 
   int slotCount() {
@@ -58,6 +68,10 @@ public final class LogZone {
   }
 
   void persist(int slot, int offset, int length) {
-    persistence.persist(slots[slot], offset, length);
+    try {
+      persistence.persist(slot, offset, length);
+    } catch (IOException e) {
+      throw new UncheckedIOException("log segment " + slot + " cannot be made persistent", e);
+    }
   }
 }

@@ -1,6 +1,6 @@
 package io.takofs.log;
 
-import java.nio.ByteBuffer;
+import java.io.IOException;
 
 /**
  * Makes written bytes survive what the memory alone does not.
@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 @FunctionalInterface
 public interface Persistence {
   /** Memory that outlives the process by itself (tmpfs, hugetlbfs): nothing to do. */
-  Persistence NONE = (memory, offset, length) -> {};
+  Persistence NONE = (slot, offset, length) -> {};
 
-  /** Returns when {@code length} bytes of {@code memory} from {@code offset} are persistent. */
-  void persist(ByteBuffer memory, int offset, int length);
+  /** Returns when {@code length} bytes of the zone's {@code slot} from {@code offset} persist. */
+  void persist(int slot, int offset, int length) throws IOException;
 }

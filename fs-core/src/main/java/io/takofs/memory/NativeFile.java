@@ -4,6 +4,7 @@ import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.jni.NativeCore;
 import io.takofs.jni.NativeError;
+import io.takofs.proto.Status;
 import java.io.IOException;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
@@ -54,6 +55,19 @@ public final class NativeFile implements AutoCloseable {
     }
   }
 
+  /** As {@link #open}, refusing with PERMISSION_DENIED a file that is not {@code owner}'s. */
+  public static NativeFile openOwned(Path path, int flags, UserPrincipal owner) throws IOException {
+    NativeFile file = open(path, flags);
+    UserPrincipal found = file.owner();
+    if (found.equals(owner)) {
+      return file;
+    }
+    file.close();
+    throw new TakoException(
+        Status.PERMISSION_DENIED,
+        path + " belongs to " + found + ", but the peer that named it runs as " + owner);
+  }
+
   public Path path() {
     return path;
   }
@@ -71,7 +85,16 @@ public final class NativeFile implements AutoCloseable {
 
   /** Locks the file until this object is closed or the process dies; false if another holds it. */
   public boolean tryLock() throws TakoException {
-    int result = NativeCore.lock(fd, NativeCore.LOCK_TAKE);
+    return tryLock(NativeCore.LOCK_TAKE);
+  }
+
+  /** As {@link #tryLock}, together with others that share it; false if one holds it alone. */
+  public boolean tryShare() throws TakoException {
+    return tryLock(NativeCore.LOCK_SHARE);
+  }
+
+  private boolean tryLock(int operation) throws TakoException {
+    int result = NativeCore.lock(fd, operation);
     if (NativeError.isAgain(result)) {
       return false;
     }
@@ -79,7 +102,7 @@ public final class NativeFile implements AutoCloseable {
     return true;
   }
 
-  /** Whether another open file, of this process or another, holds the lock. */
+  /** Whether another open file, of this process or another, holds or shares the lock. */
   public boolean isLockedByOther() throws TakoException {
     return NativeError.check(
             NativeCore.lock(fd, NativeCore.LOCK_TEST), "cannot test the lock of " + path)

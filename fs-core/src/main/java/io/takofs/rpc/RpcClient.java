@@ -228,7 +228,7 @@ public final class RpcClient implements AutoCloseable {
       } else if (free.isEmpty()) {
         pending.add(call);
       } else {
-        start(call, free.remove());
+        start(call, free.pop());
       }
     } finally {
       lock.unlock();
@@ -356,7 +356,7 @@ public final class RpcClient implements AutoCloseable {
           throw disconnected();
         }
         if (!free.isEmpty()) {
-          return free.remove();
+          return free.pop();
         }
         if (clock.nanoTime() - deadlineNanos >= 0) {
           throw deadlineExceeded(operation(request), clock.nanoTime() - begin);
@@ -378,7 +378,7 @@ public final class RpcClient implements AutoCloseable {
       start(pending.remove(), slot);
       return;
     }
-    free.add(slot);
+    free.push(slot); // the one in the caches is used next
     Thread next = slotWaiters.peek();
     if (next != null) {
       LockSupport.unpark(next);

@@ -38,9 +38,8 @@ public final class RpcConnection {
   private final CompletionQueue completions;
   private final boolean ownsCompletions;
   private final MemoryRegion requests;
-  private final MemoryRegion replies;
+  private final MemoryRegion[] replies = new MemoryRegion[Layout.RPC_SLOTS]; // made at first use
   private final ByteBuffer requestBytes;
-  private final ByteBuffer replyBytes;
   private final boolean[] busy = new boolean[Layout.RPC_SLOTS];
   private final int[] generations = new int[Layout.RPC_SLOTS];
   private final byte[] copy = new byte[Layout.RPC_REQUEST_SLOT_SIZE];
@@ -74,9 +73,7 @@ public final class RpcConnection {
     this.domain = transport.allocateProtectionDomain();
     this.requests =
         domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REQUEST_SLOT_SIZE, Access.REMOTE_READ_WRITE);
-    this.replies = domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REPLY_SLOT_SIZE, Access.LOCAL);
     this.requestBytes = requests.buffer();
-    this.replyBytes = replies.buffer();
   }
 
   /** {@code shm}, {@code tcp} or {@code sim}. */
@@ -182,24 +179,31 @@ public final class RpcConnection {
         return;
       }
       if (pair.sendSlotsFree() > 0) {
-        send(slot, clientId, sequence, reply);
-        return;
+        try {
+          send(slot, clientId, sequence, reply);
+          return;
+        } catch (IOException e) {
+          fault = "there is no memory for its reply: " + e.getMessage();
+        }
+      } else {
+        fault = "it does not take its replies";
       }
-      fault = "it does not take its replies";
     }
     faultListener.run();
   }
 
-  private void send(int slot, long clientId, long sequence, Reply reply) {
-    ByteBuffer slotBytes =
-        replyBytes.slice(slot * Layout.RPC_REPLY_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE);
+  private void send(int slot, long clientId, long sequence, Reply reply) throws IOException {
+    if (replies[slot] == null) {
+      // Callers take the slot they used last: most connections need a few of them.
+      replies[slot] = domain.allocate(Layout.RPC_REPLY_SLOT_SIZE, Access.LOCAL);
+    }
     Reply fitting = RpcMessage.size(reply) <= Layout.RPC_REPLY_SLOT_SIZE ? reply : tooLarge(reply);
-    int size = RpcMessage.encode(slotBytes, clientId, sequence, epoch, fitting);
+    int size = RpcMessage.encode(replies[slot].buffer(), clientId, sequence, epoch, fitting);
     busy[slot] = false;
     sends++;
     pair.writeWithImmediate(
         slot,
-        pieces.clear().add(replies, slot * Layout.RPC_REPLY_SLOT_SIZE, size),
+        pieces.clear().add(replies[slot], 0, size),
         peer.address() + (long) slot * Layout.RPC_REPLY_SLOT_SIZE,
         peer.rkey(),
         Immediate.pack(Immediate.REPLY, generations[slot], slot, size),
@@ -251,7 +255,11 @@ public final class RpcConnection {
       completions.close();
     }
     requests.close();
-    replies.close();
+    for (MemoryRegion reply : replies) {
+      if (reply != null) {
+        reply.close();
+      }
+    }
     domain.close();
   }
 }

@@ -2,7 +2,6 @@ package io.takofs.log;
 
 import io.takofs.layout.Layout;
 import java.nio.ByteBuffer;
-import java.util.IdentityHashMap;
 import java.util.Random;
 
 /**
@@ -21,7 +20,6 @@ final class CrashingMemory {
   private byte[][] persisted;
   private ByteBuffer[] slots;
   private LogZone zone;
-  private IdentityHashMap<ByteBuffer, Integer> slotOf;
   private int persistsUntilCrash = Integer.MAX_VALUE;
 
   CrashingMemory(Random random, int slotCount, int dataBytes) {
@@ -78,17 +76,12 @@ final class CrashingMemory {
       slots[i] = ByteBuffer.allocateDirect(slotSize).put(0, bytes[i]);
     }
     zone = new LogZone(slots, this::persist);
-    slotOf = new IdentityHashMap<>();
-    for (int i = 0; i < slots.length; i++) {
-      slotOf.put(zone.slot(i), i);
-    }
   }
 
-  private void persist(ByteBuffer memory, int offset, int length) {
+  private void persist(int slot, int offset, int length) {
     if (--persistsUntilCrash < 0) {
       throw new Crash();
     }
-    int slot = slotOf.get(memory);
     slots[slot].get(offset, persisted[slot], offset, length);
   }
 }

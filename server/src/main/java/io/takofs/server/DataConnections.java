@@ -3,10 +3,12 @@ package io.takofs.server;
 import io.takofs.transport.QueuePair;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * The connections through which clients reach the data zone, kept until it is certain that nothing
@@ -18,14 +20,32 @@ import java.util.Set;
 final class DataConnections {
   private final Map<Long, List<QueuePair>> pairs = new HashMap<>();
   private final Set<QueuePair> ended = new LinkedHashSet<>();
+  private final BooleanSupplier formerPeers;
+  private final Set<Long> metHere = new HashSet<>(); // while there may be former peers
+  private boolean maybeFormerPeers = true;
 
+  /**
+   * @param formerPeers whether somebody may still write to the data zone through a connection to an
+   *     earlier incarnation of the server; asked until it says no
+   */
+  DataConnections(BooleanSupplier formerPeers) {
+    this.formerPeers = formerPeers;
+  }
+
+  /** A client has one connection at a time: the earlier ones end. */
   synchronized void add(long clientId, QueuePair pair) {
-    pairs.computeIfAbsent(clientId, id -> new ArrayList<>()).add(pair);
+    List<QueuePair> mine = pairs.computeIfAbsent(clientId, id -> new ArrayList<>());
+    // What the client still had under way through earlier ones it sends again through this one.
+    ended.addAll(mine);
+    mine.add(pair);
+    if (maybeFormerPeers) {
+      metHere.add(clientId); // one that connects has let go of its earlier connection
+    }
   }
 
   /** Whether nothing that {@code clientId} posted can land any more. */
   synchronized boolean isFenced(long clientId) {
-    return !pairs.containsKey(clientId);
+    return !pairs.containsKey(clientId) && (!maybeFormerPeers || metHere.contains(clientId));
   }
 
   /** The peer closed {@code pair} or died; {@link #sweep} lets go of it when that is safe. */
@@ -40,6 +60,14 @@ final class DataConnections {
 
   /** Revokes and closes what has ended or was fenced, where that can be promised by now. */
   void sweep() {
+    if (mayHaveFormerPeers() && !formerPeers.getAsBoolean()) {
+      forgetFormerPeers();
+    }
+    revokeEnded();
+  }
+
+  /** The part of {@link #sweep} that never waits. */
+  void revokeEnded() {
     for (QueuePair pair : endedPairs()) {
       if (pair.revoke()) {
         drop(pair);
@@ -54,6 +82,15 @@ final class DataConnections {
       drop(pair);
       pair.close();
     }
+  }
+
+  private synchronized boolean mayHaveFormerPeers() {
+    return maybeFormerPeers;
+  }
+
+  private synchronized void forgetFormerPeers() {
+    maybeFormerPeers = false;
+    metHere.clear();
   }
 
   private synchronized List<QueuePair> endedPairs() {

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * A data server over whatever transports it is given: {@link DataServerCore} behind one lock.
@@ -38,7 +39,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class DataServer implements RpcHandler, AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final DataServerCore core;
-  private final DataConnections dataConnections = new DataConnections();
+  private final DataConnections dataConnections;
   private final GroupMapping groups;
   private final Executor blocking;
   private final long epoch;
@@ -61,6 +62,8 @@ public final class DataServer implements RpcHandler, AutoCloseable {
    * @param arenaMemory the data zone
    * @param blocking runs what may block: asking for groups
    * @param maxConnections that carry calls, a transport
+   * @param formerPeers whether a client of an earlier incarnation may still write to the data zone
+   *     without a connection to this one
    */
   public DataServer(
       Clock clock,
@@ -71,7 +74,9 @@ public final class DataServer implements RpcHandler, AutoCloseable {
       List<MappedMemory> arenaMemory,
       GroupMapping groups,
       Executor blocking,
-      int maxConnections) {
+      int maxConnections,
+      BooleanSupplier formerPeers) {
+    this.dataConnections = new DataConnections(formerPeers);
     this.epoch = epoch;
     this.groups = groups;
     this.blocking = blocking;
@@ -81,7 +86,16 @@ public final class DataServer implements RpcHandler, AutoCloseable {
         new StateMachine(
             store, arenaMemory.stream().map(MappedMemory::length).toList(), settings.limits());
     this.core =
-        new DataServerCore(clock, settings, epoch, store, log, machine, dataConnections, groups);
+        new DataServerCore(
+            clock,
+            settings,
+            epoch,
+            store,
+            log,
+            machine,
+            dataConnections,
+            DataPersistence.of(arenaMemory, machine::committedLength),
+            groups);
   }
 
   /**
@@ -241,6 +255,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   @Override
   public void onDataConnected(long clientId, QueuePair pair) {
     dataConnections.add(clientId, pair);
+    dataConnections.revokeEnded();
   }
 
   /** The pair stays until it can be fenced: its peer may still have the memory mapped. */

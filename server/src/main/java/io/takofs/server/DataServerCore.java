@@ -44,6 +44,7 @@ final class DataServerCore {
   private final Counters counters = new Counters();
   private final Housekeeping housekeeping;
   private final StatusReport statusReport;
+  private final DataPersistence persistence;
   private Map<String, List<RemoteArena>> arenas = Map.of();
 
   /**
@@ -60,12 +61,14 @@ final class DataServerCore {
       Log log,
       StateMachine machine,
       DataConnections dataConnections,
+      DataPersistence persistence,
       GroupMapping groups) {
     this.clock = clock;
     this.settings = settings;
     this.epoch = epoch;
     this.machine = machine;
     this.groups = groups;
+    this.persistence = persistence;
     this.journal = new Journal(log, store, machine, counters, settings.checkpointBytes());
     this.sessions = new SessionTable(clock);
     this.housekeeping =
@@ -196,6 +199,9 @@ final class DataServerCore {
             .setRequest(request)
             .addAllLapsedClients(housekeeping.lapsedClients(request, clientId))
             .build();
+    if (request.hasCommitExtents()) {
+      persistence.persist(request.getCommitExtents());
+    }
     return journal.execute(entry);
   }
 

@@ -6,13 +6,13 @@ import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.log.LogIdentity;
 import io.takofs.log.LogZone;
-import io.takofs.log.Persistence;
 import io.takofs.log.SegmentedLog;
 import io.takofs.proto.Status;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.groups.SystemGroups;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.store.PagedStore;
+import io.takofs.transport.shm.ShmTransport;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -68,7 +68,7 @@ public final class RunningServer implements AutoCloseable {
     SegmentedLog log =
         keep(
             SegmentedLog.open(
-                LogZone.of(pool.log(), 0, pool.log().length(), Persistence.NONE),
+                LogZone.of(pool.log(), 0, pool.log().length()),
                 new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()), 1),
                 store.checkpointIndex()));
     ExecutorService blocking = Executors.newCachedThreadPool(RunningServer::daemon);
@@ -83,7 +83,8 @@ public final class RunningServer implements AutoCloseable {
             pool.arenas(),
             groups,
             blocking,
-            config.get(ConfigKeys.CONNECTIONS_MAX));
+            config.get(ConfigKeys.CONNECTIONS_MAX),
+            () -> hasFormerPeers(pool));
     server.recover();
     // Closed the other way round: listeners, housekeeping, connections, transports.
     ServerTransports made = keep(new ServerTransports());
@@ -93,6 +94,15 @@ public final class RunningServer implements AutoCloseable {
     keep(made::stopListening);
     transports = made;
     LOG.info("pool {}, epoch {}: serving at {}", poolText, pool.epoch(), uri());
+  }
+
+  private static boolean hasFormerPeers(Pool pool) {
+    try {
+      return ShmTransport.hasFormerPeers(pool.shm());
+    } catch (IOException e) {
+      LOG.warn("{}: cannot tell who still maps the pool: {}", pool.shm(), e.toString());
+      return true;
+    }
   }
 
   private static Thread daemon(Runnable task) {

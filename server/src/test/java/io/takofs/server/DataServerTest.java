@@ -313,6 +313,19 @@ class DataServerTest {
   }
 
   @Test
+  void shouldEndAClientsEarlierDataConnectionBeforeItsNextOneStands() throws Exception {
+    try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
+        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+      QueuePair first = writer.connectData();
+      QueuePair others = other.connectData();
+      QueuePair second = writer.connectData();
+      await(() -> first.state() != QueuePair.State.CONNECTED);
+      assertThat(second.state()).isEqualTo(QueuePair.State.CONNECTED);
+      assertThat(others.state()).isEqualTo(QueuePair.State.CONNECTED);
+    }
+  }
+
+  @Test
   void shouldNotReuseAnExtentBeforeItsGranteeIsFenced() throws Exception {
     try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
         TestClient other = new TestClient(server, TestServer.SUPERUSER)) {

@@ -2,7 +2,6 @@ package io.takofs.server;
 
 import io.takofs.log.LogIdentity;
 import io.takofs.log.LogZone;
-import io.takofs.log.Persistence;
 import io.takofs.log.SegmentedLog;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.pool.Pool;
@@ -43,7 +42,7 @@ final class TestServer implements AutoCloseable {
     PagedStore store = PagedStore.open(pool.pages());
     SegmentedLog log =
         SegmentedLog.open(
-            LogZone.of(pool.log(), 0, pool.log().length(), Persistence.NONE),
+            LogZone.of(pool.log(), 0, pool.log().length()),
             new LogIdentity(1, (int) pool.epoch(), 1),
             store.checkpointIndex());
     ServerSettings settings =
@@ -59,7 +58,16 @@ final class TestServer implements AutoCloseable {
             Duration.ofSeconds(2));
     server =
         new DataServer(
-            clock, settings, pool.epoch(), store, log, pool.arenas(), GROUPS, Runnable::run, 16);
+            clock,
+            settings,
+            pool.epoch(),
+            store,
+            log,
+            pool.arenas(),
+            GROUPS,
+            Runnable::run,
+            16,
+            () -> false);
     server.recover();
     listener = transport.listen("127.0.0.1:0", server.serve(transport));
   }

@@ -5,7 +5,6 @@ import io.takofs.jni.NativeCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.memory.NativeFile;
-import io.takofs.proto.Status;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -13,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +34,7 @@ final class PeerMemory {
   private final NativeFile inboxFile;
   private final ByteBuffer imports;
   private final Map<Integer, MappedMemory> regions = new HashMap<>(); // by index of the key
+  private Optional<Attachment> attachment = Optional.empty();
   private boolean detached;
   private boolean peerIsGone;
 
@@ -59,15 +60,7 @@ final class PeerMemory {
   }
 
   private NativeFile open(Path path, int flags) throws IOException {
-    NativeFile file = NativeFile.open(path, flags);
-    if (file.owner().equals(owner)) {
-      return file;
-    }
-    UserPrincipal found = file.owner();
-    file.close();
-    throw new TakoException(
-        Status.PERMISSION_DENIED,
-        path + " belongs to " + found + ", but the peer that named it runs as " + owner);
+    return NativeFile.openOwned(path, flags, owner);
   }
 
   long exportsAddress() {
@@ -107,15 +100,24 @@ final class PeerMemory {
     if (entry.length() <= 0 || entry.length() > Layout.ARENA_SIZE || entry.fileOffset() < 0) {
       return null;
     }
-    boolean write = entry.access() > READ;
     Path path = domainDirectory.resolve(ExportTable.fileName(rkey));
+    try {
+      if (attachment.isEmpty()) {
+        attachment = Attachment.to(domainDirectory, owner);
+      }
+      return map(path, entry);
+    } catch (IOException e) {
+      LOG.warn("cannot use the peer's region {}: {}", path, e.getMessage());
+      return null;
+    }
+  }
+
+  private MappedMemory map(Path path, ExportTable.Entry entry) throws IOException {
+    boolean write = entry.access() > READ;
     try (NativeFile file = open(path, write ? NativeCore.OPEN_WRITE : 0)) {
       int flags = NativeCore.MAP_POPULATE | NativeCore.MAP_HUGE;
       return file.map(
           entry.fileOffset(), entry.length(), write ? flags | NativeCore.MAP_WRITE : flags);
-    } catch (IOException e) {
-      LOG.warn("cannot use the peer's region {}: {}", path, e.getMessage());
-      return null;
     }
   }
 
@@ -159,6 +161,7 @@ final class PeerMemory {
     exports.close();
     doorbell.close();
     inbox.close();
+    attachment.ifPresent(Attachment::close);
     try {
       peerIsAttached(); // closes the file when nobody needs to ask again
     } catch (TakoException e) {

@@ -4,6 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.Refusal;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -33,7 +34,7 @@ final class ShmConnector {
       connection.send(pair.offer(privateData));
       Offer answer = await(connection);
       if (answer.isRefusal()) {
-        throw new TakoException(Status.UNAVAILABLE, answer.refusal());
+        throw Refusal.exception(endpoint, answer.refusal());
       }
       pair.connect(answer, connection, "shm server at " + endpoint, Optional.empty());
     } catch (IOException e) {

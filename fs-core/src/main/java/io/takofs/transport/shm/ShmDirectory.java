@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -22,7 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The directory in which one transport of one process keeps what it shares, and the lock that tells
- * others that the process lives. What dead processes left behind is removed here.
+ * others that the process lives. What dead processes left behind is removed here, except what peers
+ * are still attached to.
  *
  * <p>Thread rule: any thread.
  */
@@ -68,8 +70,13 @@ final class ShmDirectory implements AutoCloseable {
     return Files.createDirectory(path.resolve(name), PRIVATE);
   }
 
-  /** Removes the directories in {@code parent} whose processes are gone, as far as we may. */
-  static void removeStale(Path parent) throws IOException {
+  /**
+   * Removes the directories in {@code parent} whose processes are gone, as far as we may.
+   *
+   * @return whether one had to stay because of a peer that is attached to it
+   */
+  static boolean removeStale(Path parent) throws IOException {
+    boolean attached = false;
     List<Path> candidates;
     try (Stream<Path> entries = Files.list(parent)) {
       candidates = entries.toList();
@@ -77,12 +84,34 @@ final class ShmDirectory implements AutoCloseable {
     for (Path candidate : candidates) {
       try {
         if (isStale(candidate)) {
-          LOG.info("removing {}, left by a process that is gone", candidate);
-          removeTree(candidate);
+          boolean removed = removeUnattached(candidate);
+          LOG.debug("{}, left by a process that is gone: removed {}", candidate, removed);
+          attached |= !removed;
         }
       } catch (IOException e) {
         LOG.debug("cannot look after {}: {}", candidate, e.toString());
       }
+    }
+    return attached;
+  }
+
+  /** Removes a transport's directory unless a peer is attached to a domain in it. */
+  private static boolean removeUnattached(Path directory) throws IOException {
+    List<Path> domains;
+    try (Stream<Path> entries = Files.list(directory)) {
+      domains = entries.filter(Files::isDirectory).toList();
+    }
+    List<NativeFile> excluded = new ArrayList<>();
+    try {
+      for (Path domain : domains) {
+        if (!Attachment.exclude(domain, excluded)) {
+          return false;
+        }
+      }
+      removeTree(directory);
+      return true;
+    } finally {
+      excluded.forEach(NativeFile::close);
     }
   }
 
@@ -128,11 +157,14 @@ final class ShmDirectory implements AutoCloseable {
     }
   }
 
-  /** Removes everything; mappings that peers hold stay good. */
+  /**
+   * Removes everything; mappings that peers hold stay good. Where one is attached, that is left to
+   * the next process.
+   */
   @Override
   public void close() {
     try {
-      removeTree(path);
+      removeUnattached(path);
     } catch (IOException e) {
       LOG.warn("cannot remove {}: {}", path, e.toString());
     }

@@ -4,6 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.ConnectionAcceptor.Accept;
+import io.takofs.transport.Refusal;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -144,8 +145,7 @@ final class ShmListener implements Transport.Listener {
 
     private void refuse(IOException reason) {
       try {
-        String text = reason.getMessage() == null ? reason.toString() : reason.getMessage();
-        connection.send(Offer.refusal(text));
+        connection.send(Offer.refusal(Refusal.text(reason)));
       } catch (IOException e) {
         LOG.debug("the refused peer is gone", e);
       }

@@ -70,6 +70,7 @@ final class ShmProtectionDomain implements ProtectionDomain {
     }
     int rkey = table.reserve();
     try {
+      Attachment.prepare(directory);
       Files.createSymbolicLink(file(rkey), memory.path().toAbsolutePath());
       return export(memory, false, offset, memory.fileOffset() + offset, length, access, rkey);
     } catch (IOException | RuntimeException e) {

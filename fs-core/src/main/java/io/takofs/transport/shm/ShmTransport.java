@@ -13,6 +13,7 @@ import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -31,6 +32,9 @@ public final class ShmTransport implements Transport {
   /** Where a transport without a place of its own shares memory. */
   private static final Path DEFAULT_PARENT = Path.of("/dev/shm");
 
+  /** Bytes of sockaddr_un.sun_path, without the zero at its end. */
+  private static final int SOCKET_PATH_MAX = 107;
+
   private final ShmDirectory directory;
   private final ControlLoop control;
   private final AtomicInteger lastName = new AtomicInteger();
@@ -39,6 +43,8 @@ public final class ShmTransport implements Transport {
   private final Set<ShmCompletionQueue> queues = ConcurrentHashMap.newKeySet();
   private final Set<ShmQueuePair> pairs = ConcurrentHashMap.newKeySet();
   private final Set<ShmListener> listeners = ConcurrentHashMap.newKeySet();
+
+  private ShmDirectory endpoints; // where sockets go whose path would be too long
 
   private ShmTransport(ShmDirectory directory, ControlLoop control) {
     this.directory = directory;
@@ -72,8 +78,20 @@ public final class ShmTransport implements Transport {
 
   /** Makes a transport that shares its memory in /dev/shm, or in the directory for temporaries. */
   public static ShmTransport create() throws IOException {
+    return create(defaultParent());
+  }
+
+  private static Path defaultParent() {
     boolean usable = Files.isDirectory(DEFAULT_PARENT) && Files.isWritable(DEFAULT_PARENT);
-    return create(usable ? DEFAULT_PARENT : Path.of(System.getProperty("java.io.tmpdir")));
+    return usable ? DEFAULT_PARENT : Path.of(System.getProperty("java.io.tmpdir"));
+  }
+
+  /**
+   * Whether a peer of a process that is gone, and that shared its memory in {@code parent}, may
+   * still write to memory that process exported. Nothing is true for ever but "no".
+   */
+  public static boolean hasFormerPeers(Path parent) throws IOException {
+    return unavailabilityCause().isEmpty() && ShmDirectory.removeStale(parent);
   }
 
   @Override
@@ -108,13 +126,24 @@ public final class ShmTransport implements Transport {
 
   @Override
   public Listener listen(String endpoint, ConnectionAcceptor acceptor) throws IOException {
-    Path path =
-        endpoint.isEmpty()
-            ? directory.path().resolve(newName("endpoint-"))
-            : Path.of(endpoint).toAbsolutePath();
+    Path path = endpoint.isEmpty() ? newEndpoint() : Path.of(endpoint).toAbsolutePath();
     ShmListener listener = new ShmListener(this, path, acceptor);
     listeners.add(listener);
     return listener;
+  }
+
+  private Path newEndpoint() throws IOException {
+    String name = newName("endpoint-");
+    Path path = directory.path().resolve(name);
+    if (path.toString().getBytes(StandardCharsets.UTF_8).length <= SOCKET_PATH_MAX) {
+      return path;
+    }
+    synchronized (this) {
+      if (endpoints == null) {
+        endpoints = ShmDirectory.create(defaultParent());
+      }
+      return endpoints.path().resolve(name);
+    }
   }
 
   @Override
@@ -162,5 +191,8 @@ public final class ShmTransport implements Transport {
       ((ShmProtectionDomain) domain).close();
     }
     directory.close();
+    if (endpoints != null) {
+      endpoints.close();
+    }
   }
 }

@@ -1,6 +1,9 @@
 package io.takofs.transport.tcp;
 
+import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
+import io.takofs.transport.Refusal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -83,7 +86,8 @@ final class TcpClientHandshake<T> implements TcpInput {
     payload.get(0, bytes);
     int version = head.getInt(Layout.TCP_ANSWER_PROTOCOL_VERSION_OFFSET);
     if (version != Layout.PROTOCOL_VERSION) {
-      throw new IOException(
+      throw new TakoException(
+          Status.VERSION_MISMATCH,
           endpoint
               + " speaks version "
               + version
@@ -92,7 +96,7 @@ final class TcpClientHandshake<T> implements TcpInput {
               + ": use the same release on both");
     }
     if (status == Layout.TCP_REFUSED) {
-      throw new IOException(endpoint + " refused: " + new String(bytes, StandardCharsets.UTF_8));
+      throw Refusal.exception(endpoint, new String(bytes, StandardCharsets.UTF_8));
     }
     if (status != wantedStatus) {
       throw new IOException(endpoint + " sent an answer of unknown status " + status);

@@ -2,9 +2,12 @@ package io.takofs.transport.tcp;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
+import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.OfferedTransport;
+import io.takofs.transport.Refusal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -73,6 +76,7 @@ final class TcpServerHandshake implements TcpInput {
     int maxSends = hello.getInt(Layout.TCP_HELLO_MAX_SENDS_OFFSET);
     if (version != Layout.PROTOCOL_VERSION) {
       refuse(
+          Status.VERSION_MISMATCH,
           "the server speaks version "
               + Layout.PROTOCOL_VERSION
               + " of the protocol, the client version "
@@ -82,7 +86,7 @@ final class TcpServerHandshake implements TcpInput {
         || length > Layout.TCP_PRIVATE_DATA_MAX
         || maxSends < 0
         || maxSends > TcpTransport.MAX_SENDS) {
-      refuse("the hello is malformed");
+      refuse(Status.MALFORMED, "the hello is malformed");
     } else if (kind == Layout.TCP_DISCOVER) {
       last(Layout.TCP_OFFERS, OfferList.encode(offers.get()));
     } else if (kind == Layout.TCP_CONNECT) {
@@ -90,7 +94,7 @@ final class TcpServerHandshake implements TcpInput {
       hello.get(Layout.TCP_HELLO_PRIVATE_DATA_OFFSET, privateData);
       connect(maxSends, privateData);
     } else {
-      refuse("the hello is of unknown kind " + kind);
+      refuse(Status.MALFORMED, "the hello is of unknown kind " + kind);
     }
   }
 
@@ -103,11 +107,11 @@ final class TcpServerHandshake implements TcpInput {
       if (accept != null) {
         acceptor.onAborted(accept);
       }
-      refuse(e.getMessage());
+      refuse(e);
       return;
     } catch (RuntimeException e) {
       LOG.error("cannot accept {}", channel.remoteName(), e);
-      refuse("the server failed: " + e);
+      refuse(Status.INTERNAL, "the server failed: " + e);
       return;
     }
     TcpQueuePair pair = transport.newPair(channel, accept.config(), peerMaxSends, privateData);
@@ -118,8 +122,12 @@ final class TcpServerHandshake implements TcpInput {
     pair.open();
   }
 
-  private void refuse(String reason) {
-    last(Layout.TCP_REFUSED, TcpHandshake.text(reason));
+  private void refuse(Status status, String reason) {
+    refuse(new TakoException(status, reason));
+  }
+
+  private void refuse(IOException reason) {
+    last(Layout.TCP_REFUSED, TcpHandshake.text(Refusal.text(reason)));
   }
 
   private void last(int status, byte[] payload) {

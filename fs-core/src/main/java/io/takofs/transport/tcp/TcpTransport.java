@@ -12,6 +12,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.ConnectionAcceptor;
@@ -209,7 +210,9 @@ public final class TcpTransport implements Transport {
       return result.get(timeoutNs, TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       var unused = connecting.channel().close();
-      throw new IOException(e.getCause().getMessage(), e.getCause());
+      throw e.getCause() instanceof TakoException known
+          ? new TakoException(known.status(), known.getMessage(), known)
+          : new IOException(e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
       giveUp(connecting.channel(), result, undo);
       throw new IOException(

@@ -266,6 +266,12 @@ public final class StateMachine {
     return Detached.first(state) != null;
   }
 
+  /** Committed bytes of the extent of {@code fileId} at {@code fileOffset}; 0 without one. */
+  public int committedLength(long fileId, long fileOffset) {
+    FileExtent extent = state.data.at(fileId, fileOffset);
+    return extent == null || extent.fileOffset() != fileOffset ? 0 : extent.length();
+  }
+
   /** Bytes of the data zone. */
   public Usage usage() {
     return Queries.usage(state);

@@ -330,13 +330,4 @@ class PoolTest {
     assertThat(directory.resolve("data")).doesNotExist();
     Pool.openOrFormat(directory, SMALL).close();
   }
-
-  @Test
-  void shouldSayWhenPermissionsAreMissing() throws Exception {
-    assumeTrue(!System.getProperty("user.name").equals("root"), "root may do everything");
-    Pool.format(directory, SMALL);
-    Files.setPosixFilePermissions(
-        directory.resolve("meta"), PosixFilePermissions.fromString("---------"));
-    assertOpenRefused(Status.PERMISSION_DENIED, "meta", "permission denied");
-  }
 }
