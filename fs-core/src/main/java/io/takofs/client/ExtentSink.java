@@ -2,7 +2,9 @@ package io.takofs.client;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Extent;
+import io.takofs.proto.Placement;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * Puts bytes into granted extents.
@@ -19,8 +21,17 @@ interface ExtentSink {
    */
   void writeChecksum(Extent extent, int granule, int crc32c) throws TakoException;
 
-  /** Returns when everything written is placed in the server's memory. */
+  /** Returns when everything written, but for {@link #rest}, is placed in the server's memory. */
   void flush() throws TakoException;
+
+  /**
+   * After {@link #flush}: the little that the next commit has to carry, because placing it would
+   * take as long as the commit itself.
+   */
+  List<Placement> rest();
+
+  /** A commit that carried the {@link #rest} succeeded. */
+  void restPlaced();
 
   /** Whether nothing that was ever begun can still land in the server's memory. */
   boolean allCompleted();

@@ -21,7 +21,7 @@ import java.util.List;
  * <p>Thread rule: one thread at a time.
  */
 final class FileWriter {
-  /** Extents in one commit at most: their records fit a request slot three times over. */
+  /** Extents in one commit at most: with the bytes it carries they fit a request slot. */
   private static final int COMMIT_MAX = 128;
 
   /** Bytes asked for in one grant at most. */
@@ -194,12 +194,18 @@ final class FileWriter {
       sink.flush();
     }
     CommitExtents.Builder commit = commitOf(position, close);
+    if (sink != null) {
+      commit.addAllPlacements(sink.rest());
+    }
     if (small == null) {
       uncommitted.forEach(extent -> commit.addExtents(extent.build()));
     } else if (position != committed) {
       commit.setInlineData(ByteString.copyFrom(small, 0, (int) position));
     }
     session.call("write", path, Request.newBuilder().setCommitExtents(commit), owner);
+    if (sink != null) {
+      sink.restPlaced();
+    }
     committed = position;
     uncommitted.clear();
     if (current != null && current.room() > 0) {

@@ -3,7 +3,9 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
+import io.takofs.proto.Placement;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /** Stores into mapped memory: one copy, straight from the caller's bytes. */
 final class MappedSink implements ExtentSink {
@@ -56,6 +58,14 @@ final class MappedSink implements ExtentSink {
   public void flush() {
     // A store is placed when it is done, and the commit's RPC orders it before the server's look.
   }
+
+  @Override
+  public List<Placement> rest() {
+    return List.of();
+  }
+
+  @Override
+  public void restPlaced() {}
 
   @Override
   public boolean allCompleted() {

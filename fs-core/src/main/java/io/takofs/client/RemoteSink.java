@@ -1,20 +1,26 @@
 package io.takofs.client;
 
+import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
+import io.takofs.proto.Placement;
 import io.takofs.transport.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.List;
 
 /**
  * Gathers bytes in registered buffers and transfers them, several buffers at a time. A buffer is
  * kept until its bytes are placed; when the connection breaks before, they are sent again over the
- * next.
+ * next. A small rest travels with the commit.
  */
 final class RemoteSink implements ExtentSink {
   /** Checksum entries may lag behind the bytes of their buffer by this many. */
   private static final int ENTRIES_SLACK = 32;
+
+  /** Bytes that a commit carries at most: with their entries they fit a request's slot. */
+  private static final int REST_MAX = 8192;
 
   private final ZoneAccess access;
   private final Staging staging;
@@ -85,6 +91,29 @@ final class RemoteSink implements ExtentSink {
       entries++;
     }
 
+    List<Placement> placements() {
+      Placement bytes =
+          Placement.newBuilder()
+              .setArena(extent.getArena())
+              .setOffset(extent.getOffset() + start)
+              .setData(ByteString.copyFrom(memory.slice(0, fill)))
+              .build();
+      if (entries == 0) {
+        return List.of(bytes);
+      }
+      return List.of(
+          bytes,
+          Placement.newBuilder()
+              .setArena(extent.getArena())
+              .setOffset(entryOffset())
+              .setData(ByteString.copyFrom(memory.slice(bufferSize, entries * Integer.BYTES)))
+              .build());
+    }
+
+    private int entryOffset() {
+      return (extent.getOffset() / Layout.GRANULE_SIZE + firstEntry) * Integer.BYTES;
+    }
+
     String failure() {
       return transfer == null ? "nothing was sent" : transfer.failure();
     }
@@ -97,13 +126,12 @@ final class RemoteSink implements ExtentSink {
         transfer = zone.write(access.deadline(), bytes);
         return;
       }
-      int entryOffset = (extent.getOffset() / Layout.GRANULE_SIZE + firstEntry) * Integer.BYTES;
       transfer =
           zone.write(
               access.deadline(),
               bytes,
               new RemoteZone.Piece(
-                  region, bufferSize, entries * Integer.BYTES, extent.getArena(), entryOffset));
+                  region, bufferSize, entries * Integer.BYTES, extent.getArena(), entryOffset()));
     }
   }
 
@@ -162,9 +190,24 @@ final class RemoteSink implements ExtentSink {
 
   @Override
   public void flush() throws TakoException {
-    post();
+    if (current != null && current.fill > REST_MAX) {
+      post();
+    }
     while (!posted.isEmpty()) {
       awaitOldest();
+    }
+  }
+
+  @Override
+  public List<Placement> rest() {
+    return current == null ? List.of() : current.placements();
+  }
+
+  @Override
+  public void restPlaced() {
+    if (current != null) {
+      idle.push(current);
+      current = null;
     }
   }
 

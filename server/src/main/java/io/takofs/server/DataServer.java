@@ -87,15 +87,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
             store, arenaMemory.stream().map(MappedMemory::length).toList(), settings.limits());
     this.core =
         new DataServerCore(
-            clock,
-            settings,
-            epoch,
-            store,
-            log,
-            machine,
-            dataConnections,
-            DataPersistence.of(arenaMemory, machine::committedLength),
-            groups);
+            clock, settings, epoch, store, log, machine, dataConnections, arenaMemory, groups);
   }
 
   /**

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.log.Log;
+import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Caller;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSession;
@@ -45,6 +46,7 @@ final class DataServerCore {
   private final Housekeeping housekeeping;
   private final StatusReport statusReport;
   private final DataPersistence persistence;
+  private final Placements placements;
   private Map<String, List<RemoteArena>> arenas = Map.of();
 
   /**
@@ -61,14 +63,15 @@ final class DataServerCore {
       Log log,
       StateMachine machine,
       DataConnections dataConnections,
-      DataPersistence persistence,
+      List<MappedMemory> arenaMemory,
       GroupMapping groups) {
     this.clock = clock;
     this.settings = settings;
     this.epoch = epoch;
     this.machine = machine;
     this.groups = groups;
-    this.persistence = persistence;
+    this.persistence = DataPersistence.of(arenaMemory, machine::committedLength);
+    this.placements = new Placements(arenaMemory, machine);
     this.journal = new Journal(log, store, machine, counters, settings.checkpointBytes());
     this.sessions = new SessionTable(clock);
     this.housekeeping =
@@ -179,17 +182,18 @@ final class DataServerCore {
     return reply;
   }
 
-  private Reply mutate(long clientId, long sequence, Caller caller, Request request)
+  private Reply mutate(long clientId, long sequence, Caller caller, Request asked)
       throws TakoException {
     if (sequence == 0) {
       throw new TakoException(
           Status.MALFORMED, "a call that changes something carries no number; numbers begin at 1");
     }
-    housekeeping.makeRoomFor(request);
-    Reply refusal = machine.refusal(request);
+    housekeeping.makeRoomFor(asked);
+    Reply refusal = machine.refusal(asked);
     if (refusal != null) {
       return refusal;
     }
+    Request request = placements.place(clientId, sequence, asked);
     LogEntry entry =
         LogEntry.newBuilder()
             .setClientId(clientId)

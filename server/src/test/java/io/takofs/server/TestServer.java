@@ -76,6 +76,13 @@ final class TestServer implements AutoCloseable {
     return listener.endpoint();
   }
 
+  /** A copy of bytes of the first arena. */
+  byte[] arenaBytes(int offset, int length) {
+    byte[] bytes = new byte[length];
+    pool.arenas().get(0).slice(offset, length).get(bytes);
+    return bytes;
+  }
+
   long epoch() {
     return pool.epoch();
   }

@@ -73,8 +73,13 @@ final class Recovery {
 
   /** The lease that a writer says it has; LEASE_LOST when it has it no more. */
   static Lease requireLease(Context context, long fileId, long epoch) throws TakoException {
-    Lease lease = context.state().leases.get(fileId);
-    if (lease == null || lease.clientId() != context.clientId() || lease.epoch() != epoch) {
+    return requireLease(context.state(), context.clientId(), fileId, epoch);
+  }
+
+  static Lease requireLease(State state, long clientId, long fileId, long epoch)
+      throws TakoException {
+    Lease lease = state.leases.get(fileId);
+    if (lease == null || lease.clientId() != clientId || lease.epoch() != epoch) {
       throw new TakoException(
           Status.LEASE_LOST,
           "file %016x is not open for writing by this client any more: closed, recovered or deleted"

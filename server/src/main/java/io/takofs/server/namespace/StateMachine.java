@@ -229,6 +229,21 @@ public final class StateMachine {
     }
   }
 
+  /**
+   * Whether the bytes that a commit carries are to be stored before it is logged; not when it is
+   * the repetition of a call whose outcome is recorded.
+   *
+   * @throws TakoException when the caller may not write there: the commit must not be logged
+   */
+  public boolean mayPlace(long clientId, long sequence, Request request) throws TakoException {
+    SessionOperation.require(state, clientId);
+    if (state.results.find(clientId, sequence, request.getAcknowledgedBelow()) != null) {
+      return false;
+    }
+    PlacementCheck.run(state, clientId, request.getCommitExtents());
+    return true;
+  }
+
   /** Sessions, in order of id. */
   public List<SessionInfo> sessions() {
     return state.sessions.all();

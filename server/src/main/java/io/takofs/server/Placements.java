@@ -1,0 +1,46 @@
+package io.takofs.server;
+
+import io.takofs.base.TakoException;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Placement;
+import io.takofs.proto.Request;
+import io.takofs.server.namespace.StateMachine;
+import java.util.List;
+
+/**
+ * Stores the bytes that commits carry, as their sender would have, and takes them out: the log says
+ * where file data is and never has it.
+ *
+ * <p>Thread rule: the holder of the data server's lock.
+ */
+final class Placements {
+  private final List<MappedMemory> arenas;
+  private final StateMachine machine;
+
+  Placements(List<MappedMemory> arenas, StateMachine machine) {
+    this.arenas = List.copyOf(arenas);
+    this.machine = machine;
+  }
+
+  /**
+   * Returns what is left of {@code request} to be logged.
+   *
+   * @throws TakoException when the caller may not write there; nothing was stored then
+   */
+  Request place(long clientId, long sequence, Request request) throws TakoException {
+    CommitExtents commit = request.getCommitExtents();
+    if (commit.getPlacementsCount() == 0) {
+      return request;
+    }
+    if (machine.mayPlace(clientId, sequence, request)) {
+      for (Placement placement : commit.getPlacementsList()) {
+        int size = placement.getData().size();
+        placement
+            .getData()
+            .copyTo(arenas.get(placement.getArena()).slice(placement.getOffset(), size));
+      }
+    }
+    return request.toBuilder().setCommitExtents(commit.toBuilder().clearPlacements()).build();
+  }
+}
