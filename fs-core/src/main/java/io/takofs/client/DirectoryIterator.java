@@ -1,11 +1,8 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
-import io.takofs.proto.FileInfo;
 import io.takofs.proto.List;
-import io.takofs.proto.Listing;
 import io.takofs.proto.Request;
-import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
@@ -19,9 +16,9 @@ public final class DirectoryIterator {
 
   private final Session session;
   private final String path;
-  private Iterator<FileInfo> page;
+  private ListingPage page;
+  private int next;
   private String last = "";
-  private boolean more;
 
   /** Fetches the first page, so that a path that cannot be listed fails here. */
   DirectoryIterator(Session session, String path) throws TakoException {
@@ -34,18 +31,17 @@ public final class DirectoryIterator {
     Request.Builder request =
         Request.newBuilder()
             .setList(List.newBuilder().setPath(path).setStartAfter(last).setLimit(PAGE));
-    Listing listing = session.call("list", path, request).getListing();
-    page = listing.getEntriesList().iterator();
-    // A page with no entries is the last, whatever it says: asking again would give it again.
-    more = listing.getMore() && page.hasNext();
+    page = new ListingPage(path, session.call("list", path, request).getListing());
+    next = 0;
   }
 
   /** Whether {@link #next} has another entry; may fetch a page. */
   public boolean hasNext() throws TakoException {
-    if (!page.hasNext() && more) {
+    if (next == page.size() && page.more()) {
+      last = page.name(next - 1);
       fetch();
     }
-    return page.hasNext();
+    return next < page.size();
   }
 
   /** The next entry. */
@@ -53,8 +49,6 @@ public final class DirectoryIterator {
     if (!hasNext()) {
       throw new NoSuchElementException("no more entries in " + path);
     }
-    FileInfo entry = page.next();
-    last = entry.getName();
-    return PathStatus.of(path.equals("/") ? "/" + last : path + "/" + last, entry);
+    return page.get(next++);
   }
 }

@@ -571,8 +571,9 @@ public final class RpcClient implements AutoCloseable {
     }
     if (fault == null) {
       try {
-        return Reply.parseFrom(
-            slot.reply.slice(Layout.RPC_HEADER_SIZE, slot.replySize - Layout.RPC_HEADER_SIZE));
+        byte[] payload = new byte[slot.replySize - Layout.RPC_HEADER_SIZE];
+        slot.reply.get(Layout.RPC_HEADER_SIZE, payload);
+        return Reply.parseFrom(payload);
       } catch (InvalidProtocolBufferException e) {
         fault = e.getMessage();
       }

@@ -1,11 +1,8 @@
 package io.takofs.rpc;
 
-import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.MessageLite;
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /** Writes a message into its slot: the header, then the protobuf payload. */
@@ -23,14 +20,8 @@ final class RpcMessage {
     int size = size(payload);
     Invariant.check(size <= slot.capacity(), "a message that does not fit its slot");
     int length = size - Layout.RPC_HEADER_SIZE;
-    CodedOutputStream output =
-        CodedOutputStream.newInstance(slot.slice(Layout.RPC_HEADER_SIZE, length));
-    try {
-      payload.writeTo(output);
-      output.flush();
-    } catch (IOException e) {
-      throw new UncheckedIOException("a buffer of the computed size was too small", e);
-    }
+    // Protocol Buffers is several times faster on arrays than on direct buffers.
+    slot.put(Layout.RPC_HEADER_SIZE, payload.toByteArray());
     new RpcHeader().wrap(slot).seal(length, clientId, sequence, epoch);
     return size;
   }

@@ -11,7 +11,6 @@ import io.takofs.proto.FileInfo;
 import io.takofs.proto.GetExtents;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.List;
-import io.takofs.proto.Listing;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
 import io.takofs.proto.Usage;
@@ -38,36 +37,26 @@ final class Queries {
   static Reply list(State state, Caller caller, List request) throws TakoException {
     FilePath path = FilePath.parse(request.getPath());
     Inode inode = state.tree.lookup(path, caller).inode();
-    Listing.Builder listing = Listing.newBuilder();
+    int limit = request.getLimit() <= 0 ? Integer.MAX_VALUE : request.getLimit();
+    ListingBuilder listing = new ListingBuilder(REPLY_MAX, limit);
     if (inode.directory) {
       Permissions.require(caller, inode, Permissions.READ | Permissions.EXECUTE, path.toString());
-      listPage(state, inode.id, request, listing);
+      listPage(state, inode.id, request.getStartAfter(), listing);
     } else if (request.getStartAfter().isEmpty()) {
-      listing.addEntries(inode.toInfo());
+      listing.add(FIRST_NAME, inode, inode.modificationMs);
     }
-    return Reply.newBuilder().setListing(listing).build();
+    return Reply.newBuilder().setListing(listing.build()).build();
   }
 
-  private static void listPage(State state, long id, List request, Listing.Builder listing) {
-    int limit = request.getLimit() <= 0 ? Integer.MAX_VALUE : request.getLimit();
-    byte[] after = request.getStartAfter().getBytes(UTF_8);
+  private static void listPage(State state, long id, String startAfter, ListingBuilder listing) {
+    byte[] after = startAfter.getBytes(UTF_8);
     // The smallest name behind another is that one with a zero byte added.
     byte[] from = after.length == 0 ? FIRST_NAME : Arrays.copyOf(after, after.length + 1);
-    int[] room = {REPLY_MAX};
     state.tree.scan(
         id,
         from,
-        entry -> {
-          FileInfo info =
-              state.tree.info(entry.inode()).setName(new String(entry.name(), UTF_8)).build();
-          room[0] -= info.getSerializedSize() + 4;
-          if (room[0] < 0 || listing.getEntriesCount() == limit) {
-            listing.setMore(true);
-            return false;
-          }
-          listing.addEntries(info);
-          return true;
-        });
+        entry ->
+            listing.add(entry.name(), entry.inode(), state.tree.modificationMs(entry.inode())));
   }
 
   static Reply getExtents(State state, Caller caller, GetExtents request) throws TakoException {

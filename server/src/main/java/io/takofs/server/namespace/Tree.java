@@ -76,14 +76,14 @@ final class Tree {
 
   /** What callers see. */
   FileInfo.Builder info(Inode inode) {
-    FileInfo.Builder info = inode.toInfo();
-    if (inode.directory) {
-      byte[] touched = contents(inode.id).get(Keys.of(Keys.CONTENTS, inode.id));
-      if (touched != null) {
-        info.setModificationTimeMs(new ByteReader(touched).signed());
-      }
-    }
-    return info;
+    return inode.toInfo().setModificationTimeMs(modificationMs(inode));
+  }
+
+  /** When a file's data or a directory's entries last changed, or what setTimes said since. */
+  long modificationMs(Inode inode) {
+    byte[] touched =
+        inode.directory ? contents(inode.id).get(Keys.of(Keys.CONTENTS, inode.id)) : null;
+    return touched == null ? inode.modificationMs : new ByteReader(touched).signed();
   }
 
   /**

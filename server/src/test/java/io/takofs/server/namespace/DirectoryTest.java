@@ -106,7 +106,7 @@ class DirectoryTest {
     client.rename("/a/b", "/b", false);
     assertThat(client.info("/a").getModificationTimeMs()).isEqualTo(server.timeMs);
     assertThat(client.info("/").getModificationTimeMs()).isEqualTo(server.timeMs);
-    assertThat(client.list("/", "", 0).getListing().getEntries(0).getModificationTimeMs())
+    assertThat(client.list("/", "", 0).getListing().getModificationTimesMs(0))
         .isEqualTo(server.timeMs);
     client.mkdirs("/a/d");
     client.delete("/a/d", false);
@@ -127,8 +127,8 @@ class DirectoryTest {
     Reply page;
     do {
       page = client.list("/d", paged.isEmpty() ? "" : paged.get(paged.size() - 1), 7);
-      assertThat(page.getListing().getEntriesCount()).isBetween(1, 7);
-      page.getListing().getEntriesList().forEach(entry -> paged.add(entry.getName()));
+      assertThat(page.getListing().getNamesCount()).isBetween(1, 7);
+      paged.addAll(page.getListing().getNamesList());
     } while (page.getListing().getMore());
     assertThat(paged).isEqualTo(names);
   }
@@ -139,8 +139,8 @@ class DirectoryTest {
       client.mkdirs("/d/" + name);
     }
     client.delete("/d/c", false);
-    assertThat(client.list("/d", "c", 1).getListing().getEntries(0).getName()).isEqualTo("cc");
-    assertThat(client.list("/d", "d", 0).getListing().getEntriesCount()).isZero();
+    assertThat(client.list("/d", "c", 1).getListing().getNames(0)).isEqualTo("cc");
+    assertThat(client.list("/d", "d", 0).getListing().getNamesCount()).isZero();
   }
 
   @Test
@@ -152,16 +152,16 @@ class DirectoryTest {
     Reply page = client.list("/d", "", 100_000);
     assertThat(page.getSerializedSize()).isLessThan(65536 - 32);
     assertThat(page.getListing().getMore()).isTrue();
-    assertThat(page.getListing().getEntriesCount()).isGreaterThan(100);
+    assertThat(page.getListing().getNamesCount()).isGreaterThan(100);
   }
 
   @Test
   void shouldListAFileAsItself() {
     client.file("/f", 5);
     Reply listed = assertOk(client.list("/f", "", 10));
-    assertThat(listed.getListing().getEntriesCount()).isEqualTo(1);
-    assertThat(listed.getListing().getEntries(0).getName()).isEmpty();
-    assertThat(listed.getListing().getEntries(0).getLength()).isEqualTo(5);
+    assertThat(listed.getListing().getNamesCount()).isEqualTo(1);
+    assertThat(listed.getListing().getNames(0)).isEmpty();
+    assertThat(listed.getListing().getLengths(0)).isEqualTo(5);
     assertStatus(client.list("/g", "", 10), Status.NOT_FOUND);
   }
 

@@ -290,9 +290,7 @@ final class Harness {
 
     /** All names in a directory. */
     List<String> names(String path) {
-      return list(path, "", 0).getListing().getEntriesList().stream()
-          .map(FileInfo::getName)
-          .toList();
+      return list(path, "", 0).getListing().getNamesList();
     }
 
     Reply extents(GetExtents.Builder request) {
