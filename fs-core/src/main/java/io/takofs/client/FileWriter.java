@@ -215,7 +215,8 @@ final class FileWriter {
 
   /** Gives up what is not committed and releases the lease. */
   void abort() throws TakoException {
-    Request.Builder request = Request.newBuilder().setCommitExtents(commitOf(committed, true));
+    Request.Builder request =
+        Request.newBuilder().setCommitExtents(commitOf(committed, true).setAbandon(true));
     releaseBuffers();
     session.call("close", path, request, owner);
   }

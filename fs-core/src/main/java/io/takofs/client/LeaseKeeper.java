@@ -1,16 +1,24 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the leases of a client while it has files open for writing, on one daemon thread that
- * sleeps while it has none.
+ * Keeps the session of a client alive while it has files open for writing, which keeps their
+ * leases, and releases the leases of writers that could not do it themselves: the server sees a
+ * client that lives and would wait for ever. One daemon thread, which sleeps while there is nothing
+ * to do.
  *
  * <p>Thread rule: any thread.
  */
@@ -19,9 +27,10 @@ final class LeaseKeeper implements AutoCloseable {
 
   private final Session session;
   private final ThreadFactory threads;
+  private final ArrayDeque<Lease> abandoned = new ArrayDeque<>();
   private Thread thread;
-  private long periodMs;
-  private int writers;
+  private int writers; // abandoned ones count until they are released
+  private boolean urgent;
   private boolean sleeping;
   private boolean closed;
 
@@ -30,44 +39,126 @@ final class LeaseKeeper implements AutoCloseable {
     this.threads = threads;
   }
 
-  /** A file was opened for writing. */
-  synchronized void opened(long leaseSoftLimitMs) {
+  /** The lease of one writer. */
+  final class Lease {
+    private final SessionIdentity owner;
+    private final OpenedFile file;
+    private final String path;
+    private boolean over;
+
+    private Lease(Answer opened, String path) {
+      this.owner = opened.session();
+      this.file = opened.reply().getOpenedFile();
+      this.path = path;
+    }
+
+    /** The server has released it. */
+    void released() {
+      end(this, false);
+    }
+
+    /** The writer has ended, and whether the server knows is unknown: it will be told. */
+    void abandon() {
+      end(this, true);
+    }
+
+    /** Tells the server that the file is closed at what was committed; false to try again. */
+    private boolean release() {
+      CommitExtents.Builder commit =
+          CommitExtents.newBuilder()
+              .setFileId(file.getFile().getId())
+              .setLeaseEpoch(file.getLeaseEpoch())
+              .setClose(true)
+              .setAbandon(true);
+      try {
+        session.call("close", path, Request.newBuilder().setCommitExtents(commit), owner);
+        return true;
+      } catch (TakoException e) {
+        LOG.debug("{}", e.getMessage());
+        return !isUnreachable(e.status()) && e.status() != Status.NO_SPACE;
+      }
+    }
+  }
+
+  /** Whether a call that failed so may succeed later, or may have succeeded. */
+  static boolean isUnreachable(Status status) {
+    return status == Status.UNAVAILABLE
+        || status == Status.DEADLINE_EXCEEDED
+        || status == Status.DISCONNECTED;
+  }
+
+  /** A file was opened for writing; its {@link Lease} is released or abandoned in the end. */
+  synchronized Lease keep(Answer opened, String path) {
     writers++;
-    // Two renewals may get lost before the limit.
-    periodMs = Math.max(leaseSoftLimitMs / 3, 10);
     if (thread == null && !closed) {
       thread = threads.newThread(this::run);
       thread.start();
     } else if (sleeping) {
       notifyAll();
     }
+    return new Lease(opened, path);
   }
 
-  /** It is closed. */
-  synchronized void closed() {
-    writers--;
+  private synchronized void end(Lease lease, boolean abandon) {
+    if (lease.over) {
+      return;
+    }
+    lease.over = true;
+    if (abandon) {
+      abandoned.add(lease);
+      urgent = true;
+      notifyAll();
+    } else {
+      writers--;
+    }
   }
 
   private void run() {
     while (awaitPeriod()) {
-      try {
-        session.call(
-            "renew leases",
-            "",
-            Request.newBuilder().setRenewLeases(RenewLeases.getDefaultInstance()));
-      } catch (TakoException e) {
-        LOG.warn("{}; trying again", e.getMessage());
+      renew();
+      releaseAbandoned();
+    }
+  }
+
+  private void renew() {
+    try {
+      session.call(
+          "renew leases",
+          "",
+          Request.newBuilder().setRenewLeases(RenewLeases.getDefaultInstance()));
+    } catch (TakoException e) {
+      LOG.warn("{}; trying again", e.getMessage());
+    }
+  }
+
+  private void releaseAbandoned() {
+    List<Lease> toRelease;
+    synchronized (this) {
+      toRelease = new ArrayList<>(abandoned);
+      abandoned.clear();
+    }
+    for (Lease lease : toRelease) {
+      boolean released = lease.release();
+      synchronized (this) {
+        if (released) {
+          writers--;
+        } else {
+          abandoned.add(lease);
+        }
       }
     }
   }
 
-  /** Waits one period with a writer open all the while it ends; false when closed. */
+  /** Waits one period with a writer open when it ends, or for urgent work; false when closed. */
   private synchronized boolean awaitPeriod() {
     try {
-      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(periodMs);
+      long end = System.nanoTime() + periodNs();
       while (!closed) {
         long leftMs = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-        if (leftMs > 0) {
+        if (urgent) {
+          urgent = false;
+          return true;
+        } else if (leftMs > 0) {
           wait(leftMs);
         } else if (writers > 0) {
           return true;
@@ -75,13 +166,20 @@ final class LeaseKeeper implements AutoCloseable {
           sleeping = true;
           wait();
           sleeping = false;
-          end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(periodMs);
+          end = System.nanoTime() + periodNs();
         }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     return false;
+  }
+
+  /** Two renewals may get lost before the session or a lease is. */
+  private long periodNs() {
+    io.takofs.proto.Session terms = session.terms();
+    long limitMs = Math.min(terms.getSessionTtlMs(), terms.getLeaseSoftLimitMs());
+    return TimeUnit.MILLISECONDS.toNanos(Math.max(limitMs / 3, 10));
   }
 
   @Override

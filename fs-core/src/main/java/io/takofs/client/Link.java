@@ -53,6 +53,12 @@ final class Link implements AutoCloseable {
     return opened;
   }
 
+  /** The data zone if it is open, else null. */
+  DataZone openZone() {
+    DataZone opened = zone;
+    return opened != null && opened.isOpen() ? opened : null;
+  }
+
   /** Notes a failure that nobody waits for. */
   void failed(TakoException why) {
     LOG.debug("session {}: {}", Long.toHexString(identity.clientId()), why.getMessage());

@@ -6,6 +6,7 @@ import io.takofs.layout.Layout;
 import io.takofs.proto.OpenSession;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.Session;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +55,18 @@ final class Links {
 
   SessionIdentity identity() {
     return identity;
+  }
+
+  /** What the server said when the present connection, or the last one, was made. */
+  Session terms() {
+    Link link = current;
+    return link == null ? Session.getDefaultInstance() : link.terms();
+  }
+
+  /** The data zone if there is one and it is open, else null. */
+  DataZone openZone() {
+    Link link = current;
+    return link == null ? null : link.openZone();
   }
 
   String transportVerdict() {

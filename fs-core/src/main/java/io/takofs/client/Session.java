@@ -119,6 +119,16 @@ final class Session implements AutoCloseable {
     return links.identity() == identity;
   }
 
+  /** What the server said last when the session was opened or resumed; after the first call. */
+  io.takofs.proto.Session terms() {
+    return links.terms();
+  }
+
+  /** The data zone if there is one and it is open, else null. */
+  DataZone openZone() {
+    return links.openZone();
+  }
+
   /** How the server is reached, and why this way; empty before the first connection. */
   String transportVerdict() {
     return links.transportVerdict();

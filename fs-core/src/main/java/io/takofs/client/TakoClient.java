@@ -182,7 +182,7 @@ public final class TakoClient implements Closeable {
    * @throws TakoException LEASE_HELD while it is being written
    */
   public void truncate(String path, long length) throws TakoException {
-    new Truncation(session, reading(path), path, length).run();
+    new Truncation(session, ZoneAccess.forReader(session, config, path), path, length).run();
   }
 
   /** Sets the 12 permission bits. */
@@ -275,7 +275,7 @@ public final class TakoClient implements Closeable {
                         options.blockSize() > 0
                             ? options.blockSize()
                             : config.get(ConfigKeys.BLOCK_SIZE)));
-    return writer(path, session.call("create", path, request, null));
+    return writer("create", path, request);
   }
 
   /**
@@ -284,16 +284,24 @@ public final class TakoClient implements Closeable {
    * @throws TakoException LEASE_HELD when another client writes it
    */
   public TakoOutputStream append(String path) throws TakoException {
-    Request.Builder request = Request.newBuilder().setAppend(Append.newBuilder().setPath(path));
-    return writer(path, session.call("append", path, request, null));
+    return writer(
+        "append", path, Request.newBuilder().setAppend(Append.newBuilder().setPath(path)));
   }
 
-  private TakoOutputStream writer(String path, Answer opened) throws TakoException {
-    io.takofs.proto.Session terms = session.link("write", path).terms();
-    ZoneAccess access = new ZoneAccess(session, config, opened.session(), "write", path);
-    FileWriter file = FileWriter.open(session, access, path, opened, terms.getInlineMax());
-    leases.opened(terms.getLeaseSoftLimitMs());
-    return new TakoOutputStream(file, path, leases::closed);
+  private TakoOutputStream writer(String operation, String path, Request.Builder request)
+      throws TakoException {
+    DataZone before = session.openZone();
+    Answer opened = session.call(operation, path, request, null);
+    LeaseKeeper.Lease lease = leases.keep(opened, path);
+    try {
+      ZoneAccess access = ZoneAccess.forWriter(session, config, opened, before, path);
+      FileWriter file =
+          FileWriter.open(session, access, path, opened, session.terms().getInlineMax());
+      return new TakoOutputStream(file, path, lease);
+    } catch (TakoException | RuntimeException e) {
+      lease.abandon();
+      throw e;
+    }
   }
 
   /**
@@ -302,11 +310,8 @@ public final class TakoClient implements Closeable {
    * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
    */
   public TakoInputStream open(String path) throws TakoException {
-    return new TakoInputStream(FileReader.open(session, reading(path), path));
-  }
-
-  private ZoneAccess reading(String path) {
-    return new ZoneAccess(session, config, null, "read", path);
+    return new TakoInputStream(
+        FileReader.open(session, ZoneAccess.forReader(session, config, path), path));
   }
 
   // ---- server

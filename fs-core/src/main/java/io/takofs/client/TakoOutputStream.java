@@ -10,23 +10,23 @@ import java.nio.ByteBuffer;
  * by {@link #hflush}, {@link #hsync} and {@link #close}; very long files also at times between.
  *
  * <p>A failure is final: later calls fail too, with the first failure as their cause, and closing
- * leaves the file at what was flushed. {@code LEASE_LOST} says that another client, or the server,
- * has taken the file over.
+ * leaves the file at what was flushed, soon after. {@code LEASE_LOST} says that another client, or
+ * the server, has taken the file over.
  *
  * <p>Thread rule: any thread; concurrent calls are executed one after the other.
  */
 public final class TakoOutputStream extends OutputStream {
   private final FileWriter writer;
   private final String path;
-  private final Runnable onClose;
+  private final LeaseKeeper.Lease lease;
   private final byte[] one = new byte[1];
   private TakoException failure;
   private boolean closed;
 
-  TakoOutputStream(FileWriter writer, String path, Runnable onClose) {
+  TakoOutputStream(FileWriter writer, String path, LeaseKeeper.Lease lease) {
     this.writer = writer;
     this.path = path;
-    this.onClose = onClose;
+    this.lease = lease;
   }
 
   @Override
@@ -80,12 +80,14 @@ public final class TakoOutputStream extends OutputStream {
     }
     try {
       execute(writer::close);
+      lease.released();
     } catch (TakoException e) {
-      giveUp(e);
+      if (!LeaseKeeper.isUnreachable(e.status())) {
+        abortAfter(e);
+      }
       throw e;
     } finally {
-      closed = true;
-      onClose.run();
+      end();
     }
   }
 
@@ -96,10 +98,25 @@ public final class TakoOutputStream extends OutputStream {
     }
     try {
       writer.abort();
+      lease.released();
     } finally {
-      closed = true;
-      onClose.run();
+      end();
     }
+  }
+
+  private void abortAfter(TakoException failure) {
+    try {
+      writer.abort();
+      lease.released();
+    } catch (TakoException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  private void end() {
+    closed = true;
+    writer.releaseBuffers();
+    lease.abandon(); // unless it was released
   }
 
   /** What a stream does; the first failure of one is the end of all. */
@@ -130,27 +147,5 @@ public final class TakoOutputStream extends OutputStream {
         failure = new TakoException(Status.INTERNAL, "write " + path + ": stopped half-way");
       }
     }
-  }
-
-  /**
-   * Releases the lease and what was granted. A server that could not be reached until the deadline
-   * is not waited for a second time: it ends the lease by itself.
-   */
-  private void giveUp(TakoException failure) {
-    try {
-      if (isUnreachable(failure.status())) {
-        writer.releaseBuffers();
-      } else {
-        writer.abort();
-      }
-    } catch (TakoException e) {
-      failure.addSuppressed(e);
-    }
-  }
-
-  private static boolean isUnreachable(Status status) {
-    return status == Status.UNAVAILABLE
-        || status == Status.DEADLINE_EXCEEDED
-        || status == Status.DISCONNECTED;
   }
 }

@@ -3,6 +3,9 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.RenewLeases;
+import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import java.util.concurrent.TimeUnit;
 
@@ -18,22 +21,49 @@ final class ZoneAccess {
   private final Session session;
   private final TakoConfig config;
   private final SessionIdentity owner;
+  private final long fileId;
+  private final long leaseEpoch;
   private final String operation;
   private final String path;
 
-  /**
-   * Access for one file.
-   *
-   * @param owner the session that may write, null for a reader
-   * @param operation and {@code path}, for messages
-   */
-  ZoneAccess(
-      Session session, TakoConfig config, SessionIdentity owner, String operation, String path) {
+  /** Of a writer: the last zone that was there while it was known to hold its lease. */
+  private volatile DataZone leased;
+
+  private ZoneAccess(
+      Session session,
+      TakoConfig config,
+      SessionIdentity owner,
+      OpenedFile opened,
+      DataZone leased,
+      String operation,
+      String path) {
     this.session = session;
     this.config = config;
     this.owner = owner;
+    this.fileId = opened.getFile().getId();
+    this.leaseEpoch = opened.getLeaseEpoch();
+    this.leased = leased;
     this.operation = operation;
     this.path = path;
+  }
+
+  /** Access to read files; {@code path} is for messages. */
+  static ZoneAccess forReader(Session session, TakoConfig config, String path) {
+    return new ZoneAccess(
+        session, config, null, OpenedFile.getDefaultInstance(), null, "read", path);
+  }
+
+  /**
+   * Access to write one file.
+   *
+   * @param opened what the server said when it gave the lease
+   * @param before the zone that was open before that was asked for, null for none
+   * @param path for messages
+   */
+  static ZoneAccess forWriter(
+      Session session, TakoConfig config, Answer opened, DataZone before, String path) {
+    return new ZoneAccess(
+        session, config, opened.session(), opened.reply().getOpenedFile(), before, "write", path);
   }
 
   /** When an operation that begins now must be over. */
@@ -41,8 +71,30 @@ final class ZoneAccess {
     return session.deadline();
   }
 
-  /** The present zone, connecting when there is none, again and again until the deadline. */
+  /**
+   * The present zone, connecting when there is none, again and again until the deadline.
+   *
+   * <p>A server that took a writer's lease away fences the connections that there were at that
+   * time, and then gives the writer's extents to others. So a writer may store through a connection
+   * only if it held its lease at some time after that was made.
+   *
+   * @throws TakoException LEASE_LOST when it does not
+   */
   DataZone zone() throws TakoException {
+    DataZone zone = connected();
+    if (owner != null && zone != leased) {
+      session.call(
+          operation,
+          path,
+          Request.newBuilder()
+              .setRenewLeases(RenewLeases.newBuilder().setFileId(fileId).setLeaseEpoch(leaseEpoch)),
+          owner);
+      leased = zone;
+    }
+    return zone;
+  }
+
+  private DataZone connected() throws TakoException {
     long deadlineNs = deadline();
     while (true) {
       Link link = linkOfOwner();

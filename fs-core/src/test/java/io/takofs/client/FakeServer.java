@@ -201,6 +201,11 @@ final class FakeServer implements Connector {
     }
   }
 
+  /** Whether somebody has the file open for writing. */
+  synchronized boolean isOpenForWriting(String path) {
+    return files.get(path).writer != 0;
+  }
+
   // ---- the server
 
   private Reply execute(long clientId, long sequence, Request request) {
@@ -238,6 +243,7 @@ final class FakeServer implements Connector {
                 .setClientId(id)
                 .setInlineMax(INLINE_MAX)
                 .setLeaseSoftLimitMs(LEASE_SOFT_LIMIT_MS)
+                .setSessionTtlMs(LEASE_SOFT_LIMIT_MS)
                 .addArenas(RemoteArena.newBuilder().setLength(arena.capacity())))
         .build();
   }
@@ -309,6 +315,10 @@ final class FakeServer implements Connector {
     File file = byId.get(commit.getFileId());
     if (file.writer != clientId) {
       return refuse(Status.LEASE_LOST, "another client writes the file");
+    }
+    if (commit.getAbandon()) {
+      file.writer = 0;
+      return Reply.newBuilder().setFile(info(file)).build();
     }
     if (commit.getExtentsCount() > 0) {
       file.small = ByteString.EMPTY;

@@ -187,4 +187,22 @@ class SessionTest {
       server.refuseConnections(0);
     }
   }
+
+  @Test
+  void shouldReleaseTheLeaseOfAFileThatCouldNotBeClosed() throws IOException {
+    try (TakoClient impatient = client("50ms", "10ms")) {
+      TakoOutputStream out = impatient.create("/f", CreateOptions.DEFAULT);
+      out.write(new byte[100_000]);
+      server.beUnavailable(Integer.MAX_VALUE);
+      assertThat(statusOf(catchThrowable(out::close))).isEqualTo(Status.UNAVAILABLE);
+      assertThat(server.isOpenForWriting("/f")).isTrue();
+      server.beUnavailable(0);
+      long giveUp = System.nanoTime() + 20_000_000_000L;
+      while (server.isOpenForWriting("/f")) {
+        assertThat(System.nanoTime() - giveUp).describedAs("still open").isLessThan(0);
+        LockSupport.parkNanos(1_000_000);
+      }
+      impatient.append("/f").close();
+    }
+  }
 }

@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
  * may wait for its transport.
  */
 final class DataConnections {
-  private final Map<Long, List<QueuePair>> pairs = new HashMap<>();
+  private final Map<Long, List<Connected>> pairs = new HashMap<>();
   private final Set<QueuePair> ended = new LinkedHashSet<>();
   private final BooleanSupplier formerPeers;
   private final Set<Long> metHere = new HashSet<>(); // while there may be former peers
@@ -32,20 +32,29 @@ final class DataConnections {
     this.formerPeers = formerPeers;
   }
 
+  /** A connection and when it was made, before the client knew of it. */
+  private record Connected(QueuePair pair, long sinceMs) {}
+
   /** A client has one connection at a time: the earlier ones end. */
-  synchronized void add(long clientId, QueuePair pair) {
-    List<QueuePair> mine = pairs.computeIfAbsent(clientId, id -> new ArrayList<>());
+  synchronized void add(long clientId, QueuePair pair, long nowMs) {
+    List<Connected> mine = pairs.computeIfAbsent(clientId, id -> new ArrayList<>());
     // What the client still had under way through earlier ones it sends again through this one.
-    ended.addAll(mine);
-    mine.add(pair);
+    mine.forEach(earlier -> ended.add(earlier.pair));
+    mine.add(new Connected(pair, nowMs));
     if (maybeFormerPeers) {
       metHere.add(clientId); // one that connects has let go of its earlier connection
     }
   }
 
-  /** Whether nothing that {@code clientId} posted can land any more. */
-  synchronized boolean isFenced(long clientId) {
-    return !pairs.containsKey(clientId) && (!maybeFormerPeers || metHere.contains(clientId));
+  /**
+   * Whether {@code clientId} can not store any more in an extent that was taken from it at {@code
+   * takenMs}. Connections made since do not count: on each new one a writer asks whether it still
+   * has its lease before it stores anything.
+   */
+  synchronized boolean isFenced(long clientId, long takenMs) {
+    return pairs.getOrDefault(clientId, List.of()).stream()
+            .noneMatch(connected -> connected.sinceMs <= takenMs)
+        && (!maybeFormerPeers || metHere.contains(clientId));
   }
 
   /** The peer closed {@code pair} or died; {@link #sweep} lets go of it when that is safe. */
@@ -55,7 +64,7 @@ final class DataConnections {
 
   /** Lets nothing more of {@code clientId} arrive, as soon as {@link #sweep} can. */
   synchronized void fence(long clientId) {
-    ended.addAll(pairs.getOrDefault(clientId, List.of()));
+    pairs.getOrDefault(clientId, List.of()).forEach(connected -> ended.add(connected.pair));
   }
 
   /** Revokes and closes what has ended or was fenced, where that can be promised by now. */
@@ -98,12 +107,12 @@ final class DataConnections {
   }
 
   private synchronized List<QueuePair> all() {
-    return pairs.values().stream().flatMap(List::stream).toList();
+    return pairs.values().stream().flatMap(List::stream).map(Connected::pair).toList();
   }
 
   private synchronized void drop(QueuePair pair) {
     ended.remove(pair);
-    pairs.values().forEach(mine -> mine.remove(pair));
+    pairs.values().forEach(mine -> mine.removeIf(connected -> connected.pair == pair));
     pairs.values().removeIf(List::isEmpty);
   }
 }

@@ -38,6 +38,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class DataServer implements RpcHandler, AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
+  private final Clock clock;
   private final DataServerCore core;
   private final DataConnections dataConnections;
   private final GroupMapping groups;
@@ -76,6 +77,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
       Executor blocking,
       int maxConnections,
       BooleanSupplier formerPeers) {
+    this.clock = new SteadyClock(clock);
     this.dataConnections = new DataConnections(formerPeers);
     this.epoch = epoch;
     this.groups = groups;
@@ -87,7 +89,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
             store, arenaMemory.stream().map(MappedMemory::length).toList(), settings.limits());
     this.core =
         new DataServerCore(
-            clock, settings, epoch, store, log, machine, dataConnections, arenaMemory, groups);
+            this.clock, settings, epoch, store, log, machine, dataConnections, arenaMemory, groups);
   }
 
   /**
@@ -246,7 +248,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
 
   @Override
   public void onDataConnected(long clientId, QueuePair pair) {
-    dataConnections.add(clientId, pair);
+    dataConnections.add(clientId, pair, clock.currentTimeMillis());
     dataConnections.revokeEnded();
   }
 

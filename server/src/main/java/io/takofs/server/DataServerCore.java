@@ -9,6 +9,7 @@ import io.takofs.proto.Caller;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSession;
 import io.takofs.proto.RemoteArena;
+import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Session;
@@ -172,6 +173,9 @@ final class DataServerCore {
     if (request.hasGetServerStatus()) {
       return statusReport.build();
     }
+    if (request.hasRenewLeases()) {
+      return renewed(call.clientId(), request.getRenewLeases());
+    }
     if (!StateMachine.isMutation(request)) {
       return machine.query(client.caller, request);
     }
@@ -182,18 +186,31 @@ final class DataServerCore {
     return reply;
   }
 
+  private Reply renewed(long clientId, RenewLeases renewal) throws TakoException {
+    if (renewal.getFileId() != 0) {
+      machine.checkLease(clientId, renewal.getFileId(), renewal.getLeaseEpoch());
+    }
+    return Reply.getDefaultInstance();
+  }
+
   private Reply mutate(long clientId, long sequence, Caller caller, Request asked)
       throws TakoException {
     if (sequence == 0) {
       throw new TakoException(
           Status.MALFORMED, "a call that changes something carries no number; numbers begin at 1");
     }
+    if (!asked.hasOpenSession()) {
+      Reply recorded = machine.recorded(clientId, sequence, asked);
+      if (recorded != null) {
+        return recorded;
+      }
+    }
     housekeeping.makeRoomFor(asked);
     Reply refusal = machine.refusal(asked);
     if (refusal != null) {
       return refusal;
     }
-    Request request = placements.place(clientId, sequence, asked);
+    Request request = placements.place(clientId, asked);
     LogEntry entry =
         LogEntry.newBuilder()
             .setClientId(clientId)
@@ -235,6 +252,7 @@ final class DataServerCore {
     Session session =
         reply.getSession().toBuilder()
             .setEpoch(epoch)
+            .setSessionTtlMs(settings.sessionTtl().toMillis())
             .clearArenas()
             .addAllArenas(arenas.getOrDefault(call.connection().transportName(), List.of()))
             .build();

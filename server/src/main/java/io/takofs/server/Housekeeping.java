@@ -194,13 +194,18 @@ final class Housekeeping {
     }
     pressed = true;
     long begin = clock.nanoTime();
-    while (!hasRoom(wanted) && clock.nanoTime() - begin < BUDGET_NS) {
+    int fruitless = 0;
+    while (!hasRoom(wanted) && fruitless < 2 && clock.nanoTime() - begin < BUDGET_NS) {
       boolean reclaiming = machine.reclaimPending();
       if (reclaiming) {
         reclaim();
       }
-      if (freeUntil(clock.currentTimeMillis(), true) == 0 && !reclaiming) {
-        return;
+      Round round = freeUntil(clock.currentTimeMillis(), true);
+      if (round.freed > 0 || reclaiming) {
+        fruitless = 0;
+      } else if (round.last) {
+        // The first may have begun in the middle.
+        fruitless++;
       }
     }
   }
@@ -216,17 +221,17 @@ final class Housekeeping {
   }
 
   /**
-   * Frees extents that rest since {@code untilMs} and that nobody can write; returns how many.
-   * Grantees that stand in the way are fenced if their session has ended, if they had the lease's
-   * soft limit to let go, or if space is short.
+   * Frees some of the extents that rest since {@code untilMs} and that nobody can write. Grantees
+   * that stand in the way are fenced if their session has ended, if they had the lease's soft limit
+   * to let go, or if space is short.
    */
-  private int freeUntil(long untilMs, boolean spaceIsShort) throws TakoException {
+  private Round freeUntil(long untilMs, boolean spaceIsShort) throws TakoException {
     List<QuarantinedExtent> resting = machine.quarantined(untilMs, FREE_EXTENTS);
     FreeExtents.Builder free = FreeExtents.newBuilder();
     long patience = clock.currentTimeMillis() - settings.leaseSoftLimit().toMillis();
     for (QuarantinedExtent extent : resting) {
       long grantee = extent.granteeId();
-      if (grantee == 0 || dataConnections.isFenced(grantee)) {
+      if (grantee == 0 || dataConnections.isFenced(grantee, extent.sinceMs())) {
         free.addExtents(extent.extent());
       } else if (spaceIsShort || machine.session(grantee) == null || extent.sinceMs() < patience) {
         fence(grantee);
@@ -236,8 +241,11 @@ final class Housekeeping {
       journal.execute(entry().setFreeExtents(free).build());
       counters.add("extents.freed", free.getExtentsCount());
     }
-    return free.getExtentsCount();
+    return new Round(free.getExtentsCount(), resting.size() < FREE_EXTENTS);
   }
+
+  /** How many extents were freed, and whether those that come next have been looked at before. */
+  private record Round(int freed, boolean last) {}
 
   /** Clients whose connections to the data zone must end; asked once each time. */
   List<Long> clientsToFence() {

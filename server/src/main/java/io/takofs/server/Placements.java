@@ -28,18 +28,17 @@ final class Placements {
    *
    * @throws TakoException when the caller may not write there; nothing was stored then
    */
-  Request place(long clientId, long sequence, Request request) throws TakoException {
+  Request place(long clientId, Request request) throws TakoException {
     CommitExtents commit = request.getCommitExtents();
     if (commit.getPlacementsCount() == 0) {
       return request;
     }
-    if (machine.mayPlace(clientId, sequence, request)) {
-      for (Placement placement : commit.getPlacementsList()) {
-        int size = placement.getData().size();
-        placement
-            .getData()
-            .copyTo(arenas.get(placement.getArena()).slice(placement.getOffset(), size));
-      }
+    machine.checkPlacements(clientId, commit);
+    for (Placement placement : commit.getPlacementsList()) {
+      int size = placement.getData().size();
+      placement
+          .getData()
+          .copyTo(arenas.get(placement.getArena()).slice(placement.getOffset(), size));
     }
     return request.toBuilder().setCommitExtents(commit.toBuilder().clearPlacements()).build();
   }

@@ -313,6 +313,65 @@ class DataServerTest {
   }
 
   @Test
+  void shouldGiveTheRecordedReplyOfACallThatWouldBeRefusedByNow() throws Exception {
+    try (TestClient doubting = new TestClient(server, TestServer.SUPERUSER);
+        TestClient filling = new TestClient(server, TestServer.SUPERUSER)) {
+      Request request = mkdirs("/done");
+      long number = ++doubting.sequence;
+      ok(doubting.call(number, request));
+      Reply full = Reply.getDefaultInstance();
+      for (int i = 0; full.getStatus() == Status.OK; i++) {
+        full = filling.call(mkdirs("/" + "n".repeat(200) + i));
+      }
+      assertThat(full.getStatus()).isEqualTo(Status.NO_SPACE);
+      assertThat(doubting.call(number + 1, mkdirs("/new")).getStatus()).isEqualTo(Status.NO_SPACE);
+      Request again = request.toBuilder().setAcknowledgedBelow(1).build();
+      Reply repeated =
+          doubting.rpc.call(
+              doubting.session.getClientId(),
+              number,
+              again,
+              System.nanoTime() + TestClient.TIMEOUT_NS);
+      assertThat(repeated.getStatus()).isEqualTo(Status.OK);
+    }
+  }
+
+  @Test
+  void shouldSayWhetherALeaseIsHeld() throws Exception {
+    try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
+        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+      Reply opened = ok(writer.call(TestClient.create("/f", 0)));
+      RenewLeases.Builder lease =
+          RenewLeases.newBuilder()
+              .setFileId(opened.getOpenedFile().getFile().getId())
+              .setLeaseEpoch(opened.getOpenedFile().getLeaseEpoch());
+      Request renewal = Request.newBuilder().setRenewLeases(lease).build();
+      ok(writer.call(renewal));
+      assertThat(other.call(renewal).getStatus()).isEqualTo(Status.LEASE_LOST);
+      ok(other.call(Request.newBuilder().setDelete(Delete.newBuilder().setPath("/f")).build()));
+      assertThat(writer.call(renewal).getStatus()).isEqualTo(Status.LEASE_LOST);
+      ok(writer.call(Request.newBuilder().setRenewLeases(RenewLeases.newBuilder()).build()));
+    }
+  }
+
+  @Test
+  void shouldFreeWhatWasTakenFromAClientThatGoesOnWithOtherFiles() throws Exception {
+    try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
+        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+      QueuePair first = writer.connectData();
+      long free = other.status().getUsage().getFree();
+      ok(writer.call(TestClient.create("/f", 65536)));
+      ok(other.call(Request.newBuilder().setDelete(Delete.newBuilder().setPath("/f")).build()));
+      server.pass(70_000);
+      await(() -> first.state() != QueuePair.State.CONNECTED);
+      QueuePair second = writer.connectData();
+      server.pass(1_000);
+      assertThat(other.status().getUsage().getFree()).isEqualTo(free);
+      assertThat(second.state()).isEqualTo(QueuePair.State.CONNECTED);
+    }
+  }
+
+  @Test
   void shouldEndAClientsEarlierDataConnectionBeforeItsNextOneStands() throws Exception {
     try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
         TestClient other = new TestClient(server, TestServer.SUPERUSER)) {

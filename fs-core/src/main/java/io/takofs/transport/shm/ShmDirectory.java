@@ -3,6 +3,7 @@ package io.takofs.transport.shm;
 import io.takofs.base.TakoException;
 import io.takofs.jni.NativeCore;
 import io.takofs.memory.NativeFile;
+import io.takofs.proto.Status;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -73,7 +74,7 @@ final class ShmDirectory implements AutoCloseable {
   /**
    * Removes the directories in {@code parent} whose processes are gone, as far as we may.
    *
-   * @return whether one had to stay because of a peer that is attached to it
+   * @return whether one had to stay because a peer is attached to it, or may be
    */
   static boolean removeStale(Path parent) throws IOException {
     boolean attached = false;
@@ -89,7 +90,10 @@ final class ShmDirectory implements AutoCloseable {
           attached |= !removed;
         }
       } catch (IOException e) {
-        LOG.debug("cannot look after {}: {}", candidate, e.toString());
+        if (Files.exists(candidate)) {
+          LOG.warn("cannot tell whether {} is in use: {}", candidate, e.toString());
+          attached = true;
+        }
       }
     }
     return attached;
@@ -129,8 +133,10 @@ final class ShmDirectory implements AutoCloseable {
             directory.resolve(LOCK), NativeCore.OPEN_WRITE | NativeCore.OPEN_NO_FOLLOW)) {
       return lock.tryLock();
     } catch (TakoException e) {
-      // Another process may be removing it just now.
-      return false;
+      if (e.status() == Status.NOT_FOUND) {
+        return true; // somebody has begun to remove it
+      }
+      throw e;
     }
   }
 

@@ -139,12 +139,6 @@ public final class ExtentTable {
     tx.put(map, key(extent.location()), encode(extent));
   }
 
-  /** The grantee of an extent in quarantine says that its writes have completed. */
-  public void letGo(Transaction tx, Quarantined extent) {
-    Quarantined free = new Quarantined(extent.location(), extent.generation(), 0, extent.sinceMs());
-    tx.replace(map, key(extent.location()), encode(free));
-  }
-
   /** The quarantined extent that has this location and generation, or null. */
   public Quarantined quarantined(Location location, int generation) {
     byte[] key = key(location);

@@ -30,7 +30,8 @@ final class CommitOperation {
     } else if (!request.getInlineData().isEmpty()) {
       commitInline(context, request.getInlineData(), inode);
     }
-    if (request.getLength() != inode.length) {
+    boolean abandon = request.getClose() && request.getAbandon();
+    if (!abandon && request.getLength() != inode.length) {
       throw invalid(
           inode,
           "its data would be %d bytes, but its length %s"
@@ -141,7 +142,7 @@ final class CommitOperation {
     for (Grant grant : state.extents.granted(inode.id)) {
       GrantOperation.giveBack(context, grant, quiet);
     }
-    if (!quiet && last != null) {
+    if (!quiet && last != null && last.canGrow()) {
       state.data.put(context.tx(), inode.id, last.seal(context.clientId()));
     }
     state.leases.remove(context.tx(), inode.id);

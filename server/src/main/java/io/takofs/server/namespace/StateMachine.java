@@ -2,6 +2,7 @@ package io.takofs.server.namespace;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
+import io.takofs.proto.CommitExtents;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -48,8 +49,7 @@ public final class StateMachine {
           SET_ATTRIBUTES,
           RECOVER_LEASE,
           GRANT_EXTENTS,
-          COMMIT_EXTENTS,
-          RELEASE_EXTENTS ->
+          COMMIT_EXTENTS ->
           true;
       case RENEW_LEASES,
           GET_FILE,
@@ -183,7 +183,6 @@ public final class StateMachine {
       case RECOVER_LEASE -> RecoverLeaseOperation.apply(context, request.getRecoverLease());
       case GRANT_EXTENTS -> GrantOperation.grant(context, request.getGrantExtents());
       case COMMIT_EXTENTS -> CommitOperation.apply(context, request.getCommitExtents());
-      case RELEASE_EXTENTS -> GrantOperation.release(context, request.getReleaseExtents());
       case RENEW_LEASES,
           GET_FILE,
           LIST,
@@ -200,7 +199,11 @@ public final class StateMachine {
   /** Whether a request makes room, or ends what holds it, and so may use the last pages. */
   private static boolean frees(Request request) {
     return switch (request.getOperationCase()) {
-      case CLOSE_SESSION, DELETE, TRUNCATE, RECOVER_LEASE, RELEASE_EXTENTS -> true;
+      case CLOSE_SESSION, DELETE, TRUNCATE, RECOVER_LEASE -> true;
+      case COMMIT_EXTENTS ->
+          request.getCommitExtents().getClose()
+              && request.getCommitExtents().getExtentsCount() == 0
+              && request.getCommitExtents().getInlineData().isEmpty();
       default -> false;
     };
   }
@@ -209,11 +212,10 @@ public final class StateMachine {
     return new TakoException(Status.MALFORMED, what);
   }
 
-  /** Answers a request that changes nothing (and {@code RenewLeases} with done). */
+  /** Answers a request that changes nothing. */
   public Reply query(Caller caller, Request request) {
     try {
       return switch (request.getOperationCase()) {
-        case RENEW_LEASES -> Replies.done();
         case GET_FILE -> Queries.getFile(state, caller, request.getGetFile());
         case LIST -> Queries.list(state, caller, request.getList());
         case GET_EXTENTS -> Queries.getExtents(state, caller, request.getGetExtents());
@@ -230,18 +232,33 @@ public final class StateMachine {
   }
 
   /**
-   * Whether the bytes that a commit carries are to be stored before it is logged; not when it is
-   * the repetition of a call whose outcome is recorded.
+   * The reply of a call that was executed before, or null. Whatever else might refuse a call is
+   * asked after this, because one whose reply was lost has happened.
    *
-   * @throws TakoException when the caller may not write there: the commit must not be logged
+   * @throws TakoException for a call that can not be answered any more, or of an unknown session
    */
-  public boolean mayPlace(long clientId, long sequence, Request request) throws TakoException {
+  public Reply recorded(long clientId, long sequence, Request request) throws TakoException {
     SessionOperation.require(state, clientId);
-    if (state.results.find(clientId, sequence, request.getAcknowledgedBelow()) != null) {
-      return false;
-    }
-    PlacementCheck.run(state, clientId, request.getCommitExtents());
-    return true;
+    Reply reply = state.results.find(clientId, sequence, request.getAcknowledgedBelow());
+    return reply != null && request.hasAppend() ? AppendOperation.complete(state, reply) : reply;
+  }
+
+  /**
+   * Checks that the sender of {@code commit} may store the bytes that it carries.
+   *
+   * @throws TakoException when it may not: the commit must not be logged
+   */
+  public void checkPlacements(long clientId, CommitExtents commit) throws TakoException {
+    PlacementCheck.run(state, clientId, commit);
+  }
+
+  /**
+   * Checks that {@code clientId} holds a lease.
+   *
+   * @throws TakoException LEASE_LOST
+   */
+  public void checkLease(long clientId, long fileId, long leaseEpoch) throws TakoException {
+    Recovery.requireLease(state, clientId, fileId, leaseEpoch);
   }
 
   /** Sessions, in order of id. */

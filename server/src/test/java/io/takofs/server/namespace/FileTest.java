@@ -12,7 +12,6 @@ import io.takofs.proto.Extent;
 import io.takofs.proto.FileInfo;
 import io.takofs.proto.GetExtents;
 import io.takofs.proto.OpenedFile;
-import io.takofs.proto.ReleaseExtents;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -278,7 +277,7 @@ class FileTest {
     assertThat(server.free()).isEqualTo(free - UNIT);
     List<QuarantinedExtent> resting = server.machine.quarantined(server.timeMs, 10);
     assertThat(resting).hasSize(1);
-    assertThat(resting.get(0).granteeId()).isZero();
+    assertThat(resting.get(0).granteeId()).isEqualTo(client.id);
     assertThat(resting.get(0).sinceMs()).isEqualTo(server.timeMs);
     assertThat(server.machine.quarantined(server.timeMs - 1, 10)).isEmpty();
     server.freeAll();
@@ -286,41 +285,46 @@ class FileTest {
   }
 
   @Test
-  void shouldTakeBackReleasedGrants() {
-    long free = server.free();
+  void shouldLimitWhatAFileHoldsWithoutCommitting() {
     OpenedFile opened = client.opened("/f");
-    Extent first = client.granted(opened, 1);
-    Extent second = client.granted(opened, 1);
-    ReleaseExtents.Builder release =
-        ReleaseExtents.newBuilder()
-            .setFileId(opened.getFile().getId())
-            .setLeaseEpoch(opened.getLeaseEpoch())
-            .addExtents(first)
-            .setAllWritesCompleted(true);
-    assertOk(other.call(Request.newBuilder().setReleaseExtents(release)));
-    assertThat(server.free()).isEqualTo(free - 2 * UNIT);
-    assertOk(client.call(Request.newBuilder().setReleaseExtents(release)));
-    assertThat(server.free()).isEqualTo(free - UNIT);
-    release.clearExtents().addExtents(second).setAllWritesCompleted(false);
-    assertOk(client.call(Request.newBuilder().setReleaseExtents(release)));
-    assertThat(server.machine.quarantined(Long.MAX_VALUE, 10)).hasSize(1);
+    for (int i = 0; i < 256; i++) {
+      assertOk(client.grant(opened, 1));
+    }
+    assertStatus(client.grant(opened, 1), Status.INVALID_ARGUMENT);
+    client.committed(Harness.commit(opened).setClose(true).setAllWritesCompleted(true));
+    assertOk(client.grant(client.opened("/g"), 1));
   }
 
   @Test
-  void shouldWaitOnlyForReadersOnceTheFencedWriterSaysItHasStopped() {
+  void shouldCloseAnAbandonedFileAtWhateverIsCommitted() {
     OpenedFile opened = client.opened("/f");
     Extent grant = client.granted(opened, 1);
-    other.delete("/f", false);
-    ReleaseExtents.Builder release =
-        ReleaseExtents.newBuilder()
-            .setFileId(opened.getFile().getId())
-            .addExtents(grant)
-            .setAllWritesCompleted(true);
-    assertOk(other.call(Request.newBuilder().setReleaseExtents(release)));
-    assertThat(server.machine.quarantined(Long.MAX_VALUE, 1).get(0).granteeId())
-        .isEqualTo(client.id);
-    assertOk(client.call(Request.newBuilder().setReleaseExtents(release)));
-    assertThat(server.machine.quarantined(Long.MAX_VALUE, 1).get(0).granteeId()).isZero();
+    client.committed(
+        Harness.commit(opened).addExtents(Harness.written(grant, 0, 100)).setLength(100));
+    assertStatus(
+        client.commit(Harness.commit(opened).setLength(7).setClose(true)), Status.INVALID_ARGUMENT);
+    assertStatus(client.commit(Harness.commit(opened).setAbandon(true)), Status.INVALID_ARGUMENT);
+    FileInfo closed = client.committed(Harness.commit(opened).setClose(true).setAbandon(true));
+    assertThat(closed.getLength()).isEqualTo(100);
+    assertThat(client.info("/f").getUnderConstruction()).isFalse();
+  }
+
+  @Test
+  void shouldWaitForTheWriterThatLostTheExtentWhateverALaterOneDid() {
+    OpenedFile opened = client.opened("/f");
+    Extent grant = client.granted(opened, 1);
+    client.committed(
+        Harness.commit(opened).addExtents(Harness.written(grant, 0, 100)).setLength(100));
+    assertOk(other.recoverLease("/f"));
+    OpenedFile appended = other.append("/f").getOpenedFile();
+    other.committed(Harness.commit(appended).setLength(100).setClose(true));
+    assertOk(client.delete("/f", false));
+    while (server.machine.reclaimPending()) {
+      server.reclaim(100);
+    }
+    assertThat(server.machine.quarantined(Long.MAX_VALUE, 10))
+        .extracting(QuarantinedExtent::granteeId)
+        .containsExactly(client.id);
   }
 
   // ---- append, leases ---------------------------------------------------------------------------

@@ -12,7 +12,6 @@ import io.takofs.proto.Extent;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Mkdirs;
 import io.takofs.proto.OpenedFile;
-import io.takofs.proto.ReleaseExtents;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SetAttributes;
@@ -67,16 +66,12 @@ class SpaceTest {
     Harness server = new Harness(new HeapStore(Long.MAX_VALUE), List.of(16 * MIB));
     Harness.Client client = server.superuser();
     // Every second unit is free: a grant is all small extents.
-    OpenedFile all = client.opened("/all");
-    ReleaseExtents.Builder release =
-        ReleaseExtents.newBuilder().setFileId(all.getFile().getId()).setAllWritesCompleted(true);
+    OpenedFile odd = client.opened("/odd");
+    OpenedFile even = client.opened("/even");
     while (server.free() > 0) {
-      Extent grant = client.granted(all, 1);
-      if (grant.getOffset() / 65536 % 2 == 0) {
-        release.addExtents(grant);
-      }
+      client.granted(server.free() / 65536 % 2 == 0 ? even : odd, 1);
     }
-    assertOk(client.call(Request.newBuilder().setReleaseExtents(release)));
+    assertOk(client.commit(Harness.commit(even).setClose(true).setAllWritesCompleted(true)));
     Harness.Client longNamed = server.client("u".repeat(255));
     assertOk(
         client.set(
