@@ -24,6 +24,9 @@ final class RpcConnector implements Connector {
   private final Map<Transport, LocalMemory> memories = new HashMap<>();
   private TransportSelector selector;
 
+  /** What a session was opened over; open files depend on how data is reached. */
+  private String lastTransport;
+
   private RpcConnector(String server, TakoConfig config) {
     this.server = server;
     this.config = config;
@@ -56,6 +59,7 @@ final class RpcConnector implements Connector {
         selector.connect(
             server,
             timeoutNs,
+            clientId == 0 ? null : lastTransport,
             (transport, endpoint) ->
                 ServerLink.connect(
                     transport,
@@ -65,7 +69,9 @@ final class RpcConnector implements Connector {
                     clientId,
                     deadlineNs,
                     Clock.SYSTEM));
-    return selected.connection().because(selected.verdict());
+    ServerLink link = selected.connection();
+    lastTransport = link.transportName();
+    return link.because(selected.verdict());
   }
 
   private LocalMemory memory(Transport transport) {

@@ -65,6 +65,10 @@ final class ServerLink implements ServerConnection {
     return this;
   }
 
+  String transportName() {
+    return transport.name();
+  }
+
   @Override
   public Reply call(long clientId, long sequence, Request request, long deadlineNs)
       throws TakoException {

@@ -65,14 +65,19 @@ public final class TransportSelector implements AutoCloseable {
    *
    * @param endpoint {@code host:port} of its tcp listener
    * @param timeoutNs for finding out what it offers
+   * @param required name of the only transport that will do, because of what was begun over it;
+   *     null for none
    * @param attempt tried over shared memory and then, with {@link TransportChoice#AUTO}, over tcp
    * @throws TakoException UNSUPPORTED when shared memory was asked for and is impossible
    * @throws IOException of the attempt, or naming the endpoint
    */
-  public <T> Selected<T> connect(String endpoint, long timeoutNs, Attempt<T> attempt)
-      throws IOException {
+  public <T> Selected<T> connect(
+      String endpoint, long timeoutNs, String required, Attempt<T> attempt) throws IOException {
     if (choice == TransportChoice.TCP) {
       return new Selected<>(attempt.connect(tcp, endpoint), "tcp: as configured");
+    }
+    if (tcp.name().equals(required)) {
+      return new Selected<>(attempt.connect(tcp, endpoint), "tcp: as before");
     }
     Finding finding = find(endpoint, timeoutNs);
     if (choice == TransportChoice.SHM) {
@@ -94,6 +99,11 @@ public final class TransportSelector implements AutoCloseable {
       } catch (IOException e) {
         obstacle = "shared memory failed: " + e.getMessage();
       }
+    }
+    if (required != null) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          endpoint + " was reached by " + required + " before and now is not: " + obstacle);
     }
     return new Selected<>(attempt.connect(tcp, endpoint), "tcp: " + obstacle);
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.config.TransportChoice;
+import io.takofs.proto.Status;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
@@ -90,7 +91,7 @@ class TransportSelectorTest {
   }
 
   private Selected<String> connect(TransportChoice choice, String missing) throws IOException {
-    return selector(choice, missing).connect(endpoint, TIMEOUT_NS, (transport, at) -> at);
+    return selector(choice, missing).connect(endpoint, TIMEOUT_NS, null, (transport, at) -> at);
   }
 
   @Test
@@ -144,10 +145,10 @@ class TransportSelectorTest {
           }
           return at;
         };
-    assertThat(selector(TransportChoice.AUTO, null).connect(endpoint, TIMEOUT_NS, attempt))
+    assertThat(selector(TransportChoice.AUTO, null).connect(endpoint, TIMEOUT_NS, null, attempt))
         .isEqualTo(new Selected<>(endpoint, "tcp: shared memory failed: the segment is gone"));
     assertThatThrownBy(
-            () -> selector(TransportChoice.SHM, null).connect(endpoint, TIMEOUT_NS, attempt))
+            () -> selector(TransportChoice.SHM, null).connect(endpoint, TIMEOUT_NS, null, attempt))
         .isInstanceOf(IOException.class)
         .hasMessage("the segment is gone");
   }
@@ -160,5 +161,23 @@ class TransportSelectorTest {
     assertThatThrownBy(() -> connect(TransportChoice.AUTO, null))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(endpoint);
+  }
+
+  @Test
+  void shouldStayWithTheTransportThatIsRequired() throws IOException {
+    TransportSelector selector = selector(TransportChoice.AUTO, null);
+    TransportSelector.Attempt<String> attempt = (transport, at) -> at;
+    assertThat(selector.connect(endpoint, TIMEOUT_NS, "tcp", attempt).connection())
+        .isEqualTo(endpoint);
+    assertThat(selector.connect(endpoint, TIMEOUT_NS, "shm", attempt).connection())
+        .isEqualTo(shmEndpoint);
+    Files.delete(Path.of(shmEndpoint));
+    assertThatThrownBy(() -> selector.connect(endpoint, TIMEOUT_NS, "shm", attempt))
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.UNAVAILABLE))
+        .hasMessageContaining(endpoint)
+        .hasMessageContaining("not visible");
+    assertThat(selector.connect(endpoint, TIMEOUT_NS, null, attempt).connection())
+        .isEqualTo(endpoint);
   }
 }

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -141,8 +142,10 @@ final class PoolDirectory {
   }
 
   private void checkSpace(PoolSizes sizes) throws IOException {
-    long free = Files.getFileStore(path).getUsableSpace();
-    if (sizes.total() > free) {
+    FileStore store = Files.getFileStore(path);
+    long free = store.getUsableSpace();
+    // A hugetlbfs without a limit of its own says 0 of everything; allocating will tell.
+    if (store.getTotalSpace() > 0 && sizes.total() > free) {
       throw new TakoException(
           Status.NO_SPACE,
           "a pool of "
