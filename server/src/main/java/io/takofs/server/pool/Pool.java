@@ -35,6 +35,7 @@ public final class Pool implements AutoCloseable {
   private final MappedMemory pages;
   private final MappedMemory log;
   private final List<MappedMemory> arenas;
+  private final Path shm;
 
   private Pool(
       PoolDirectory directory,
@@ -43,7 +44,8 @@ public final class Pool implements AutoCloseable {
       MappedMemory header,
       MappedMemory pages,
       MappedMemory log,
-      List<MappedMemory> arenas) {
+      List<MappedMemory> arenas,
+      Path shm) {
     this.directory = directory;
     this.lock = lock;
     this.superblock = superblock;
@@ -51,6 +53,7 @@ public final class Pool implements AutoCloseable {
     this.pages = pages;
     this.log = log;
     this.arenas = List.copyOf(arenas);
+    this.shm = shm;
   }
 
   /**
@@ -94,7 +97,8 @@ public final class Pool implements AutoCloseable {
         arenas.add(map(mapped, directory.data(), offset, sizes.arenaLength(i)));
       }
       Superblock superblock = takeOver(directory, header);
-      return new Pool(directory, lock, superblock, header, pages, log, arenas);
+      Path shm = directory.shm(superblock.poolId());
+      return new Pool(directory, lock, superblock, header, pages, log, arenas, shm);
     } catch (TakoException | RuntimeException e) {
       mapped.forEach(MappedMemory::close);
       lock.close();
@@ -172,9 +176,9 @@ public final class Pool implements AutoCloseable {
     return directory.path();
   }
 
-  /** Where the shared-memory transport puts what it exports. */
+  /** Where the shared-memory transport puts what it exports, the same at every start. */
   public Path shm() {
-    return directory.shm();
+    return shm;
   }
 
   /** Random identity, drawn at format. */

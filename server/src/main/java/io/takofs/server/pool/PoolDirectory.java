@@ -94,8 +94,15 @@ final class PoolDirectory {
     return path.resolve(LOCK);
   }
 
-  Path shm() {
-    return path.resolve(SHM);
+  /** Where the shm transport puts its files: here, unless the file system has huge pages only. */
+  Path shm(long poolId) throws TakoException {
+    try {
+      return Files.getFileStore(path).type().equals("hugetlbfs")
+          ? Path.of("/dev/shm", String.format("tako-pool-%016x", poolId))
+          : path.resolve(SHM);
+    } catch (IOException e) {
+      throw failed(path, "look at the file system of", e);
+    }
   }
 
   /** Refuses to format over anything but an unfinished format, which has its metadata first. */
@@ -126,13 +133,12 @@ final class PoolDirectory {
     }
   }
 
-  /** Makes the files, with every byte allocated, and {@code shm/}. */
+  /** Makes the files, with every byte allocated. */
   void allocate(PoolSizes sizes) throws TakoException {
     try {
       Files.deleteIfExists(data());
       Files.deleteIfExists(meta());
       checkSpace(sizes);
-      Files.createDirectories(shm());
       MappedMemory.allocate(meta(), sizes.metaLength());
       MappedMemory.allocate(data(), sizes.data());
       Files.setPosixFilePermissions(data(), PosixFilePermissions.fromString("rw-rw----"));
