@@ -163,34 +163,28 @@ final class Links {
 
   private Link open(ServerConnection connection, SessionIdentity resumed, long deadlineNs)
       throws TakoException {
-    SessionIdentity caller = resumed == null ? new SessionIdentity(0, new CallNumbers()) : resumed;
-    long sequence = caller.numbers().begin();
-    try {
-      Request request =
-          Request.newBuilder()
-              .setAcknowledgedBelow(caller.numbers().acknowledgedBelow())
-              .setOpenSession(
-                  OpenSession.newBuilder()
-                      .setProtocolVersion(Layout.PROTOCOL_VERSION)
-                      .setLayoutHash(Layout.LAYOUT_HASH)
-                      .setUser(user)
-                      .setClientName(clientName))
-              .build();
-      Reply reply = connection.call(caller.clientId(), sequence, request, deadlineNs);
-      if (reply.getStatus() == Status.SESSION_EXPIRED) {
-        identity = null;
-      }
-      if (reply.getStatus() != Status.OK) {
-        throw new TakoException(reply.getStatus(), reply.getMessage());
-      }
-      SessionIdentity opened =
-          resumed != null
-              ? resumed
-              : new SessionIdentity(reply.getSession().getClientId(), caller.numbers());
-      return new Link(connection, opened, reply.getSession());
-    } finally {
-      caller.numbers().end(sequence);
+    Request request =
+        Request.newBuilder()
+            .setOpenSession(
+                OpenSession.newBuilder()
+                    .setProtocolVersion(Layout.PROTOCOL_VERSION)
+                    .setLayoutHash(Layout.LAYOUT_HASH)
+                    .setUser(user)
+                    .setClientName(clientName))
+            .build();
+    long clientId = resumed == null ? 0 : resumed.clientId();
+    Reply reply = connection.call(clientId, CallNumbers.UNRECORDED, request, deadlineNs);
+    if (reply.getStatus() == Status.SESSION_EXPIRED) {
+      identity = null;
     }
+    if (reply.getStatus() != Status.OK) {
+      throw new TakoException(reply.getStatus(), reply.getMessage());
+    }
+    SessionIdentity opened =
+        resumed != null
+            ? resumed
+            : new SessionIdentity(reply.getSession().getClientId(), new CallNumbers(clock));
+    return new Link(connection, opened, reply.getSession());
   }
 
   /** Closes {@code link}; the next {@link #get} makes another. */

@@ -141,17 +141,13 @@ final class Session implements AutoCloseable {
     if (link == null) {
       return;
     }
-    long sequence = link.identity().numbers().begin();
     try {
       Request request =
-          Request.newBuilder()
-              .setAcknowledgedBelow(link.identity().numbers().acknowledgedBelow())
-              .setCloseSession(CloseSession.getDefaultInstance())
-              .build();
+          Request.newBuilder().setCloseSession(CloseSession.getDefaultInstance()).build();
       link.connection()
           .call(
               link.identity().clientId(),
-              sequence,
+              CallNumbers.UNRECORDED,
               request,
               clock.nanoTime() + Math.min(timeoutNs, CLOSE_TIMEOUT_NS));
     } catch (TakoException e) {
@@ -181,7 +177,7 @@ final class Session implements AutoCloseable {
     /** Sends once; a connection that breaks makes a reply that says so. */
     Reply send(Link link, long deadline) throws TakoException {
       if (identity != link.identity()) {
-        moveTo(link.identity());
+        moveTo(link.identity(), deadline);
       }
       request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
       try {
@@ -195,7 +191,7 @@ final class Session implements AutoCloseable {
       }
     }
 
-    private void moveTo(SessionIdentity next) throws TakoException {
+    private void moveTo(SessionIdentity next, long deadline) throws TakoException {
       if (owner != null && owner != next) {
         throw new TakoException(
             Status.SESSION_EXPIRED,
@@ -212,8 +208,13 @@ final class Session implements AutoCloseable {
             doubt);
       }
       end();
+      identity = null;
+      try {
+        sequence = next.numbers().begin(deadline);
+      } catch (TakoException e) {
+        throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
+      }
       identity = next;
-      sequence = next.numbers().begin();
     }
 
     private boolean changesSomething() {

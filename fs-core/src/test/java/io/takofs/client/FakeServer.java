@@ -44,7 +44,9 @@ final class FakeServer implements Connector {
     /** After the request was executed. */
     LOSE_REPLY,
     /** As LOSE_REPLY, and the session is forgotten. */
-    LOSE_REPLY_AND_SESSION
+    LOSE_REPLY_AND_SESSION,
+    /** No answer for as long as the connection stands. */
+    STALL
   }
 
   private static final class File {
@@ -73,6 +75,7 @@ final class FakeServer implements Connector {
   private Fault fault = Fault.NONE;
   private int refuseConnections;
   private int unavailable;
+  private int stalled;
   private long lastAcknowledged;
 
   /** A server with {@code arenaSize} bytes that grants extents of {@code extentSize}. */
@@ -111,6 +114,11 @@ final class FakeServer implements Connector {
   /** How often an operation was executed. */
   synchronized int executions(Request.OperationCase operation) {
     return executions.getOrDefault(operation.name(), 0);
+  }
+
+  /** How many calls wait for an answer they do not get. */
+  synchronized int stalled() {
+    return stalled;
   }
 
   /** What the last call acknowledged. */
@@ -163,7 +171,10 @@ final class FakeServer implements Connector {
         Fault now = request.hasOpenSession() ? Fault.NONE : fault;
         if (now != Fault.NONE) {
           fault = Fault.NONE;
-          open = false;
+          open = now == Fault.STALL;
+        }
+        if (now == Fault.STALL) {
+          stall(deadlineNs);
         }
         if (!open && now != Fault.LOSE_REPLY && now != Fault.LOSE_REPLY_AND_SESSION) {
           throw new TakoException(Status.DISCONNECTED, "the fake connection is gone");
@@ -176,6 +187,21 @@ final class FakeServer implements Connector {
           throw new TakoException(Status.DISCONNECTED, "the fake connection broke");
         }
         return reply;
+      }
+    }
+
+    private void stall(long deadlineNs) throws TakoException {
+      stalled++;
+      while (open && System.nanoTime() - deadlineNs < 0) {
+        try {
+          FakeServer.this.wait(1);
+        } catch (InterruptedException e) {
+          throw new AssertionError(e);
+        }
+      }
+      stalled--;
+      if (open) {
+        throw new TakoException(Status.DEADLINE_EXCEEDED, "the fake server does not answer");
       }
     }
 
