@@ -10,6 +10,7 @@ import io.takofs.proto.Session;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +31,7 @@ final class Links {
   private final Backoff.Limits backoff;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile Link current;
-  private volatile SessionIdentity identity;
+  private final AtomicReference<SessionIdentity> identity = new AtomicReference<>();
   private volatile boolean shut;
   private volatile String verdict = "";
 
@@ -54,7 +55,7 @@ final class Links {
   }
 
   SessionIdentity identity() {
-    return identity;
+    return identity.get();
   }
 
   /** What the server said when the present connection, or the last one, was made. */
@@ -110,7 +111,7 @@ final class Links {
     long now = clock.nanoTime();
     // Who was never connected learns soon that nobody is there.
     long patience =
-        identity == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
+        identity.get() == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
     while (true) {
       if (shut) {
         throw new TakoException(Status.UNAVAILABLE, what + ": the client is closed");
@@ -137,7 +138,7 @@ final class Links {
     return switch (known.status()) {
       case VERSION_MISMATCH, MALFORMED, INVALID_ARGUMENT, PERMISSION_DENIED -> false;
       // A server that stops takes its shared memory away before it is gone.
-      case UNSUPPORTED -> identity != null;
+      case UNSUPPORTED -> identity.get() != null;
       default -> true;
     };
   }
@@ -145,13 +146,13 @@ final class Links {
   private Link connect(long deadlineNs) throws IOException {
     long attemptDeadline =
         Math.min(deadlineNs - clock.nanoTime(), connectTimeoutNs) + clock.nanoTime();
-    SessionIdentity resumed = identity;
+    SessionIdentity resumed = identity.get();
     ServerConnection connection =
         connector.connect(resumed == null ? 0 : resumed.clientId(), attemptDeadline);
     Link link = null;
     try {
       link = open(connection, resumed, attemptDeadline);
-      identity = link.identity();
+      identity.set(link.identity());
       verdict = connection.transportVerdict();
       return link;
     } finally {
@@ -175,7 +176,7 @@ final class Links {
     long clientId = resumed == null ? 0 : resumed.clientId();
     Reply reply = connection.call(clientId, CallNumbers.UNRECORDED, request, deadlineNs);
     if (reply.getStatus() == Status.SESSION_EXPIRED) {
-      identity = null;
+      identity.set(null);
     }
     if (reply.getStatus() != Status.OK) {
       throw new TakoException(reply.getStatus(), reply.getMessage());
@@ -198,22 +199,19 @@ final class Links {
    * The server does not know the session of {@code link}: the next {@link #get} opens a new one.
    */
   void forget(Link link) {
-    connecting.lock();
-    try {
-      if (identity == link.identity()) {
-        identity = null;
-      }
-      link.close();
-    } finally {
-      connecting.unlock();
-    }
+    // Without the lock: who has it may connect for as long as its own call has time.
+    identity.compareAndSet(link.identity(), null);
+    link.close();
   }
 
-  /** No more connecting; returns the link if there is one that works. */
+  /**
+   * No more connecting; returns the link if there is one that works. Waits for an attempt to
+   * connect that is under way, or for the pause after it, and for no further one.
+   */
   Link shut() {
+    shut = true; // before the lock: who has it looks here between two attempts
     connecting.lock();
     try {
-      shut = true;
       Link link = current;
       if (link != null && !link.connection().isOpen()) {
         link.close();

@@ -74,6 +74,7 @@ final class FakeServer implements Connector {
   private long nextId = 100;
   private Fault fault = Fault.NONE;
   private int refuseConnections;
+  private int connectionsRefused;
   private int unavailable;
   private int stalled;
   private long lastAcknowledged;
@@ -94,6 +95,11 @@ final class FakeServer implements Connector {
   /** Refuses the next {@code count} connections. */
   synchronized void refuseConnections(int count) {
     refuseConnections = count;
+  }
+
+  /** How many connections were refused. */
+  synchronized int connectionsRefused() {
+    return connectionsRefused;
   }
 
   /** Answers the next {@code count} calls with UNAVAILABLE. */
@@ -146,6 +152,7 @@ final class FakeServer implements Connector {
       throws TakoException {
     if (refuseConnections > 0) {
       refuseConnections--;
+      connectionsRefused++;
       throw new TakoException(Status.UNAVAILABLE, "connection refused");
     }
     Connection connection = new Connection();
