@@ -119,11 +119,11 @@ final class ControlLoop implements Executor, AutoCloseable {
     }
   }
 
-  /** One connection's bug must not end the others. */
+  /** One connection's bug, or what it finds no memory for, must not end the others. */
   private static void guarded(Runnable task) {
     try {
       task.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("a task of the control thread failed", e);
     }
   }

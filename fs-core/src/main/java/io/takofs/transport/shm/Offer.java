@@ -37,6 +37,11 @@ record Offer(
   /** Bytes of an encoded offer at most, with its length. */
   static final int SIZE_MAX = 32768;
 
+  private static final int TEXT_MAX = 4096;
+
+  /** Bytes of a path at most: the system's limit, less the name of a file below it. */
+  private static final int PATH_MAX = 4096 - 256;
+
   static Offer refusal(String reason) {
     return new Offer(reason, ProcessHandle.current().pid(), "", "", "", 0, 1, new byte[0]);
   }
@@ -70,7 +75,7 @@ record Offer(
 
   private static void writeText(DataOutputStream out, String text) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    int length = Math.min(bytes.length, 4096);
+    int length = Math.min(bytes.length, TEXT_MAX);
     out.writeShort(length);
     out.write(bytes, 0, length);
   }
@@ -129,10 +134,17 @@ record Offer(
             && offer.receives <= Layout.SHM_QUEUE_DEPTH_MAX
             && Integer.bitCount(offer.receives) == 1
             && offer.privateData.length <= Layout.SHM_PRIVATE_DATA_MAX
-            && (offer.domainDirectory + offer.doorbell + offer.inbox).indexOf('\0') < 0;
+            && isPath(offer.domainDirectory)
+            && isPath(offer.doorbell)
+            && isPath(offer.inbox);
     if (!good) {
       throw new TakoException(Status.MALFORMED, "the peer's handshake has impossible values");
     }
     return offer;
+  }
+
+  /** Measured as it will be used: bytes that are no UTF-8 have grown. */
+  private static boolean isPath(String text) {
+    return text.indexOf('\0') < 0 && text.getBytes(StandardCharsets.UTF_8).length <= PATH_MAX;
   }
 }

@@ -116,6 +116,10 @@ final class ShmListener implements Transport.Listener {
         done = true;
         LOG.info("no connection at {}: {}", path, e.getMessage());
         refuse(e);
+      } catch (RuntimeException | Error e) {
+        done = true;
+        LOG.error("cannot connect a peer at {}", path, e);
+        refuse(new TakoException(Status.INTERNAL, "the server failed: " + e, e));
       }
     }
 
@@ -123,23 +127,34 @@ final class ShmListener implements Transport.Listener {
       String remoteName =
           "shm client, process " + offer.pid() + " of " + connection.peerUser().getName();
       Accept accept = acceptor.onConnect(remoteName, offer.privateData());
+      pair = newPair(offer, remoteName, accept);
+      try {
+        acceptor.onConnected(pair, accept);
+        connection.send(pair.offer(accept.privateData()));
+      } catch (IOException e) {
+        pair.fail("the peer vanished while the connection was made");
+      } catch (RuntimeException | Error e) {
+        LOG.error("cannot take the connection of {}", remoteName, e);
+        pair.fail("this side failed while the connection was made");
+      }
+    }
+
+    private ShmQueuePair newPair(Offer offer, String remoteName, Accept accept) throws IOException {
       ShmQueuePair made = null;
+      boolean connected = false;
       try {
         made = transport.newQueuePair(accept.config());
         made.connect(offer, connection, remoteName, Optional.of(acceptor));
-      } catch (IOException e) {
-        if (made != null) {
-          made.close();
+        connected = true;
+        return made;
+      } finally {
+        // Whatever went wrong: the acceptor counts what it has accepted.
+        if (!connected) {
+          if (made != null) {
+            made.close();
+          }
+          acceptor.onAborted(accept);
         }
-        acceptor.onAborted(accept);
-        throw e;
-      }
-      pair = made;
-      acceptor.onConnected(made, accept);
-      try {
-        connection.send(made.offer(accept.privateData()));
-      } catch (IOException e) {
-        made.fail("the peer vanished while the connection was made");
       }
     }
 

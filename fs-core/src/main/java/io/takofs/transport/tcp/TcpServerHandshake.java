@@ -100,26 +100,36 @@ final class TcpServerHandshake implements TcpInput {
 
   private void connect(int peerMaxSends, byte[] privateData) {
     ConnectionAcceptor.Accept accept = null;
+    TcpQueuePair pair = null;
     try {
       accept = acceptor.onConnect(channel.remoteName(), privateData);
       transport.checkConfig(accept.config(), accept.privateData());
+      pair = transport.newPair(channel, accept.config(), peerMaxSends, privateData);
     } catch (IOException e) {
-      if (accept != null) {
-        acceptor.onAborted(accept);
-      }
       refuse(e);
-      return;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("cannot accept {}", channel.remoteName(), e);
       refuse(Status.INTERNAL, "the server failed: " + e);
-      return;
     }
-    TcpQueuePair pair = transport.newPair(channel, accept.config(), peerMaxSends, privateData);
+    if (pair != null) {
+      open(pair, accept);
+    } else if (accept != null) {
+      acceptor.onAborted(accept);
+    }
+  }
+
+  private void open(TcpQueuePair pair, ConnectionAcceptor.Accept accept) {
     pair.onDisconnected(acceptor::onDisconnected);
-    pair.keepClosed(
-        TcpHandshake.answer(Layout.TCP_ACCEPTED, accept.config().maxSends(), accept.privateData()));
-    acceptor.onConnected(pair, accept);
-    pair.open();
+    try {
+      pair.keepClosed(
+          TcpHandshake.answer(
+              Layout.TCP_ACCEPTED, accept.config().maxSends(), accept.privateData()));
+      acceptor.onConnected(pair, accept);
+      pair.open();
+    } catch (RuntimeException | Error e) {
+      LOG.error("cannot take the connection of {}", channel.remoteName(), e);
+      pair.breakOff("this side failed while the connection was made");
+    }
   }
 
   private void refuse(Status status, String reason) {

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Status;
+import io.takofs.transport.FailingAcceptor;
 import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -16,6 +19,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -115,6 +119,46 @@ class ShmHandshakeTest {
         .contains("/nowhere");
     assertThat(exchange(offer(directory + "\0x", "", "").encode()).refusal())
         .contains("impossible");
+    assertStillServing();
+  }
+
+  @Test
+  void shouldRefuseNamesThatAreTooLongForAPath() throws IOException {
+    String name = "/" + "x".repeat(4095);
+    List<Offer> offers =
+        List.of(
+            offer(name, "", ""),
+            offer("/nowhere", name, ""),
+            offer("/nowhere", "/nowhere", name),
+            offer("/nowhere", "/nowhere", "\u00e9".repeat(2048)));
+    for (Offer each : offers) {
+      assertThat(exchange(each.encode()).refusal()).contains("impossible");
+    }
+    assertStillServing();
+  }
+
+  @Test
+  void shouldRefuseAndForgetWhatItFailsToConnect() throws IOException {
+    QueuePairConfig impossible =
+        new QueuePairConfig(
+            server.domain, server.queue, server.queue, Layout.SHM_QUEUE_DEPTH_MAX + 1, 1);
+    FailingAcceptor acceptor = new FailingAcceptor(impossible);
+    String endpoint = server.transport.listen("", acceptor).endpoint();
+    assertThatThrownBy(() -> client.connect(endpoint)).hasMessageContaining("server failed");
+    assertThat(acceptor.open()).isEqualTo(0);
+
+    FailingAcceptor refusing = new FailingAcceptor(null);
+    String other = server.transport.listen("", refusing).endpoint();
+    assertThatThrownBy(() -> client.connect(other)).hasMessageContaining("server failed");
+    assertStillServing();
+  }
+
+  @Test
+  void shouldEndAConnectionThatTheAcceptorCannotTake() throws IOException {
+    FailingAcceptor acceptor = new FailingAcceptor(server.config());
+    String endpoint = server.transport.listen("", acceptor).endpoint();
+    assertThatThrownBy(() -> client.connect(endpoint)).hasMessageContaining("closed");
+    client.pollUntil("the end of the connection", () -> acceptor.open() == 0);
     assertStillServing();
   }
 

@@ -8,6 +8,7 @@ import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.FailingAcceptor;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
@@ -20,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,6 +95,36 @@ class TcpConnectTest {
     assertThatThrownBy(() -> transport.discover(endpoint, LONG_NS))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("does not speak Tako");
+  }
+
+  @Test
+  void shouldRefuseAndForgetWhatItFailsToConnect() throws IOException {
+    FailingAcceptor refusing = new FailingAcceptor(null);
+    assertThatThrownBy(() -> connect(transport.listen("127.0.0.1:0", refusing).endpoint(), LONG_NS))
+        .hasMessageContaining("server failed");
+
+    FailingAcceptor broke =
+        new FailingAcceptor(new QueuePairConfig(domain, queue, queue, 8, Integer.MAX_VALUE));
+    assertThatThrownBy(() -> connect(transport.listen("127.0.0.1:0", broke).endpoint(), LONG_NS))
+        .hasMessageContaining("server failed");
+    assertThat(broke.open()).isEqualTo(0);
+
+    FailingAcceptor confused = new FailingAcceptor(new QueuePairConfig(null, queue, queue, 8, 8));
+    assertThatThrownBy(() -> connect(transport.listen("127.0.0.1:0", confused).endpoint(), LONG_NS))
+        .hasMessageContaining("server failed");
+    assertThat(confused.open()).isEqualTo(0);
+  }
+
+  @Test
+  void shouldEndAConnectionThatTheAcceptorCannotTake() throws IOException {
+    FailingAcceptor acceptor = new FailingAcceptor(new QueuePairConfig(domain, queue, queue, 8, 8));
+    String endpoint = transport.listen("127.0.0.1:0", acceptor).endpoint();
+    assertThatThrownBy(() -> connect(endpoint, LONG_NS)).isInstanceOf(IOException.class);
+    long start = System.nanoTime();
+    while (acceptor.open() > 0) {
+      assertThat(System.nanoTime() - start).as("still open").isLessThan(LONG_NS);
+      LockSupport.parkNanos(1_000_000);
+    }
   }
 
   @Test
