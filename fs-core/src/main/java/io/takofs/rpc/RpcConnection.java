@@ -71,8 +71,14 @@ public final class RpcConnection {
     this.completions = completions;
     this.ownsCompletions = ownsCompletions;
     this.domain = transport.allocateProtectionDomain();
-    this.requests =
-        domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REQUEST_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+    try {
+      this.requests =
+          domain.allocate(
+              Layout.RPC_SLOTS * Layout.RPC_REQUEST_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+    } catch (IOException | RuntimeException | Error e) {
+      domain.close();
+      throw e;
+    }
     this.requestBytes = requests.buffer();
   }
 
@@ -182,8 +188,9 @@ public final class RpcConnection {
         try {
           send(slot, clientId, sequence, reply);
           return;
-        } catch (IOException e) {
-          fault = "there is no memory for its reply: " + e.getMessage();
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+          // A call that nobody answers would hold its slot for as long as the connection lives.
+          fault = "its reply cannot be sent: " + e;
         }
       } else {
         fault = "it does not take its replies";
@@ -221,6 +228,13 @@ public final class RpcConnection {
                 + Layout.RPC_REPLY_SLOT_SIZE
                 + "; ask for fewer entries a call")
         .build();
+  }
+
+  /** Ends the connection: what its peer asked for cannot be done. Not with this object's lock. */
+  void end(String why) {
+    if (fail(why)) {
+      faultListener.run();
+    }
   }
 
   /** Marks the connection as over; returns whether it was not before. */

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -101,8 +102,11 @@ public final class RpcServer implements AutoCloseable {
   private void end(QueuePair pair, Receiver receiver, String why) {
     receiver.connection.fail(why);
     if (receivers.remove(pair, receiver)) {
-      handler.onDisconnected(receiver.connection);
-      receiver.inbox.retire(receiver.connection);
+      try {
+        handler.onDisconnected(receiver.connection);
+      } finally {
+        receiver.inbox.retire(receiver.connection);
+      }
     }
   }
 
@@ -223,11 +227,24 @@ public final class RpcServer implements AutoCloseable {
         if (!arrived.isEmpty()) {
           List<IncomingCall> calls = arrived;
           arrived = new ArrayList<>();
-          handler.onCalls(calls);
+          handle(calls);
         }
         endFaulty();
       }
       return total;
+    }
+
+    /**
+     * Nobody knows which calls a handler that fails has answered: their connections end, so that
+     * they are sent again, and the others are served on.
+     */
+    private void handle(List<IncomingCall> calls) {
+      try {
+        handler.onCalls(calls);
+      } catch (RuntimeException | Error e) {
+        LOG.error("{} calls failed; their connections end", calls.size(), e);
+        calls.forEach(call -> call.connection().end("the server failed: " + e));
+      }
     }
 
     private void onCompletion(
@@ -242,12 +259,18 @@ public final class RpcServer implements AutoCloseable {
         return;
       }
       RpcConnection connection = receiver.connection;
-      if (status == CompletionStatus.FLUSHED || status == CompletionStatus.RETRY_EXCEEDED) {
-        connection.fail(pair.errorText());
-      } else if (status != CompletionStatus.SUCCESS) {
-        breaksRules(connection, connection.fail(status + " " + pair.errorText()));
-      } else if (opcode == Opcode.RECEIVE_IMMEDIATE) {
-        breaksRules(connection, !connection.receive(workRequestId, immediate, byteCount, arrived));
+      try {
+        if (status == CompletionStatus.FLUSHED || status == CompletionStatus.RETRY_EXCEEDED) {
+          connection.fail(pair.errorText());
+        } else if (status != CompletionStatus.SUCCESS) {
+          breaksRules(connection, connection.fail(status + " " + pair.errorText()));
+        } else if (opcode == Opcode.RECEIVE_IMMEDIATE) {
+          breaksRules(
+              connection, !connection.receive(workRequestId, immediate, byteCount, arrived));
+        }
+      } catch (RuntimeException | Error e) {
+        LOG.error("closing the connection of {}", connection.remoteName(), e);
+        connection.fail("the server failed: " + e);
       }
       if (connection.fault() != null) {
         faulty.add(pair);
@@ -290,13 +313,20 @@ public final class RpcServer implements AutoCloseable {
         releasing = List.copyOf(retired);
         retired.clear();
       }
-      releasing.forEach(RpcConnection::release);
+      for (RpcConnection connection : releasing) {
+        try {
+          connection.release();
+        } catch (RuntimeException | Error e) {
+          LOG.error("releasing the connection of {}", connection.remoteName(), e);
+        }
+      }
     }
   }
 
   /** Receives for a transport that has no threads. */
   private final class Poller {
     private static final long IDLE_NS = 1_000_000_000;
+    private static final long PAUSE_NS = 1_000_000;
 
     private final Inbox inbox = new Inbox(maxConnections * COMPLETIONS_PER_CONNECTION);
     private final Thread thread = new Thread(this::run, "tako-rpc-" + transport.name());
@@ -308,8 +338,14 @@ public final class RpcServer implements AutoCloseable {
 
     private void run() {
       while (!stopped) {
-        if (inbox.drain() == 0) {
-          inbox.completions.await(IDLE_NS);
+        try {
+          if (inbox.drain() == 0) {
+            inbox.completions.await(IDLE_NS);
+          }
+        } catch (RuntimeException | Error e) {
+          // Without this thread nobody is served, and memory may be back in a moment.
+          LOG.error("{} goes on after a failure", thread.getName(), e);
+          LockSupport.parkNanos(PAUSE_NS);
         }
       }
       inbox.drain();

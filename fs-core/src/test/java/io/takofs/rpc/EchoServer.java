@@ -9,7 +9,8 @@ import java.util.List;
 
 /**
  * Answers {@code GetFile} with its path as the message. A path that begins with "hold" is answered
- * when {@link #release} is called, one that begins with "large" with more than a slot takes.
+ * when {@link #release} is called, one that begins with "large" with more than a slot takes;
+ * one that begins with "break" breaks the server.
  */
 final class EchoServer implements RpcHandler, AutoCloseable {
   static final long EPOCH = 7;
@@ -35,6 +36,8 @@ final class EchoServer implements RpcHandler, AutoCloseable {
         synchronized (held) {
           held.add(call);
         }
+      } else if (path.startsWith("break")) {
+        throw new OutOfMemoryError("as the test wants it");
       } else if (path.startsWith("large")) {
         call.reply(Reply.newBuilder().setMessage("x".repeat(70_000)).build());
       } else {

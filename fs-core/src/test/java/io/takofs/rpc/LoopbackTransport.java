@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Both ends of connections within one process, for tests: writes are copies, made when the doorbell
@@ -36,6 +37,7 @@ final class LoopbackTransport implements Transport {
   private final Map<Integer, Region> regions = new HashMap<>();
   private final Map<String, ConnectionAcceptor> listeners = new HashMap<>();
   private final List<Pair> pairs = new ArrayList<>();
+  private final AtomicBoolean failNextAllocation = new AtomicBoolean();
   private int nextKey = 1;
   private long nextAddress = 1L << 32;
 
@@ -46,6 +48,11 @@ final class LoopbackTransport implements Transport {
   @Override
   public String name() {
     return "loopback";
+  }
+
+  /** The next memory that is asked for is not there. */
+  void failNextAllocation() {
+    failNextAllocation.set(true);
   }
 
   @Override
@@ -195,6 +202,9 @@ final class LoopbackTransport implements Transport {
   private final class Domain implements ProtectionDomain {
     @Override
     public MemoryRegion allocate(int length, Access access) {
+      if (failNextAllocation.getAndSet(false)) {
+        throw new OutOfMemoryError("as the test wants it");
+      }
       return new Region(this, length, access);
     }
 

@@ -221,6 +221,19 @@ abstract class RpcTests {
   }
 
   @Test
+  void shouldEndTheConnectionWhoseCallBreaksTheServerAndGoOn() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      try (RpcClient unlucky = connect()) {
+        TakoException failure =
+            catchThrowableOfType(() -> call(unlucky, "break", 10_000_000_000L), TakoException.class);
+        assertThat(failure.status()).isEqualTo(Status.DISCONNECTED);
+      }
+      assertThat(call(client, "/a", LONG_NS).getMessage()).isEqualTo("/a");
+    }
+    await(() -> server.rpc.connections().size() == 1);
+  }
+
+  @Test
   void shouldKeepAnInterruptForTheCaller() throws Exception {
     Thread.currentThread().interrupt();
     assertThat(call(client, "/a", LONG_NS).getMessage()).isEqualTo("/a");

@@ -96,7 +96,8 @@ final class Journal {
       lastReply = machine.apply(index, LogEntry.parseFrom(payload));
       appliedIndex = index;
       counters.add("log.applied", 1);
-    } catch (InvalidProtocolBufferException | RuntimeException e) {
+    } catch (InvalidProtocolBufferException | RuntimeException | Error e) {
+      // It may have been applied in part, so nothing may follow it.
       failure = "log entry " + index + " cannot be applied: " + e;
       LOG.error("{}; the server refuses all calls from now on", failure, e);
     }
