@@ -6,6 +6,7 @@ import io.takofs.log.Log;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
+import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.rpc.RpcHandler;
@@ -27,6 +28,8 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A data server over whatever transports it is given: {@link DataServerCore} behind one lock.
@@ -37,6 +40,8 @@ import java.util.function.BooleanSupplier;
  * <p>Thread rule: any thread.
  */
 public final class DataServer implements RpcHandler, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DataServer.class);
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Clock clock;
   private final DataServerCore core;
@@ -195,14 +200,37 @@ public final class DataServer implements RpcHandler, AutoCloseable {
       if (!call.request().hasOpenSession() || groups.known(user) != null) {
         ready.add(call);
       } else {
-        blocking.execute(
-            () -> {
-              groups.resolve(user);
-              execute(List.of(call));
-            });
+        executeOnceResolved(user, call);
       }
     }
     execute(ready);
+  }
+
+  private void executeOnceResolved(String user, IncomingCall call) {
+    try {
+      blocking.execute(
+          () -> {
+            resolve(user);
+            execute(List.of(call));
+          });
+    } catch (RuntimeException | Error e) {
+      // Too many wait, or there is no memory for a thread: the calls beside this one go on.
+      LOG.warn("no thread to look up the groups of {}: {}", user, e.toString());
+      call.reply(
+          Reply.newBuilder()
+              .setStatus(Status.UNAVAILABLE)
+              .setMessage("too many users are being looked up; try again")
+              .build());
+    }
+  }
+
+  /** One that fails leaves the groups unknown, and the call is answered with that. */
+  private void resolve(String user) {
+    try {
+      groups.resolve(user);
+    } catch (RuntimeException e) {
+      LOG.error("cannot look up the groups of {}", user, e);
+    }
   }
 
   private void execute(List<IncomingCall> calls) {

@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,7 +70,7 @@ public final class RunningServer implements AutoCloseable {
                 LogZone.of(pool.log(), 0, pool.log().length()),
                 new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()), 1),
                 store.checkpointIndex()));
-    ExecutorService blocking = Executors.newCachedThreadPool(RunningServer::daemon);
+    ExecutorService blocking = LookupThreads.create();
     keep(blocking::shutdownNow);
     DataServer server =
         new DataServer(
@@ -103,12 +102,6 @@ public final class RunningServer implements AutoCloseable {
       LOG.warn("{}: cannot tell who still maps the pool: {}", pool.shm(), e.toString());
       return true;
     }
-  }
-
-  private static Thread daemon(Runnable task) {
-    Thread thread = new Thread(task, "tako-groups");
-    thread.setDaemon(true);
-    return thread;
   }
 
   private <T extends AutoCloseable> T keep(T resource) {

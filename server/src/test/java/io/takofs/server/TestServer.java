@@ -3,6 +3,7 @@ package io.takofs.server;
 import io.takofs.log.LogIdentity;
 import io.takofs.log.LogZone;
 import io.takofs.log.SegmentedLog;
+import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolSizes;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 
 /** A data server over tcp with a clock of its own; ticks when told, and can die without a word. */
 final class TestServer implements AutoCloseable {
@@ -35,6 +37,12 @@ final class TestServer implements AutoCloseable {
   }
 
   TestServer(Path directory, ManualClock clock, long dataSize) throws IOException {
+    this(directory, clock, dataSize, GROUPS, Runnable::run);
+  }
+
+  TestServer(
+      Path directory, ManualClock clock, long dataSize, GroupMapping groups, Executor blocking)
+      throws IOException {
     this.clock = clock;
     pool =
         Pool.openOrFormat(
@@ -64,8 +72,8 @@ final class TestServer implements AutoCloseable {
             store,
             log,
             pool.arenas(),
-            GROUPS,
-            Runnable::run,
+            groups,
+            blocking,
             16,
             () -> false);
     server.recover();
