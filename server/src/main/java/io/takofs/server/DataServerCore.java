@@ -303,7 +303,9 @@ final class DataServerCore {
     List<String> known = groups.known(user);
     if (known == null) {
       throw new TakoException(
-          Status.UNAVAILABLE, "the groups of " + user + " are being looked up; try again");
+          Status.UNAVAILABLE, "the groups of "
+              + user
+              + " are not known at the moment; try again, and see the server's log");
     }
     boolean superuser =
         !settings.permissionsEnabled()

@@ -13,12 +13,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Groups as the operating system knows them ({@code id -Gn}), kept for five minutes; users that the
- * configuration lists have the groups listed there.
+ * configuration lists have the groups listed there. When the system cannot be asked, nothing is kept.
  */
 public final class SystemGroups implements GroupMapping {
   private static final Logger LOG = LoggerFactory.getLogger(SystemGroups.class);
   private static final long KEEP_NS = TimeUnit.MINUTES.toNanos(5);
-  private static final long TIMEOUT_S = 5;
+  private static final int TIMEOUT_S = 5;
+
+  /** How {@code id} ends for a user it does not know, or a group without a name. */
+  private static final int NO_SUCH_USER = 1;
+
   private static final int CACHE_MAX = 10_000;
 
   /** Names that {@code id} cannot take for an option or a number. */
@@ -26,13 +30,25 @@ public final class SystemGroups implements GroupMapping {
 
   private final StaticGroups configured;
   private final Clock clock;
+  private final String tool;
+  private final int timeoutS;
   private final Map<String, Entry> cache = new ConcurrentHashMap<>();
 
   private record Entry(List<String> groups, long timeNs) {}
 
   public SystemGroups(StaticGroups configured, Clock clock) {
+    this(configured, clock, "id", TIMEOUT_S);
+  }
+
+  /**
+   * @param tool used like {@code id}
+   * @param timeoutS how long it may take
+   */
+  SystemGroups(StaticGroups configured, Clock clock, String tool, int timeoutS) {
     this.configured = configured;
     this.clock = clock;
+    this.tool = tool;
+    this.timeoutS = timeoutS;
   }
 
   @Override
@@ -51,6 +67,9 @@ public final class SystemGroups implements GroupMapping {
       return known;
     }
     List<String> groups = PLAIN_NAME.matcher(user).matches() ? ask(user) : List.of();
+    if (groups == null) {
+      return null; // Kept, it would deny the user for minutes what the next answer allows.
+    }
     if (cache.size() >= CACHE_MAX) {
       cache.clear();
     }
@@ -58,16 +77,21 @@ public final class SystemGroups implements GroupMapping {
     return groups;
   }
 
-  private static List<String> ask(String user) {
+  /** What the tool says, nothing for a user who does not exist; null when the tool failed. */
+  private List<String> ask(String user) {
     try {
       Process process =
-          new ProcessBuilder("id", "-Gn", "--", user)
+          new ProcessBuilder(tool, "-Gn", "--", user)
               .redirectError(ProcessBuilder.Redirect.DISCARD)
               .start();
       try {
-        if (!process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)) {
-          LOG.warn("id -Gn {} took more than {} s; the user has no groups", user, TIMEOUT_S);
-          return List.of();
+        if (!process.waitFor(timeoutS, TimeUnit.SECONDS)) {
+          LOG.warn("{} -Gn {} took more than {} s; asking again when needed", tool, user, timeoutS);
+          return null;
+        }
+        if (process.exitValue() > NO_SUCH_USER) {
+          LOG.warn("{} -Gn {} ended with {}; asking again", tool, user, process.exitValue());
+          return null;
         }
         String names =
             new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
@@ -76,11 +100,11 @@ public final class SystemGroups implements GroupMapping {
         process.destroyForcibly();
       }
     } catch (IOException e) {
-      LOG.warn("cannot ask for the groups of {}; the user has none", user, e);
-      return List.of();
+      LOG.warn("cannot ask for the groups of {}; asking again when needed", user, e);
+      return null;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return List.of();
+      return null;
     }
   }
 }

@@ -1,0 +1,79 @@
+package io.takofs.server.groups;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.base.Clock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is kept of the answers of a tool that does not always work. */
+@Timeout(60)
+class SystemGroupsTest {
+  @TempDir Path directory;
+  private Path tool;
+  private SystemGroups groups;
+
+  @BeforeEach
+  void create() {
+    tool = directory.resolve("id");
+    groups =
+        new SystemGroups(
+            new StaticGroups(Map.of("bob", List.of("staff"))), Clock.SYSTEM, tool.toString(), 1);
+  }
+
+  private void toolRuns(String script) throws IOException {
+    Files.writeString(tool, "#!/bin/sh\n" + script + "\n");
+    Files.setPosixFilePermissions(tool, PosixFilePermissions.fromString("rwx------"));
+  }
+
+  @Test
+  void shouldKeepWhatTheToolSays() throws IOException {
+    toolRuns("echo users wheel");
+    assertThat(groups.known("alice")).isNull();
+    assertThat(groups.resolve("alice")).containsExactly("users", "wheel");
+    toolRuns("echo others");
+    assertThat(groups.known("alice")).containsExactly("users", "wheel");
+    assertThat(groups.resolve("bob")).containsExactly("staff");
+  }
+
+  @Test
+  void shouldKeepThatAUserDoesNotExist() throws IOException {
+    toolRuns("echo no such user >&2; exit 1");
+    assertThat(groups.resolve("nobody-here")).isEmpty();
+    assertThat(groups.known("nobody-here")).isEmpty();
+    assertThat(groups.resolve("-rf")).isEmpty();
+    assertThat(groups.known("-rf")).isEmpty();
+  }
+
+  @Test
+  void shouldAskAgainAfterAToolThatCouldNotBeStarted() throws IOException {
+    assertThat(groups.resolve("alice")).isNull();
+    assertThat(groups.known("alice")).isNull();
+    toolRuns("echo users");
+    assertThat(groups.resolve("alice")).containsExactly("users");
+  }
+
+  @Test
+  void shouldAskAgainAfterAToolThatTookTooLong() throws IOException {
+    toolRuns("exec sleep 30");
+    assertThat(groups.resolve("alice")).isNull();
+    toolRuns("echo users");
+    assertThat(groups.resolve("alice")).containsExactly("users");
+  }
+
+  @Test
+  void shouldAskAgainAfterAToolThatDied() throws IOException {
+    toolRuns("echo us; kill -9 $$");
+    assertThat(groups.resolve("alice")).isNull();
+    toolRuns("echo users");
+    assertThat(groups.resolve("alice")).containsExactly("users");
+  }
+}
