@@ -46,6 +46,11 @@ final class DataConnections {
     }
   }
 
+  /** Connections of {@code clientId} that are not let go of: the present one, and earlier ones. */
+  synchronized int connections(long clientId) {
+    return pairs.getOrDefault(clientId, List.of()).size();
+  }
+
   /**
    * Whether {@code clientId} can not store any more in an extent that was taken from it at {@code
    * takenMs}. Connections made since do not count: on each new one a writer asks whether it still

@@ -42,6 +42,9 @@ import org.slf4j.LoggerFactory;
 public final class DataServer implements RpcHandler, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DataServer.class);
 
+  /** Data connections of one client at most, those included that it has not let go of. */
+  private static final int DATA_CONNECTIONS_MAX = 8;
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Clock clock;
   private final DataServerCore core;
@@ -271,6 +274,16 @@ public final class DataServer implements RpcHandler, AutoCloseable {
       core.checkDataConnection(clientId);
     } finally {
       lock.unlock();
+    }
+    int connections = dataConnections.connections(clientId);
+    if (connections >= DATA_CONNECTIONS_MAX) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "client "
+              + Long.toHexString(clientId)
+              + " still has the memory of "
+              + connections
+              + " earlier data connections mapped; it has to let go of them before the next one");
     }
   }
 

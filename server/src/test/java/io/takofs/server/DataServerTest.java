@@ -20,9 +20,11 @@ import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ReplyHandler;
 import io.takofs.transport.QueuePair;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -382,6 +384,41 @@ class DataServerTest {
       assertThat(second.state()).isEqualTo(QueuePair.State.CONNECTED);
       assertThat(others.state()).isEqualTo(QueuePair.State.CONNECTED);
     }
+  }
+
+  @Test
+  void shouldRefuseADataConnectionWhileTooManyEarlierOnesAreNotLetGoOf() throws Exception {
+    AtomicBoolean letGo = new AtomicBoolean();
+    try (TestClient hoarder = new TestClient(server, "mallory");
+        TestClient other = new TestClient(server, "alice")) {
+      long clientId = hoarder.session.getClientId();
+      for (int i = 0; i < 8; i++) {
+        server.server.checkDataConnection(clientId);
+        server.server.onDataConnected(clientId, pairThatIsRevokedWhen(letGo));
+      }
+      assertThatThrownBy(hoarder::connectData)
+          .hasMessageContaining("8 earlier")
+          .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
+      assertThat(other.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
+
+      letGo.set(true);
+      server.server.tick();
+      assertThat(hoarder.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
+    }
+  }
+
+  private static QueuePair pairThatIsRevokedWhen(AtomicBoolean letGo) {
+    return (QueuePair)
+        Proxy.newProxyInstance(
+            QueuePair.class.getClassLoader(),
+            new Class<?>[] {QueuePair.class},
+            (pair, method, arguments) ->
+                switch (method.getName()) {
+                  case "revoke" -> letGo.get();
+                  case "hashCode" -> System.identityHashCode(pair);
+                  case "equals" -> pair == arguments[0];
+                  default -> null;
+                });
   }
 
   @Test
