@@ -9,8 +9,8 @@ import java.util.List;
 
 /**
  * Answers {@code GetFile} with its path as the message. A path that begins with "hold" is answered
- * when {@link #release} is called, one that begins with "large" with more than a slot takes;
- * one that begins with "break" breaks the server.
+ * when {@link #release} is called, one that begins with "large" with more than a slot takes; one
+ * that begins with "break" breaks the server.
  */
 final class EchoServer implements RpcHandler, AutoCloseable {
   static final long EPOCH = 7;

@@ -225,7 +225,8 @@ abstract class RpcTests {
     for (int i = 0; i < 3; i++) {
       try (RpcClient unlucky = connect()) {
         TakoException failure =
-            catchThrowableOfType(() -> call(unlucky, "break", 10_000_000_000L), TakoException.class);
+            catchThrowableOfType(
+                () -> call(unlucky, "break", 10_000_000_000L), TakoException.class);
         assertThat(failure.status()).isEqualTo(Status.DISCONNECTED);
       }
       assertThat(call(client, "/a", LONG_NS).getMessage()).isEqualTo("/a");

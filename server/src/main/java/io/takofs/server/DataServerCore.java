@@ -303,7 +303,8 @@ final class DataServerCore {
     List<String> known = groups.known(user);
     if (known == null) {
       throw new TakoException(
-          Status.UNAVAILABLE, "the groups of "
+          Status.UNAVAILABLE,
+          "the groups of "
               + user
               + " are not known at the moment; try again, and see the server's log");
     }

@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Groups as the operating system knows them ({@code id -Gn}), kept for five minutes; users that the
- * configuration lists have the groups listed there. When the system cannot be asked, nothing is kept.
+ * configuration lists have the groups listed there. When the system cannot be asked, nothing is
+ * kept.
  */
 public final class SystemGroups implements GroupMapping {
   private static final Logger LOG = LoggerFactory.getLogger(SystemGroups.class);
