@@ -42,7 +42,7 @@ final class PlacementCheck {
         continue;
       }
       long end = extent.getOffset() + (long) extent.getCapacity();
-      if (from >= first && to <= end || from >= entry(first) && to <= entry(end)) {
+      if ((from >= first && to <= end) || (from >= entry(first) && to <= entry(end))) {
         return true;
       }
     }
