@@ -22,18 +22,21 @@ final class Backoff {
     this.nextNs = limits.minNs;
   }
 
-  /** Pauses; returns false, at once, when the deadline would pass meanwhile or has. */
+  /**
+   * Pauses; returns false, at once, when the deadline would pass meanwhile or has.
+   * Interrupts are put off.
+   */
   boolean sleep(long deadlineNs) {
     long pauseNs = nextNs / 2 + jitterNs(nextNs / 2 + 1);
     nextNs = Math.min(nextNs * 2, Math.max(limits.maxNs, limits.minNs));
     long end = clock.nanoTime() + pauseNs;
-    if (end - deadlineNs >= 0 || Thread.currentThread().isInterrupted()) {
+    if (end - deadlineNs >= 0) {
       return false;
     }
-    for (long left = pauseNs; left > 0; left = end - clock.nanoTime()) {
-      clock.parkNanos(this, left);
-      if (Thread.currentThread().isInterrupted()) {
-        return false;
+    try (Interrupts interrupts = new Interrupts()) {
+      for (long left = pauseNs; left > 0; left = end - clock.nanoTime()) {
+        interrupts.putOff();
+        clock.parkNanos(this, left);
       }
     }
     return true;

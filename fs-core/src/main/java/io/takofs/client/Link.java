@@ -45,7 +45,7 @@ final class Link implements AutoCloseable {
       synchronized (opening) {
         opened = zone;
         if (opened == null || !opened.isOpen()) {
-          opened = connection.openZone(terms, deadlineNs);
+          opened = openZone(deadlineNs);
           zone = opened;
         }
       }
@@ -57,6 +57,13 @@ final class Link implements AutoCloseable {
   DataZone openZone() {
     DataZone opened = zone;
     return opened != null && opened.isOpen() ? opened : null;
+  }
+
+  private DataZone openZone(long deadlineNs) throws TakoException {
+    try (Interrupts interrupts = new Interrupts()) {
+      interrupts.putOff(); // it would end the attempt, and each further one
+      return connection.openZone(terms, deadlineNs);
+    }
   }
 
   /** Notes a failure that nobody waits for. */

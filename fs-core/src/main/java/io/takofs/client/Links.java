@@ -84,14 +84,10 @@ final class Links {
     if (link != null && link.connection().isOpen()) {
       return link;
     }
-    try {
-      if (!connecting.tryLock(deadlineNs - clock.nanoTime(), TimeUnit.NANOSECONDS)) {
-        throw new TakoException(
-            Status.DEADLINE_EXCEEDED, what + ": no connection to the server in time");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new TakoException(Status.UNAVAILABLE, what + ": interrupted", e);
+    if (!Interrupts.await(
+        clock, deadlineNs, left -> connecting.tryLock(left, TimeUnit.NANOSECONDS))) {
+      throw new TakoException(
+          Status.DEADLINE_EXCEEDED, what + ": no connection to the server in time");
     }
     try {
       link = current;
@@ -112,20 +108,23 @@ final class Links {
     // Who was never connected learns soon that nobody is there.
     long patience =
         identity.get() == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
-    while (true) {
-      if (shut) {
-        throw new TakoException(Status.UNAVAILABLE, what + ": the client is closed");
-      }
-      try {
-        return connect(deadlineNs);
-      } catch (IOException e) {
-        if (!worthRetrying(e) || !pause.sleep(now + patience)) {
-          throw new TakoException(
-              e instanceof TakoException known ? known.status() : Status.UNAVAILABLE,
-              what + ": " + e.getMessage(),
-              e);
+    try (Interrupts interrupts = new Interrupts()) {
+      while (true) {
+        if (shut) {
+          throw new TakoException(Status.UNAVAILABLE, what + ": the client is closed");
         }
-        LOG.debug("connecting again to {}: {}", server(), e.getMessage());
+        interrupts.putOff(); // an attempt that one ended is made again
+        try {
+          return connect(deadlineNs);
+        } catch (IOException e) {
+          if (!worthRetrying(e) || !pause.sleep(now + patience)) {
+            throw new TakoException(
+                e instanceof TakoException known ? known.status() : Status.UNAVAILABLE,
+                what + ": " + e.getMessage(),
+                e);
+          }
+          LOG.debug("connecting again to {}: {}", server(), e.getMessage());
+        }
       }
     }
   }

@@ -132,13 +132,9 @@ final class RemoteZone implements DataZone {
   }
 
   private void acquireRoom(long deadlineNs) throws TakoException {
-    boolean acquired = false;
-    try {
-      acquired = room.tryAcquire(deadlineNs - clock.nanoTime(), TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new TakoException(Status.UNAVAILABLE, "interrupted before a transfer of file data", e);
-    }
+    boolean acquired =
+        Interrupts.await(
+            clock, deadlineNs, left -> room.tryAcquire(left, TimeUnit.NANOSECONDS));
     if (!acquired) {
       throw new TakoException(
           Status.DEADLINE_EXCEEDED, "transfers of file data did not end in time");

@@ -186,6 +186,28 @@ class SessionTest {
   }
 
   @Test
+  void shouldConnectInSpiteOfAnInterruptAndKeepIt() throws TakoException {
+    Thread.currentThread().interrupt();
+    client.mkdirs("/a");
+    assertThat(Thread.interrupted()).isTrue();
+
+    server.disconnectAll();
+    server.refuseConnections(5);
+    Thread.currentThread().interrupt();
+    client.mkdirs("/b");
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldTryAgainInSpiteOfAnInterruptAndKeepIt() throws TakoException {
+    server.beUnavailable(3);
+    Thread.currentThread().interrupt();
+    client.mkdirs("/a");
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
   void shouldAcknowledgeWhatIsOver() throws TakoException {
     for (int i = 0; i < 10; i++) {
       client.mkdirs("/" + i);

@@ -1,0 +1,43 @@
+package io.takofs.client;
+
+import io.takofs.base.Clock;
+
+/**
+ * Puts interrupts off: a call ends with its outcome or at its deadline, and the caller finds itself
+ * interrupted afterwards. Failing early instead would leave the outcome unknown.
+ *
+ * <p>Thread rule: made, used and closed by one thread.
+ */
+final class Interrupts implements AutoCloseable {
+  /** Waits so many nanoseconds at most; returns whether what was waited for came. */
+  interface TimedWait {
+    boolean await(long nanos) throws InterruptedException;
+  }
+
+  private boolean interrupted;
+
+  /** Ends the interruption of this thread, if it is interrupted, until this is closed. */
+  void putOff() {
+    interrupted |= Thread.interrupted();
+  }
+
+  /** Waits until the deadline, of {@code clock}, whoever interrupts. */
+  static boolean await(Clock clock, long deadlineNs, TimedWait wait) {
+    try (Interrupts interrupts = new Interrupts()) {
+      while (true) {
+        try {
+          return wait.await(deadlineNs - clock.nanoTime());
+        } catch (InterruptedException e) {
+          interrupts.interrupted = true;
+        }
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
