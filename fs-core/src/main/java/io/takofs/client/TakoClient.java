@@ -19,6 +19,7 @@ import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SetAttributes;
 import java.io.Closeable;
 import java.net.URI;
+import java.util.List;
 import java.util.concurrent.ThreadFactory;
 
 /**
@@ -91,6 +92,22 @@ public final class TakoClient implements Closeable {
   /** Who calls. */
   public String user() {
     return user;
+  }
+
+  /**
+   * Whether the server lets {@link #user} do anything: its own user, members of its supergroup, and
+   * everybody when it does not check permissions. Connects when there was no call yet.
+   */
+  public boolean isSuperuser() throws TakoException {
+    return session.link("connect", "").terms().getSuperuser();
+  }
+
+  /**
+   * The groups of {@link #user} as the server knows them, which are those that permissions are
+   * checked with. Connects when there was no call yet.
+   */
+  public List<String> groups() throws TakoException {
+    return List.copyOf(session.link("connect", "").terms().getGroupsList());
   }
 
   /**

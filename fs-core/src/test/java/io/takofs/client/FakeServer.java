@@ -78,6 +78,7 @@ final class FakeServer implements Connector {
   private int unavailable;
   private int stalled;
   private long lastAcknowledged;
+  private boolean superuser;
 
   /** A server with {@code arenaSize} bytes that grants extents of {@code extentSize}. */
   FakeServer(int arenaSize, int extentSize) {
@@ -115,6 +116,11 @@ final class FakeServer implements Connector {
   /** Breaks all connections. */
   synchronized void disconnectAll() {
     connections.forEach(connection -> connection.open = false);
+  }
+
+  /** Takes whoever connects from now on for a superuser. */
+  synchronized void trustEverybody() {
+    superuser = true;
   }
 
   /** How often an operation was executed. */
@@ -275,6 +281,8 @@ final class FakeServer implements Connector {
             Session.newBuilder()
                 .setClientId(id)
                 .setInlineMax(INLINE_MAX)
+                .setSuperuser(superuser)
+                .addGroups("people")
                 .setLeaseSoftLimitMs(LEASE_SOFT_LIMIT_MS)
                 .setSessionTtlMs(LEASE_SOFT_LIMIT_MS)
                 .addArenas(RemoteArena.newBuilder().setLength(arena.capacity())))

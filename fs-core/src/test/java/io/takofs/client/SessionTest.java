@@ -293,4 +293,22 @@ class SessionTest {
       impatient.append("/f").close();
     }
   }
+
+  @Test
+  void shouldSayWhomTheServerTakesItsUserFor() throws TakoException {
+    assertThat(client.isSuperuser()).isFalse();
+    assertThat(client.groups()).containsExactly("people");
+    server.trustEverybody();
+    server.disconnectAll();
+    assertThat(client.isSuperuser()).isTrue();
+    assertThat(server.sessionCount()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldAddUpWhatASummarySaysInParts() throws TakoException {
+    server.failNext(Fault.LOSE_REPLY);
+    ContentSummary sum = client.contentSummary("/tree");
+    assertThat(sum).isEqualTo(new ContentSummary(2 * 7, 2 * 7, 7, 3 * 2 * 7));
+    assertThat(server.executions(OperationCase.GET_CONTENT_SUMMARY)).isEqualTo(7);
+  }
 }

@@ -17,6 +17,8 @@ import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.security.AccessControlException;
 
 /**
  * What is there: statuses, listings, block locations, summaries. Paths are qualified.
@@ -118,7 +120,30 @@ final class StatusOperations {
     return new FsStatus(usage.capacity(), usage.used(), usage.free());
   }
 
-  boolean isSuperuser(String user) throws IOException {
-    return Call.to(new Path(uri), name -> client.serverStatus().getUser().equals(user));
+  /**
+   * Checks that the client's user may do what {@code mode} says with what is at {@code path}, as
+   * the server would.
+   *
+   * @throws AccessControlException when not
+   */
+  void access(Path path, FsAction mode) throws IOException {
+    FileStatus status = status(path);
+    boolean allowed =
+        Call.to(
+            path,
+            name ->
+                client.isSuperuser()
+                    || Statuses.granted(status, client.user(), client.groups()).implies(mode));
+    if (!allowed) {
+      throw new AccessControlException(
+          "user %s has no %s access to %s (owner %s, group %s, mode %s)"
+              .formatted(
+                  client.user(),
+                  mode,
+                  path,
+                  status.getOwner(),
+                  status.getGroup(),
+                  status.getPermission()));
+    }
   }
 }

@@ -2,10 +2,12 @@ package io.takofs.hadoop;
 
 import io.takofs.client.PathStatus;
 import java.net.URI;
+import java.util.Collection;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /** From the client's statuses to Hadoop's. */
@@ -25,6 +27,16 @@ final class Statuses {
         status.owner(),
         status.group(),
         path);
+  }
+
+  /** What the permission bits let a user do who is no superuser: the owner's, or the group's. */
+  static FsAction granted(FileStatus status, String user, Collection<String> groups) {
+    if (user.equals(status.getOwner())) {
+      return status.getPermission().getUserAction();
+    }
+    return groups.contains(status.getGroup())
+        ? status.getPermission().getGroupAction()
+        : status.getPermission().getOtherAction();
   }
 
   /** {@code status} with the places of its data. */

@@ -22,6 +22,7 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
+import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.Progressable;
@@ -178,6 +179,11 @@ public class TakoFs extends AbstractFileSystem {
       throws IOException {
     StatusOperations statuses = reading().statuses();
     return statuses.blocks(statuses.status(makeQualified(path)), start, length);
+  }
+
+  @Override
+  public void access(Path path, FsAction mode) throws IOException {
+    reading().statuses().access(makeQualified(path), mode);
   }
 
   @Override

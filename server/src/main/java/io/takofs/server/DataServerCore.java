@@ -255,6 +255,8 @@ final class DataServerCore {
             .setSessionTtlMs(settings.sessionTtl().toMillis())
             .clearArenas()
             .addAllArenas(arenas.getOrDefault(call.connection().transportName(), List.of()))
+            .setSuperuser(caller.getSuperuser())
+            .addAllGroups(caller.getGroupsList())
             .build();
     return reply.toBuilder().setSession(session).build();
   }

@@ -116,6 +116,24 @@ class DataServerTest {
   }
 
   @Test
+  void shouldSayWhomItTakesAUserFor() throws Exception {
+    try (TestClient root = new TestClient(server, TestServer.SUPERUSER);
+        TestClient carol = new TestClient(server, "carol");
+        TestClient bob = new TestClient(server, "bob")) {
+      assertThat(root.session.getSuperuser()).isTrue();
+      assertThat(carol.session.getSuperuser()).isTrue();
+      assertThat(carol.session.getGroupsList()).containsExactly("supergroup");
+      assertThat(bob.session.getSuperuser()).isFalse();
+      assertThat(bob.session.getGroupsList()).containsExactly("staff");
+      // It says so on every connection of a session.
+      carol.reconnect();
+      assertThat(carol.session.getSuperuser()).isTrue();
+      bob.reconnect();
+      assertThat(bob.session.getGroupsList()).containsExactly("staff");
+    }
+  }
+
+  @Test
   void shouldCheckPermissionsWithTheServersGroups() throws Exception {
     try (TestClient root = new TestClient(server, TestServer.SUPERUSER);
         TestClient bob = new TestClient(server, "bob");

@@ -22,8 +22,9 @@ import java.util.concurrent.Executor;
 final class TestServer implements AutoCloseable {
   static final String SUPERUSER = "root";
 
-  /** bob is in the group staff. */
-  static final StaticGroups GROUPS = new StaticGroups(Map.of("bob", List.of("staff")));
+  /** bob is in the group staff, carol a superuser. */
+  static final StaticGroups GROUPS =
+      new StaticGroups(Map.of("bob", List.of("staff"), "carol", List.of("supergroup")));
 
   final ManualClock clock;
   final DataServer server;
