@@ -7,7 +7,6 @@ import io.takofs.config.TakoConfig;
 import io.takofs.proto.Append;
 import io.takofs.proto.Create;
 import io.takofs.proto.Delete;
-import io.takofs.proto.GetContentSummary;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.GetServerStatus;
 import io.takofs.proto.GetUsage;
@@ -253,18 +252,14 @@ public final class TakoClient implements Closeable {
         Request.newBuilder().setRecoverLease(RecoverLease.newBuilder().setPath(path)));
   }
 
-  /** Sums up what is at and below {@code path}. */
+  /**
+   * Sums up what is at and below {@code path}, a bounded part of it a call. What exists all the
+   * while at one place is counted once; of what is made, renamed or deleted meanwhile some may be.
+   *
+   * @throws TakoException NOT_FOUND; PERMISSION_DENIED when a directory below may not be listed
+   */
   public ContentSummary contentSummary(String path) throws TakoException {
-    io.takofs.proto.ContentSummary sum =
-        session
-            .call(
-                "contentSummary",
-                path,
-                Request.newBuilder()
-                    .setGetContentSummary(GetContentSummary.newBuilder().setPath(path)))
-            .getContentSummary();
-    return new ContentSummary(
-        sum.getLength(), sum.getFileCount(), sum.getDirectoryCount(), sum.getSpaceConsumed());
+    return Summation.of(session, path);
   }
 
   // ---- data

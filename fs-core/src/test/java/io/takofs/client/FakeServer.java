@@ -4,6 +4,8 @@ import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.CommitExtents;
+import io.takofs.proto.ContentCursor;
+import io.takofs.proto.ContentSummary;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentMap;
 import io.takofs.proto.FileInfo;
@@ -301,6 +303,7 @@ final class FakeServer implements Connector {
       case COMMIT_EXTENTS -> commit(clientId, request.getCommitExtents());
       case GET_EXTENTS -> extents(request.getGetExtents());
       case GET_FILE -> stat(request.getGetFile().getPath());
+      case GET_CONTENT_SUMMARY -> sum(request.getGetContentSummary().getCursor());
       case TRUNCATE -> truncate(request.getTruncate());
       default -> Reply.newBuilder().setDone(true).build();
     };
@@ -405,6 +408,22 @@ final class FakeServer implements Connector {
     return file == null
         ? refuse(Status.NOT_FOUND, "no such file")
         : Reply.newBuilder().setFile(info(file)).build();
+  }
+
+  /** A part of a binary tree that is three deep: a directory with two files of a byte. */
+  private static Reply sum(ContentCursor cursor) {
+    ContentSummary.Builder part =
+        ContentSummary.newBuilder()
+            .setLength(2)
+            .setFileCount(2)
+            .setDirectoryCount(1)
+            .setSpaceConsumed(6);
+    if (cursor.getVisitedCount() < 2) {
+      for (String child : List.of("left", "right")) {
+        part.addRemaining(cursor.toBuilder().addVisited(ByteString.copyFromUtf8(child)));
+      }
+    }
+    return Reply.newBuilder().setContentSummary(part).build();
   }
 
   private Reply truncate(Truncate request) {

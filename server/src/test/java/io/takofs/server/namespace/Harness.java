@@ -301,9 +301,13 @@ final class Harness {
       return extents(GetExtents.newBuilder().setPath(path)).getExtentMap().getExtentsList();
     }
 
+    /** What the first call for a summary says: everything, when the tree is small. */
     Reply summary(String path) {
-      return query(
-          Request.newBuilder().setGetContentSummary(GetContentSummary.newBuilder().setPath(path)));
+      return summary(GetContentSummary.newBuilder().setPath(path));
+    }
+
+    Reply summary(GetContentSummary.Builder request) {
+      return query(Request.newBuilder().setGetContentSummary(request));
     }
   }
 
