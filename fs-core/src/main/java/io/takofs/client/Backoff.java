@@ -23,8 +23,8 @@ final class Backoff {
   }
 
   /**
-   * Pauses; returns false, at once, when the deadline would pass meanwhile or has.
-   * Interrupts are put off.
+   * Pauses; returns false, at once, when the deadline would pass meanwhile or has. Interrupts are
+   * put off.
    */
   boolean sleep(long deadlineNs) {
     long pauseNs = nextNs / 2 + jitterNs(nextNs / 2 + 1);

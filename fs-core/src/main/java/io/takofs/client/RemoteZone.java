@@ -133,8 +133,7 @@ final class RemoteZone implements DataZone {
 
   private void acquireRoom(long deadlineNs) throws TakoException {
     boolean acquired =
-        Interrupts.await(
-            clock, deadlineNs, left -> room.tryAcquire(left, TimeUnit.NANOSECONDS));
+        Interrupts.await(clock, deadlineNs, left -> room.tryAcquire(left, TimeUnit.NANOSECONDS));
     if (!acquired) {
       throw new TakoException(
           Status.DEADLINE_EXCEEDED, "transfers of file data did not end in time");
