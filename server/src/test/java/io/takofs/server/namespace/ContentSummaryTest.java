@@ -16,9 +16,13 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+/** A cursor that does not advance would be asked for ever. */
+@Timeout(30)
 class ContentSummaryTest {
   private static final int PAGE = ContentSummaryQuery.VISITS_MAX;
+  private static final int DIRECTORY = ContentSummaryQuery.DIRECTORY_VISITS;
 
   private final Harness server = new Harness();
   private final Harness.Client client = server.superuser();
@@ -61,7 +65,8 @@ class ContentSummaryTest {
     private void take(Reply reply) {
       assertThat(reply.getSerializedSize()).isLessThan(Layout.RPC_REPLY_SLOT_SIZE - 1024);
       ContentSummary part = reply.getContentSummary();
-      assertThat(part.getFileCount() + part.getDirectoryCount()).isLessThanOrEqualTo(PAGE);
+      assertThat(part.getFileCount() + DIRECTORY * part.getDirectoryCount())
+          .isLessThan(PAGE + DIRECTORY);
       files += part.getFileCount();
       directories += part.getDirectoryCount();
       length += part.getLength();
@@ -82,34 +87,33 @@ class ContentSummaryTest {
 
   @Test
   void shouldTakeAsManyCallsAsATreeIsLarge() {
-    files("/a", PAGE - 2);
+    files("/a", PAGE - DIRECTORY - 1);
     Summing page = Summing.all(client, "/a");
     assertThat(page.calls).isEqualTo(1);
-    assertThat(page.files).isEqualTo(PAGE - 2);
+    assertThat(page.files).isEqualTo(PAGE - DIRECTORY - 1);
     files("/b", 2 * PAGE);
     Summing pages = Summing.all(client, "/b");
     assertThat(pages.calls).isEqualTo(3);
     assertThat(pages.files).isEqualTo(2 * PAGE);
     assertThat(pages.directories).isEqualTo(1);
-    assertThat(Summing.all(client, "/").files).isEqualTo(3 * PAGE - 2);
+    assertThat(Summing.all(client, "/").files).isEqualTo(3 * PAGE - DIRECTORY - 1);
   }
 
   @Test
   void shouldCountEntriesOnceWhereverAPageEnds() {
-    files("/a/b", PAGE / 2);
-    // One entry more before the tree each time, so that pages end at each place within it.
+    int before = PAGE - 100;
+    files("/a/b", before);
     String[] names = {"a", "a!", "a-", "a.b", "a/x", "a/x/y", "a0", "b/c/d", "b-", "b/c.", "c"};
     for (String name : names) {
       client.mkdirs("/a/c/" + name);
       client.file("/a/c/" + name + "/f", 10);
     }
-    int directories = 16;
-    files("/a/b/more", PAGE / 2 - 2 * directories);
-    for (int i = 0; i < 3 * directories; i++) {
-      client.mkdirs("/a/a" + i);
+    // One file more each time, so that pages end at each place behind it.
+    for (int i = 0; i < 120; i++) {
+      client.create("/a/a" + i);
       Summing sum = Summing.all(client, "/a");
       assertThat(sum.length).as("with %s", i).isEqualTo(10L * names.length);
-      assertThat(sum.files).isEqualTo(PAGE - 2 * directories + names.length);
+      assertThat(sum.files).isEqualTo(before + names.length + i + 1);
       assertThat(sum.directories).isEqualTo(server.machine.directories() - 1);
     }
   }
@@ -137,15 +141,18 @@ class ContentSummaryTest {
 
   @Test
   void shouldSumUpManyDeepDirectoriesAndPagesInThem() {
-    String deep = "/a" + ("/" + "d".repeat(250)).repeat(16);
-    for (int i = 0; i < 3 * ContentSummaryQuery.CURSORS_MAX; i++) {
-      client.mkdirs(deep + "/" + i);
+    String name = "d".repeat(247);
+    String deep = "/a" + ("/" + name).repeat(15);
+    int count = 3 * ContentSummaryQuery.CURSORS_MAX;
+    for (int i = 0; i < count; i++) {
+      client.mkdirs("%s/%s%03d".formatted(deep, name, i));
+      client.file("%s/%s%03d/f".formatted(deep, name, i), 0);
     }
-    files(deep + "/x/y", PAGE + 10);
+    files(deep + "/" + name + "100/x/y", PAGE + 10);
     Summing sum = new Summing(client, "/a");
-    assertThat(sum.remaining.size()).isLessThanOrEqualTo(ContentSummaryQuery.CURSORS_MAX);
+    assertThat(sum.remaining.size()).isEqualTo(ContentSummaryQuery.CURSORS_MAX);
     sum.rest();
-    assertThat(sum.files).isEqualTo(PAGE + 10);
+    assertThat(sum.files).isEqualTo(PAGE + 10 + count);
     assertThat(sum.directories).isEqualTo(server.machine.directories() - 1);
   }
 
