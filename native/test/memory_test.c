@@ -180,6 +180,7 @@ int main(int argc, char **argv)
 	should_say_that_there_is_no_space(argv[1]);
 	should_open_only_regular_files(argv[1]);
 	should_lose_the_lock_with_its_process(argv[1]);
+	should_share_a_lock_with_those_that_only_share_it(argv[1]);
 	should_not_fault_who_uses_discarded_memory(argv[1]);
 	return 0;
 }

@@ -33,8 +33,8 @@ int tako_close(int fd);
 int tako_allocate(int fd, uint64_t length);
 
 enum tako_lock_operation {
-	TAKO_LOCK_TAKE = 0, /* exclusive; EAGAIN if another open file description holds it */
-	TAKO_LOCK_TEST = 1, /* 1 if another open file description holds or shares it, else 0 */
+	TAKO_LOCK_TAKE = 0,  /* exclusive; EAGAIN if another open file description holds it */
+	TAKO_LOCK_TEST = 1,  /* 1 if another open file description holds or shares it, else 0 */
 	TAKO_LOCK_SHARE = 2, /* with others that share it; EAGAIN if one holds it exclusively */
 };
 
