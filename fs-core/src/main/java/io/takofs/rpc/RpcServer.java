@@ -153,6 +153,7 @@ public final class RpcServer implements AutoCloseable {
 
     private Accept acceptData(ConnectionInfo peer) throws IOException {
       handler.checkDataConnection(peer.clientId());
+      releaseEndedDataConnections();
       ConnectionInfo ours =
           ConnectionInfo.ours(Layout.CONNECTION_DATA, peer.clientId(), epoch, 0, 0);
       Accept accept =
@@ -160,6 +161,18 @@ public final class RpcServer implements AutoCloseable {
               new QueuePairConfig(dataDomain, dataCompletions, dataCompletions, 1, 1), ours.pack());
       acceptedData.put(accept, peer.clientId());
       return accept;
+    }
+
+    /**
+     * Nothing completes on data connections, but where completions are polled, polling is what
+     * frees the places of those that were closed.
+     */
+    private void releaseEndedDataConnections() {
+      if (!eventDriven) {
+        synchronized (dataCompletions) {
+          dataCompletions.poll((pair, id, opcode, status, byteCount, immediate) -> {}, 1);
+        }
+      }
     }
 
     @Override

@@ -1,0 +1,63 @@
+package io.takofs.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.layout.Layout;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.Transport;
+import io.takofs.transport.shm.ShmTransport;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Connections to the data zone over shared memory, as many as a server sees in its life. */
+@Timeout(120)
+class ShmDataConnectionTest {
+  /** Closes data connections when their peers do. */
+  private static final class ClosingHandler implements RpcHandler {
+    @Override
+    public void onCalls(List<IncomingCall> calls) {}
+
+    @Override
+    public void onDisconnected(RpcConnection connection) {}
+
+    @Override
+    public void checkDataConnection(long clientId) {}
+
+    @Override
+    public void onDataConnected(long clientId, QueuePair pair) {}
+
+    @Override
+    public void onDataDisconnected(long clientId, QueuePair pair) {
+      pair.close();
+    }
+  }
+
+  @Test
+  void shouldTakeMoreDataConnectionsInItsLifeThanAtATime() throws Exception {
+    try (ShmTransport serving = ShmTransport.create();
+        ShmTransport calling = ShmTransport.create();
+        RpcServer server =
+            new RpcServer(
+                serving, new ClosingHandler(), serving.allocateProtectionDomain(), 7, 4)) {
+      Transport.Listener listener = serving.listen("", server.acceptor());
+      ProtectionDomain domain = calling.allocateProtectionDomain();
+      for (int i = 0; i < Layout.SHM_QUEUE_PAIRS + 64; i++) {
+        CompletionQueue completions = calling.createCompletionQueue(1);
+        QueuePair pair =
+            calling.connect(
+                listener.endpoint(),
+                new QueuePairConfig(domain, completions, completions, 1, 0),
+                ConnectionInfo.ours(Layout.CONNECTION_DATA, 1, 7, 0, 0).pack(),
+                TimeUnit.SECONDS.toNanos(20));
+        assertThat(pair.state()).isEqualTo(QueuePair.State.CONNECTED);
+        pair.close();
+        completions.close();
+      }
+    }
+  }
+}
