@@ -247,17 +247,25 @@ public final class RpcServer implements AutoCloseable {
       return total;
     }
 
-    /**
-     * Nobody knows which calls a handler that fails has answered: their connections end, so that
-     * they are sent again, and the others are served on.
-     */
     private void handle(List<IncomingCall> calls) {
       try {
         handler.onCalls(calls);
-      } catch (RuntimeException | Error e) {
+      } catch (RuntimeException e) {
         LOG.error("{} calls failed; their connections end", calls.size(), e);
-        calls.forEach(call -> call.connection().end("the server failed: " + e));
+        endAll(calls, e);
+      } catch (Error e) {
+        // Whoever runs the thread decides whether it can go on.
+        endAll(calls, e);
+        throw e;
       }
+    }
+
+    /**
+     * Nobody knows which calls a handler that fails has answered: all are sent again over another
+     * connection.
+     */
+    private void endAll(List<IncomingCall> calls, Throwable why) {
+      calls.forEach(call -> call.connection().end("the server failed: " + why));
     }
 
     private void onCompletion(

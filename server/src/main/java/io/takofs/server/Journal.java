@@ -67,6 +67,23 @@ final class Journal {
   Reply execute(LogEntry entry) throws TakoException {
     checkUsable();
     ByteBuffer payload = entry.toByteString().asReadOnlyByteBuffer();
+    lastReply = null;
+    try {
+      propose(payload);
+      log.poll(this::apply);
+    } catch (Error e) {
+      // The log may have a part of the entry, so nothing may be written behind it.
+      failure = "a log entry could not be written: " + e;
+      throw e;
+    }
+    checkUsable();
+    if (log.appendedBytes() - checkpointedBytes >= checkpointBytes || store.checkpointWanted()) {
+      beginCheckpoint();
+    }
+    return lastReply;
+  }
+
+  private void propose(ByteBuffer payload) throws TakoException {
     try {
       log.propose(payload);
     } catch (TakoException e) {
@@ -76,13 +93,6 @@ final class Journal {
       checkpoint();
       log.propose(payload.rewind());
     }
-    lastReply = null;
-    log.poll(this::apply);
-    checkUsable();
-    if (log.appendedBytes() - checkpointedBytes >= checkpointBytes || store.checkpointWanted()) {
-      beginCheckpoint();
-    }
-    return lastReply;
   }
 
   private void apply(long index, ByteBuffer payload) {
