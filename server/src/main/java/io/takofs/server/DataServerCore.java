@@ -199,7 +199,7 @@ final class DataServerCore {
       throw new TakoException(
           Status.MALFORMED, "a call that changes something carries no number; numbers begin at 1");
     }
-    if (!asked.hasOpenSession()) {
+    if (StateMachine.isRecorded(asked)) {
       Reply recorded = machine.recorded(clientId, sequence, asked);
       if (recorded != null) {
         return recorded;

@@ -112,9 +112,12 @@ public final class StateMachine {
 
   /** Whether the reply is kept; what opens or ends a session can be done twice. */
   private static boolean isRecorded(LogEntry entry) {
-    return entry.hasRequest()
-        && !entry.getRequest().hasOpenSession()
-        && !entry.getRequest().hasCloseSession();
+    return entry.hasRequest() && isRecorded(entry.getRequest());
+  }
+
+  /** Whether the reply to a mutation is kept under the call's number. */
+  public static boolean isRecorded(Request request) {
+    return !request.hasOpenSession() && !request.hasCloseSession();
   }
 
   /** Executes and makes the changes, with the recorded result, or undoes everything. */
