@@ -35,10 +35,9 @@ final class DataConnections {
   /** A connection and when it was made, before the client knew of it. */
   private record Connected(QueuePair pair, long sinceMs) {}
 
-  /** A client has one connection at a time: the earlier ones end. */
+  /** A client has one connection at a time, and the others end if it should have more. */
   synchronized void add(long clientId, QueuePair pair, long nowMs) {
     List<Connected> mine = pairs.computeIfAbsent(clientId, id -> new ArrayList<>());
-    // What the client still had under way through earlier ones it sends again through this one.
     mine.forEach(earlier -> ended.add(earlier.pair));
     mine.add(new Connected(pair, nowMs));
     if (maybeFormerPeers) {
@@ -46,9 +45,9 @@ final class DataConnections {
     }
   }
 
-  /** Connections of {@code clientId} that are not let go of: the present one, and earlier ones. */
-  synchronized int connections(long clientId) {
-    return pairs.getOrDefault(clientId, List.of()).size();
+  /** Whether something may still arrive through a connection of {@code clientId}. */
+  synchronized boolean isConnected(long clientId) {
+    return pairs.containsKey(clientId);
   }
 
   /**

@@ -42,9 +42,6 @@ import org.slf4j.LoggerFactory;
 public final class DataServer implements RpcHandler, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DataServer.class);
 
-  /** Data connections of one client at most, those included that it has not let go of. */
-  private static final int DATA_CONNECTIONS_MAX = 8;
-
   private final ReentrantLock lock = new ReentrantLock();
   private final Clock clock;
   private final DataServerCore core;
@@ -275,22 +272,22 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     } finally {
       lock.unlock();
     }
-    int connections = dataConnections.connections(clientId);
-    if (connections >= DATA_CONNECTIONS_MAX) {
+    // What was under way through an earlier connection is sent again through this one, so nothing
+    // may arrive there any more.
+    dataConnections.fence(clientId);
+    dataConnections.revokeEnded();
+    if (dataConnections.isConnected(clientId)) {
       throw new TakoException(
           Status.UNAVAILABLE,
-          "client "
+          "an earlier connection of client "
               + Long.toHexString(clientId)
-              + " still has the memory of "
-              + connections
-              + " earlier data connections mapped; it has to let go of them before the next one");
+              + " to the data zone has not ended yet: it still has the memory; try again");
     }
   }
 
   @Override
   public void onDataConnected(long clientId, QueuePair pair) {
     dataConnections.add(clientId, pair, clock.currentTimeMillis());
-    dataConnections.revokeEnded();
   }
 
   /** The pair stays until it can be fenced: its peer may still have the memory mapped. */

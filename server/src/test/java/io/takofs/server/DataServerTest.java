@@ -405,22 +405,19 @@ class DataServerTest {
   }
 
   @Test
-  void shouldRefuseADataConnectionWhileTooManyEarlierOnesAreNotLetGoOf() throws Exception {
+  void shouldRefuseADataConnectionWhileAnEarlierOneIsNotLetGoOf() throws Exception {
     AtomicBoolean letGo = new AtomicBoolean();
     try (TestClient hoarder = new TestClient(server, "mallory");
         TestClient other = new TestClient(server, "alice")) {
       long clientId = hoarder.session.getClientId();
-      for (int i = 0; i < 8; i++) {
-        server.server.checkDataConnection(clientId);
-        server.server.onDataConnected(clientId, pairThatIsRevokedWhen(letGo));
-      }
+      server.server.checkDataConnection(clientId);
+      server.server.onDataConnected(clientId, pairThatIsRevokedWhen(letGo));
       assertThatThrownBy(hoarder::connectData)
-          .hasMessageContaining("8 earlier")
+          .hasMessageContaining("earlier connection")
           .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
       assertThat(other.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
 
       letGo.set(true);
-      server.server.tick();
       assertThat(hoarder.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
     }
   }
