@@ -231,5 +231,6 @@ final class RemoteSink implements ExtentSink {
         chunk.transfer.whenOver(() -> staging.release(chunk.region));
       }
     }
+    posted.clear(); // closing again must not release them again
   }
 }
