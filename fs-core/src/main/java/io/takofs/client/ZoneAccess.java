@@ -175,7 +175,10 @@ final class ZoneAccess {
               + (lastFailure.isEmpty() ? "" : "; the last one failed: " + lastFailure),
           null);
     }
-    session.clock().parkNanos(this, PAUSE_NS);
+    try (Interrupts interrupts = new Interrupts()) {
+      interrupts.putOff();
+      session.clock().parkNanos(this, PAUSE_NS);
+    }
   }
 
   /**

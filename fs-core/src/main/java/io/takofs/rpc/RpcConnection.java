@@ -156,6 +156,9 @@ public final class RpcConnection {
     if (damage != null) {
       return damage;
     }
+    if (header.epoch() != epoch) {
+      return "it is for epoch " + header.epoch() + " and this is " + epoch;
+    }
     try {
       Request request =
           Request.parser()

@@ -333,6 +333,16 @@ abstract class RpcTests {
   }
 
   @Test
+  void shouldEndTheConnectionOfAMessageForAnotherIncarnation() throws Exception {
+    RawPeer peer = new RawPeer(calling, server.endpoint());
+    int size = RpcMessage.encode(peer.message(), 11, 5, EchoServer.EPOCH - 1, request("/x"));
+    peer.send(peer.slotAddress(0), peer.server.rkey(), size, imm(Immediate.REQUEST, 1, 0, size));
+    await(() -> !peer.isConnected(), () -> "still connected");
+    assertThat(peer.answered()).isZero();
+    peer.close();
+  }
+
+  @Test
   void shouldSurviveRandomMutationsOfValidMessages() throws Exception {
     long seed = System.nanoTime();
     System.out.println("seed " + seed);
@@ -380,14 +390,14 @@ abstract class RpcTests {
     random.nextBytes(text);
     Request valid = request("/fuzz" + new String(text, StandardCharsets.ISO_8859_1));
     ByteBuffer bytes = peer.message();
-    int size = RpcMessage.encode(bytes, 11, 5, 0, valid);
+    int size = RpcMessage.encode(bytes, 11, 5, EchoServer.EPOCH, valid);
     int changes = random.nextInt(4);
     for (int change = 0; change < changes; change++) {
       int at = Layout.RPC_HEADER_SIZE + random.nextInt(size - Layout.RPC_HEADER_SIZE);
       bytes.put(at, (byte) random.nextInt());
     }
     if (random.nextInt(20) > 0) {
-      new RpcHeader().wrap(bytes).seal(size - Layout.RPC_HEADER_SIZE, 11, 5, 0);
+      new RpcHeader().wrap(bytes).seal(size - Layout.RPC_HEADER_SIZE, 11, 5, EchoServer.EPOCH);
     }
     int immediate = imm(Immediate.REQUEST, generation, slot, size);
     if (random.nextInt(20) == 0) {
@@ -401,7 +411,7 @@ abstract class RpcTests {
   }
 
   private static void sendValid(RawPeer peer, int slot, int generation) {
-    int size = RpcMessage.encode(peer.message(), 11, 5, 0, request("/x"));
+    int size = RpcMessage.encode(peer.message(), 11, 5, EchoServer.EPOCH, request("/x"));
     peer.send(
         peer.slotAddress(0),
         peer.server.rkey(),
@@ -410,13 +420,13 @@ abstract class RpcTests {
   }
 
   private static void hold(RawPeer peer, int generation) {
-    int size = RpcMessage.encode(peer.message(), 11, 5, 0, request("hold"));
+    int size = RpcMessage.encode(peer.message(), 11, 5, EchoServer.EPOCH, request("hold"));
     peer.send(
         peer.slotAddress(0), peer.server.rkey(), size, imm(Immediate.REQUEST, generation, 0, size));
   }
 
   private static void corrupt(RawPeer peer, int offset) {
-    int size = RpcMessage.encode(peer.message(), 11, 5, 0, request("/x"));
+    int size = RpcMessage.encode(peer.message(), 11, 5, EchoServer.EPOCH, request("/x"));
     peer.message().put(offset, (byte) (peer.message().get(offset) ^ 4));
     peer.send(peer.slotAddress(0), peer.server.rkey(), size, imm(Immediate.REQUEST, 1, 0, size));
   }
