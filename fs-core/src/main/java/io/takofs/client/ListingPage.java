@@ -10,7 +10,7 @@ import io.takofs.proto.Status;
  * <p>Thread rule: immutable.
  */
 final class ListingPage {
-  private final String prefix;
+  private final String path;
   private final Listing listing;
 
   /**
@@ -20,7 +20,7 @@ final class ListingPage {
    * @throws TakoException MALFORMED when the columns do not fit each other
    */
   ListingPage(String path, Listing listing) throws TakoException {
-    this.prefix = path.endsWith("/") ? path : path + "/";
+    this.path = path;
     this.listing = listing;
     int size = size();
     boolean whole =
@@ -57,8 +57,11 @@ final class ListingPage {
   }
 
   PathStatus get(int entry) {
+    String name = name(entry);
+    int end = name.isEmpty() ? path.lastIndexOf('/') : 0; // a file that was listed itself
     return new PathStatus(
-        prefix + name(entry),
+        name.isEmpty() ? path.substring(0, Math.max(end, 1)) : path,
+        name.isEmpty() ? path.substring(end + 1) : name,
         listing.getIds(entry),
         listing.getDirectories(entry),
         listing.getLengths(entry),

@@ -6,7 +6,8 @@ import io.takofs.proto.FileType;
 /**
  * What a path names: a file or a directory.
  *
- * @param path absolute
+ * @param parent absolute path of the directory it is in; empty for the root
+ * @param name last element of its path; empty for the root
  * @param id of the inode; stays the same when it is renamed, never used again
  * @param directory whether it is one, else a file
  * @param length committed bytes; 0 for a directory
@@ -21,7 +22,8 @@ import io.takofs.proto.FileType;
  * @param version changes with every commit
  */
 public record PathStatus(
-    String path,
+    String parent,
+    String name,
     long id,
     boolean directory,
     long length,
@@ -36,8 +38,11 @@ public record PathStatus(
     long version) {
 
   static PathStatus of(String path, FileInfo info) {
+    int end = path.lastIndexOf('/');
+    String name = path.substring(end + 1);
     return new PathStatus(
-        path,
+        end > 0 || name.isEmpty() ? path.substring(0, end) : "/",
+        name,
         info.getId(),
         info.getType() == FileType.DIRECTORY,
         info.getLength(),
@@ -52,8 +57,8 @@ public record PathStatus(
         info.getVersion());
   }
 
-  /** Last element of the path; empty for the root. */
-  public String name() {
-    return path.substring(path.lastIndexOf('/') + 1);
+  /** Its absolute path. */
+  public String path() {
+    return parent.equals("/") ? "/" + name : parent + "/" + name;
   }
 }

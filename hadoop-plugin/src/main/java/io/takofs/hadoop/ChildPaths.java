@@ -32,10 +32,30 @@ final class ChildPaths {
       return new Path(uri(base, base.getPath() + name));
     }
     try {
-      return new Path(base.resolve(new URI(null, null, name, null)));
+      // Quoting what needs none takes as long as parsing it.
+      URI relative = isPlain(name) ? new URI(name) : new URI(null, null, name, null);
+      return new Path(base.resolve(relative));
     } catch (URISyntaxException e) {
       throw new IllegalArgumentException("'" + name + "' in " + directory, e);
     }
+  }
+
+  /** Whether it stands for itself in a URI; most names do. */
+  private static boolean isPlain(String name) {
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      boolean plain =
+          (c >= 'a' && c <= 'z')
+              || (c >= '0' && c <= '9')
+              || (c >= 'A' && c <= 'Z')
+              || c == '-'
+              || c == '_'
+              || c == '.';
+      if (!plain) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static URI uri(URI server, String path) {

@@ -50,6 +50,7 @@ final class StatusOperations {
   /** The entries of a directory, or a file itself; a call a page. */
   RemoteIterator<FileStatus> iterate(Path path) throws IOException {
     DirectoryIterator entries = Call.to(path, client::list);
+    String directory = PathNames.of(path);
     ChildPaths children = new ChildPaths(path);
     return new RemoteIterator<>() {
       @Override
@@ -67,8 +68,9 @@ final class StatusOperations {
           throw new NoSuchElementException("no more entries in " + path);
         }
         PathStatus entry = entries.next();
-        String name = entry.name();
-        return Statuses.of(name.isEmpty() ? path : children.of(name), entry);
+        boolean child =
+            entry.parent().equals(directory); // else it is a file that was listed itself
+        return Statuses.of(child ? children.of(entry.name()) : path, entry);
       }
     };
   }

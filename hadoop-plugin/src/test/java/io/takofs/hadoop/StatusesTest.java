@@ -19,7 +19,7 @@ class StatusesTest {
 
   private static FileStatus status(boolean directory, long length) {
     PathStatus status =
-        new PathStatus("/a", 7, directory, length, 01751, "me", "us", 10, 20, 3, 100, false, 1);
+        new PathStatus("/", "a", 7, directory, length, 01751, "me", "us", 10, 20, 3, 100, false, 1);
     return Statuses.of(new Path("tako://host:7420/a"), status);
   }
 

@@ -1,5 +1,8 @@
 package io.takofs.server.codec;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -9,6 +12,11 @@ import java.util.Arrays;
  * <p>Thread rule: one thread.
  */
 public final class ByteReader {
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
   private final byte[] bytes;
   private int position;
 
@@ -35,12 +43,16 @@ public final class ByteReader {
 
   /** Next four bytes. */
   public int u32() {
-    return u16() << 16 | u16();
+    int value = (int) INT.get(bytes, position);
+    position += Integer.BYTES;
+    return value;
   }
 
   /** Next eight bytes. */
   public long u64() {
-    return (long) u32() << 32 | (u32() & 0xffff_ffffL);
+    long value = (long) LONG.get(bytes, position);
+    position += Long.BYTES;
+    return value;
   }
 
   /** Next variable-length number. */
@@ -64,6 +76,14 @@ public final class ByteReader {
   /** Next bytes with their length before them. */
   public byte[] sized() {
     return raw((int) variable());
+  }
+
+  /** Next name of a user or group with its length before it. */
+  public String name() {
+    int length = (int) variable();
+    String name = NamePool.get(bytes, position, length);
+    position += length;
+    return name;
   }
 
   /** All that is left. */

@@ -67,8 +67,8 @@ final class Inode {
     inode.hasExtents = (flags & EXTENTS) != 0;
     inode.id = in.u64();
     inode.permission = in.u16();
-    inode.owner = new String(in.sized(), UTF_8);
-    inode.group = new String(in.sized(), UTF_8);
+    inode.owner = in.name();
+    inode.group = in.name();
     inode.modificationMs = in.signed();
     inode.accessMs = inode.modificationMs + in.signed();
     if (!inode.directory) {

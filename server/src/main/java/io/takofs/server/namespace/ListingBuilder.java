@@ -1,7 +1,7 @@
 package io.takofs.server.namespace;
 
-import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.UnsafeByteOperations;
 import io.takofs.proto.Listing;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,6 +21,10 @@ final class ListingBuilder {
   private final Map<String, Integer> principals = new HashMap<>();
   private final int limit;
   private int room;
+  private String lastOwner;
+  private String lastGroup;
+  private int lastOwnerIndex;
+  private int lastGroupIndex;
 
   /**
    * An empty page.
@@ -35,8 +39,8 @@ final class ListingBuilder {
 
   /** Adds an entry; false, and the page says that there is more, when it does not fit. */
   boolean add(byte[] name, Inode inode, long modificationMs) {
-    int owner = principal(inode.owner);
-    int group = principal(inode.group);
+    int owner = ownerOf(inode);
+    int group = groupOf(inode);
     room -=
         STRING_OVERHEAD
             + name.length
@@ -56,7 +60,7 @@ final class ListingBuilder {
       return false;
     }
     listing
-        .addNamesBytes(ByteString.copyFrom(name))
+        .addNamesBytes(UnsafeByteOperations.unsafeWrap(name)) // nobody changes it
         .addDirectories(inode.directory)
         .addUnderConstruction(inode.open)
         .addIds(inode.id)
@@ -70,6 +74,23 @@ final class ListingBuilder {
         .addBlockSizes(inode.blockSize)
         .addVersions(inode.version);
     return true;
+  }
+
+  /** Most entries of a directory have the owner and group of the one before. */
+  private int ownerOf(Inode inode) {
+    if (!inode.owner.equals(lastOwner)) {
+      lastOwner = inode.owner;
+      lastOwnerIndex = principal(lastOwner);
+    }
+    return lastOwnerIndex;
+  }
+
+  private int groupOf(Inode inode) {
+    if (!inode.group.equals(lastGroup)) {
+      lastGroup = inode.group;
+      lastGroupIndex = principal(lastGroup);
+    }
+    return lastGroupIndex;
   }
 
   private int principal(String name) {
