@@ -94,6 +94,11 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
+  /** The command line, bin/tako. */
+  static String launcher() {
+    return ROOT.resolve("bin/tako").toString();
+  }
+
   /**
    * What a server that does not start says.
    *
@@ -109,7 +114,7 @@ public final class ServerProcess implements AutoCloseable {
    */
   public static Refusal refusal(List<String> launcher, String... settings) throws Exception {
     List<String> command = new ArrayList<>(launcher);
-    command.addAll(List.of(ROOT.resolve("bin/tako").toString(), "server"));
+    command.addAll(List.of(launcher(), "server"));
     command.add("-Dfs.tako.server.port=0");
     for (String setting : settings) {
       command.add("-D" + setting);
@@ -138,7 +143,7 @@ public final class ServerProcess implements AutoCloseable {
     Path uriFile = directory.resolve("uri");
     Files.deleteIfExists(uriFile);
     List<String> command = new ArrayList<>();
-    command.add(ROOT.resolve("bin/tako").toString());
+    command.add(launcher());
     command.add("server");
     settings.forEach((key, value) -> command.add("-D" + key + "=" + value));
     command.add("--uri-file=" + uriFile);

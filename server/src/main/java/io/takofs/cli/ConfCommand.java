@@ -22,17 +22,15 @@ final class ConfCommand implements Callable<Integer> {
       arity = "0..1",
       paramLabel = "URI",
       description = "tako://host:port; without it the server that `tako dev` started.")
-  private URI uri;
+  private String uri;
 
   @Option(names = "--path", description = "Print the configuration directory of `tako dev`.")
   private boolean path;
 
   @Override
   public Integer call() throws Exception {
-    String text =
-        path
-            ? dev.configuration() + System.lineSeparator()
-            : CoreSite.xml(uri != null ? uri : dev.uri());
+    URI server = uri != null ? Location.serverOf(uri) : dev.uri();
+    String text = path ? dev.configuration() + System.lineSeparator() : CoreSite.xml(server);
     spec.commandLine().getOut().print(text);
     spec.commandLine().getOut().flush();
     return 0;

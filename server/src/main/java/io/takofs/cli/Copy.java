@@ -1,6 +1,7 @@
 package io.takofs.cli;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.CreateOptions;
 import io.takofs.client.DirectoryIterator;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
@@ -89,9 +90,34 @@ final class Copy {
 
   private void putStream(InputStream in, String name, long length, String target)
       throws IOException {
-    try (OutputStream out = client.create(target, FsCommand.options(force));
-        Progress progress = new Progress(name, length)) {
-      transfer(in, out, progress);
+    if (!force && find(client, target).isPresent()) {
+      throw new IOException(target + " exists: use -f to replace it");
+    }
+    // Under another name until it is whole: what is seen under its own is never half a file.
+    int nameAt = target.lastIndexOf('/') + 1;
+    String partial = target.substring(0, nameAt) + "." + target.substring(nameAt) + "._COPYING_";
+    boolean copied = false;
+    try {
+      try (OutputStream out = client.create(partial, CreateOptions.DEFAULT.withOverwrite(true));
+          Progress progress = new Progress(name, length)) {
+        transfer(in, out, progress);
+      }
+      client.rename(partial, target, force);
+      copied = true;
+    } finally {
+      if (!copied) {
+        remove(partial);
+      }
+    }
+  }
+
+  private void remove(String partial) {
+    try {
+      client.delete(partial, false);
+    } catch (TakoException e) {
+      if (e.status() != Status.NOT_FOUND) {
+        System.err.println("tako: " + partial + " is left behind: " + e.getMessage());
+      }
     }
   }
 

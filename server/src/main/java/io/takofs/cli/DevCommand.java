@@ -31,7 +31,9 @@ final class DevCommand implements Callable<Integer> {
   @Option(
       names = "--pool-size",
       defaultValue = "1g",
-      description = "Memory for file data (default: ${DEFAULT-VALUE}).")
+      description =
+          "Memory of a new pool: about an eighth for metadata and log, the rest for file data"
+              + " (default: ${DEFAULT-VALUE}).")
   private String poolSize;
 
   @Option(names = "--pool", description = "Directory of the pool (default: on /dev/shm).")

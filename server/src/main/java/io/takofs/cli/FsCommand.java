@@ -1,12 +1,14 @@
 package io.takofs.cli;
 
 import io.takofs.client.ContentSummary;
-import io.takofs.client.CreateOptions;
 import io.takofs.client.DirectoryIterator;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Instant;
@@ -98,13 +100,14 @@ final class FsCommand implements Runnable {
   int cat(
       @Mixin Location location, @Parameters(arity = "1..*", paramLabel = "PATH") List<String> paths)
       throws IOException {
+    // System.out would keep a failure to itself, and a full disk lose what follows.
+    OutputStream out = new FileOutputStream(FileDescriptor.out);
     for (String text : paths) {
       try (TakoClient client = location.client(location.server(text));
           InputStream in = client.open(Location.path(text))) {
-        in.transferTo(System.out);
+        in.transferTo(out);
       }
     }
-    System.out.flush();
     return 0;
   }
 
@@ -223,10 +226,5 @@ final class FsCommand implements Runnable {
 
   private PrintWriter out() {
     return spec.commandLine().getOut();
-  }
-
-  /** What {@code put} makes new files with. */
-  static CreateOptions options(boolean force) {
-    return CreateOptions.DEFAULT.withOverwrite(force);
   }
 }

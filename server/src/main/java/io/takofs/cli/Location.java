@@ -5,33 +5,53 @@ import io.takofs.client.TakoClient;
 import io.takofs.config.TakoConfig;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which server a command talks to: that of a path's URI, of --fs, or of {@code tako dev}. */
 final class Location {
+  private static final String SCHEME = "tako://";
+  private static final int PORT_MAX = 65535;
+
   @Mixin private DevDirectory dev;
 
   @Option(
       names = "--fs",
       paramLabel = "URI",
       description = "File system of paths without one (default: TAKO_URI, else `tako dev`'s).")
-  private URI fileSystem;
+  private String fileSystem;
 
   @Option(names = "--user", description = "Who calls (default: the login name).")
   private String user = System.getProperty("user.name");
 
   /** The server that {@code text}, a URI with a path or a path alone, belongs to. */
   URI server(String text) throws IOException {
-    if (text != null && text.startsWith("tako://")) {
-      URI uri = URI.create(text.replace(" ", "%20"));
-      return URI.create("tako://" + uri.getAuthority());
+    if (text != null && text.contains("://")) {
+      return serverOf(text);
     }
     if (fileSystem != null) {
-      return fileSystem;
+      return serverOf(fileSystem);
     }
     String environment = System.getenv("TAKO_URI");
-    return environment != null ? URI.create(environment) : dev.uri();
+    return environment != null ? serverOf(environment) : dev.uri();
+  }
+
+  /** The server that a URI names, without the URI's path. */
+  static URI serverOf(String text) throws IOException {
+    if (text.startsWith(SCHEME)) {
+      int slash = text.indexOf('/', SCHEME.length());
+      String authority = text.substring(SCHEME.length(), slash < 0 ? text.length() : slash);
+      try {
+        URI uri = new URI(SCHEME + authority).parseServerAuthority();
+        if (uri.getHost() != null && uri.getUserInfo() == null && uri.getPort() <= PORT_MAX) {
+          return uri;
+        }
+      } catch (URISyntaxException e) {
+        // Said below.
+      }
+    }
+    throw new IOException("'" + text + "' names no server: write tako://host:port");
   }
 
   /** A client of that server. */
@@ -42,8 +62,8 @@ final class Location {
   /** The path part of {@code text}, absolute, without an ending slash. */
   static String path(String text) throws IOException {
     String path = text;
-    if (text.startsWith("tako://")) {
-      int slash = text.indexOf('/', "tako://".length());
+    if (text.startsWith(SCHEME)) {
+      int slash = text.indexOf('/', SCHEME.length());
       path = slash < 0 ? "/" : text.substring(slash);
     }
     if (!path.startsWith("/")) {

@@ -30,7 +30,7 @@ final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    URI server = location.server(uri);
+    URI server = uri == null ? location.server(null) : Location.serverOf(uri);
     try (TakoClient client = location.client(server)) {
       ServerStatus status = client.serverStatus();
       String verdict = client.transportVerdict();
@@ -45,9 +45,15 @@ final class StatusCommand implements Callable<Integer> {
     return 0;
   }
 
+  private static String uptime(Duration up) {
+    String clock =
+        "%02d:%02d:%02d".formatted(up.toHoursPart(), up.toMinutesPart(), up.toSecondsPart());
+    return up.toDays() == 0 ? clock : up.toDays() + " days " + clock;
+  }
+
   private static void print(PrintWriter out, URI server, String verdict, ServerStatus status) {
     out.println("server       " + server + ", version " + status.getVersion());
-    out.println("up           " + Duration.ofSeconds(status.getUptimeMs() / 1000));
+    out.println("up           " + uptime(Duration.ofMillis(status.getUptimeMs())));
     out.println("transport    " + verdict);
     out.printf(
         "pool         %s used, %s free of %s%n",

@@ -41,7 +41,12 @@ public final class Tako implements Runnable {
 
   /** Runs a command; the exit code is 0, 1 when it failed, 2 when it was misused. */
   public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
+    int code = commandLine().execute(arguments);
+    if (System.out.checkError()) {
+      System.err.println("tako: standard output could not be written");
+      code = Math.max(code, 1);
+    }
+    System.exit(code);
   }
 
   /** The command line with its error handling, for tests too. */

@@ -1,0 +1,105 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.client.PathStatus;
+import io.takofs.client.TakoClient;
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What bin/tako does when something is wrong. */
+@Timeout(120)
+class CommandLineTest {
+  private static ServerProcess server;
+
+  @TempDir private Path directory;
+
+  @BeforeAll
+  static void start() throws Exception {
+    server = ServerProcess.start();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.close();
+  }
+
+  private record Outcome(int code, String output) {}
+
+  private static Outcome tako(ProcessBuilder.Redirect out, String... arguments) throws Exception {
+    List<String> command = new ArrayList<>(List.of(ServerProcess.launcher()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    Map<String, String> environment = builder.environment();
+    environment.put("TAKO_URI", server.uri().toString());
+    Process process = builder.redirectOutput(out).start();
+    process.getOutputStream().close();
+    String said =
+        new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8)
+            + new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Outcome(process.waitFor(), said);
+  }
+
+  private static Outcome tako(String... arguments) throws Exception {
+    return tako(ProcessBuilder.Redirect.PIPE, arguments);
+  }
+
+  @Test
+  void shouldFailWhenItsOutputCannotBeWritten() throws Exception {
+    Path small = Files.writeString(directory.resolve("small"), "some text");
+    assertThat(tako("fs", "put", small.toString(), "/small").code()).isZero();
+    ProcessBuilder.Redirect full = ProcessBuilder.Redirect.to(new File("/dev/full"));
+    for (String[] command :
+        new String[][] {{"fs", "cat", "/small"}, {"fs", "ls", "/"}, {"status"}}) {
+      Outcome outcome = tako(full, command);
+      assertThat(outcome.code()).as(String.join(" ", command)).isEqualTo(1);
+      assertThat(outcome.output()).startsWith("tako: ");
+    }
+  }
+
+  @Test
+  void shouldLeaveNothingOfACopyThatFailed() throws Exception {
+    Path large = Files.write(directory.resolve("large"), new byte[100_000_000]);
+    Outcome refused = tako("fs", "put", large.toString(), "/large");
+    assertThat(refused.code()).isEqualTo(1);
+    assertThat(refused.output()).contains("NO_SPACE");
+    try (TakoClient client = Clients.connect(server, "auto")) {
+      assertThat(Clients.list(client, "/"))
+          .extracting(PathStatus::name)
+          .noneMatch(name -> name.contains("large"));
+    }
+  }
+
+  @Test
+  void shouldNotReplaceWhatIsThere() throws Exception {
+    Path one = Files.writeString(directory.resolve("one"), "one");
+    Path two = Files.writeString(directory.resolve("two"), "two");
+    assertThat(tako("fs", "put", one.toString(), "/kept").code()).isZero();
+    Outcome refused = tako("fs", "put", two.toString(), "/kept");
+    assertThat(refused.code()).isEqualTo(1);
+    assertThat(refused.output()).contains("/kept").contains("-f");
+    assertThat(tako("fs", "cat", "/kept").output()).isEqualTo("one");
+    assertThat(tako("fs", "put", "-f", two.toString(), "/kept").code()).isZero();
+    assertThat(tako("fs", "cat", "/kept").output()).isEqualTo("two");
+  }
+
+  @Test
+  void shouldNameAUriThatNamesNoServer() throws Exception {
+    for (String uri :
+        List.of("tako://a b", "hdfs://localhost:8020", "tako:///", "tako://host:99999", "foo")) {
+      Outcome outcome = tako("status", uri);
+      assertThat(outcome.code()).as(uri).isEqualTo(1);
+      assertThat(outcome.output()).startsWith("tako: '" + uri + "'").doesNotContain("\tat ");
+    }
+  }
+}
