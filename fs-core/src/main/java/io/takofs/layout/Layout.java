@@ -981,8 +981,89 @@ public final class Layout {
   /** Offset of {@code VERBS_COMPLETION_QUEUE.sleeps}: awaits that slept. */
   public static final int VERBS_COMPLETION_QUEUE_SLEEPS_OFFSET = 24;
 
+  /** flag: atomics are atomic against others of the same device. */
+  public static final int VERBS_ATOMICS = 1;
+
+  /** flag: memory windows of type 2B. */
+  public static final int VERBS_WINDOWS_2B = 2;
+
+  /** flag: the library says that a write's bytes land in order. */
+  public static final int VERBS_DATA_IN_ORDER = 4;
+
+  /** bytes of private data in an event of the connection manager. */
+  public static final int VERBS_EVENT_DATA_MAX = 256;
+
+  /** bytes of private data in a connection request over RDMA_PS_TCP. */
+  public static final int VERBS_REQUEST_DATA_MAX = 56;
+
+  /** bytes of private data in the acceptance of a request. */
+  public static final int VERBS_ACCEPT_DATA_MAX = 196;
+
+  /** bytes of private data in the rejection of a request. */
+  public static final int VERBS_REJECT_DATA_MAX = 148;
+
+  /** Bytes of the record {@code VERBS_DEVICE}. */
+  public static final int VERBS_DEVICE_SIZE = 128;
+
+  /** Offset of {@code VERBS_DEVICE.name}: of the device, zero-terminated. */
+  public static final int VERBS_DEVICE_NAME_OFFSET = 0;
+
+  /** Offset of {@code VERBS_DEVICE.port}: number, from 1. */
+  public static final int VERBS_DEVICE_PORT_OFFSET = 64;
+
+  /** Offset of {@code VERBS_DEVICE.port_state}: ibv_port_state. */
+  public static final int VERBS_DEVICE_PORT_STATE_OFFSET = 68;
+
+  /** Offset of {@code VERBS_DEVICE.link_layer}: IBV_LINK_LAYER_INFINIBAND 1, IBV_LINK_LAYER_ETHERNET 2. */
+  public static final int VERBS_DEVICE_LINK_LAYER_OFFSET = 72;
+
+  /** Offset of {@code VERBS_DEVICE.active_mtu}: bytes. */
+  public static final int VERBS_DEVICE_ACTIVE_MTU_OFFSET = 76;
+
+  /** Offset of {@code VERBS_DEVICE.gid_index}: of the newest kind of GID that names an IPv4 address, else of the first GID; -1 for none. */
+  public static final int VERBS_DEVICE_GID_INDEX_OFFSET = 80;
+
+  /** Offset of {@code VERBS_DEVICE.max_queue_pair_work}: work requests of one queue of a pair. */
+  public static final int VERBS_DEVICE_MAX_QUEUE_PAIR_WORK_OFFSET = 84;
+
+  /** Offset of {@code VERBS_DEVICE.max_scatter_gather}: elements of one work request. */
+  public static final int VERBS_DEVICE_MAX_SCATTER_GATHER_OFFSET = 88;
+
+  /** Offset of {@code VERBS_DEVICE.max_inline}: bytes that a small queue pair takes inline, as tried. */
+  public static final int VERBS_DEVICE_MAX_INLINE_OFFSET = 92;
+
+  /** Offset of {@code VERBS_DEVICE.max_completions}: entries of one completion queue. */
+  public static final int VERBS_DEVICE_MAX_COMPLETIONS_OFFSET = 96;
+
+  /** Offset of {@code VERBS_DEVICE.max_reads}: reads and atomics that a queue pair can be the target of at once. */
+  public static final int VERBS_DEVICE_MAX_READS_OFFSET = 100;
+
+  /** Offset of {@code VERBS_DEVICE.max_region_bytes}: bytes of one memory region. */
+  public static final int VERBS_DEVICE_MAX_REGION_BYTES_OFFSET = 104;
+
+  /** Offset of {@code VERBS_DEVICE.flags}: VERBS_ATOMICS, VERBS_WINDOWS_2B, VERBS_DATA_IN_ORDER. */
+  public static final int VERBS_DEVICE_FLAGS_OFFSET = 112;
+
+  /** Offset of {@code VERBS_DEVICE.ipv4}: address that the GID names, else zero. */
+  public static final int VERBS_DEVICE_IPV4_OFFSET = 116;
+
+  /** Offset of {@code VERBS_DEVICE.context}: ibv_context it was asked through; 0 when it was opened for the question only. */
+  public static final int VERBS_DEVICE_CONTEXT_OFFSET = 120;
+
+  /** Bytes of the record {@code VERBS_EVENT}. */
+  public static final int VERBS_EVENT_SIZE = 264;
+
+  /** Offset of {@code VERBS_EVENT.status}: negated errno, or the reason of a rejection. */
+  public static final int VERBS_EVENT_STATUS_OFFSET = 0;
+
+  /** Offset of {@code VERBS_EVENT.length}: bytes of private data. */
+  public static final int VERBS_EVENT_LENGTH_OFFSET = 4;
+
+  /** Offset of {@code VERBS_EVENT.data}: private data of the peer; the wire pads it with zeros. */
+  public static final int VERBS_EVENT_DATA_OFFSET = 8;
+
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x9e1fb08067a7ce4bL;
+  public static final long LAYOUT_HASH = 0x3d2a40204097da10L;
 
   private Layout() {}
 }
