@@ -21,8 +21,8 @@ interface ConnectionEvents {
   /**
    * A connection ended, or an accepted one never came to stand: the peer closed it, died or cannot
    * be reached, or the device went. Its queue pair is in the error state already and flushes.
-   * Called once at most for each connection, never before the pair was accepted or connected, and
-   * never after its close returned on another thread or inside it.
+   * Called once at most for each connection; never before it was accepted or connected, and not
+   * when this side disconnects or closes it, unless the call is under way just then.
    */
   void onDisconnected(VerbsConnection connection, String reason);
 }

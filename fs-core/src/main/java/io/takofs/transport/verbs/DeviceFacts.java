@@ -1,5 +1,9 @@
 package io.takofs.transport.verbs;
 
+import io.takofs.layout.Layout;
+import java.nio.ByteBuffer;
+import java.util.List;
+
 /**
  * What an RDMA device and one of its ports are and can do.
  *
@@ -34,4 +38,39 @@ record DeviceFacts(
     int maxReads,
     boolean atomics,
     boolean windows2B,
-    boolean dataInOrder) {}
+    boolean dataInOrder) {
+  private static final List<String> PORT_STATES =
+      List.of("NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER");
+  private static final int LINK_LAYER_ETHERNET = 2;
+  private static final int NAME_LENGTH = Layout.VERBS_DEVICE_PORT_OFFSET;
+
+  /** Whether connections can be made through the port. */
+  boolean isActive() {
+    return portState.equals("ACTIVE");
+  }
+
+  /** Reads the record VERBS_DEVICE at {@code offset} of a block. */
+  static DeviceFacts read(NativeBlock block, int offset) {
+    ByteBuffer bytes = block.bytes();
+    int state = bytes.getInt(offset + Layout.VERBS_DEVICE_PORT_STATE_OFFSET);
+    int flags = bytes.getInt(offset + Layout.VERBS_DEVICE_FLAGS_OFFSET);
+    return new DeviceFacts(
+        block.text(offset + Layout.VERBS_DEVICE_NAME_OFFSET, NAME_LENGTH),
+        bytes.getInt(offset + Layout.VERBS_DEVICE_PORT_OFFSET),
+        state >= 0 && state < PORT_STATES.size() ? PORT_STATES.get(state) : "state " + state,
+        bytes.getInt(offset + Layout.VERBS_DEVICE_LINK_LAYER_OFFSET) == LINK_LAYER_ETHERNET
+            ? "Ethernet"
+            : "InfiniBand",
+        bytes.getInt(offset + Layout.VERBS_DEVICE_ACTIVE_MTU_OFFSET),
+        bytes.getInt(offset + Layout.VERBS_DEVICE_GID_INDEX_OFFSET),
+        bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_QUEUE_PAIR_WORK_OFFSET),
+        bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_SCATTER_GATHER_OFFSET),
+        bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_INLINE_OFFSET),
+        bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_COMPLETIONS_OFFSET),
+        bytes.getLong(offset + Layout.VERBS_DEVICE_MAX_REGION_BYTES_OFFSET),
+        bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_READS_OFFSET),
+        (flags & Layout.VERBS_ATOMICS) != 0,
+        (flags & Layout.VERBS_WINDOWS_2B) != 0,
+        (flags & Layout.VERBS_DATA_IN_ORDER) != 0);
+  }
+}
