@@ -996,8 +996,8 @@ public final class Layout {
   /** bytes of private data in a connection request over RDMA_PS_TCP. */
   public static final int VERBS_REQUEST_DATA_MAX = 56;
 
-  /** bytes of private data in the acceptance of a request. */
-  public static final int VERBS_ACCEPT_DATA_MAX = 196;
+  /** bytes of private data in the acceptance of a request, one less than fit: their number. */
+  public static final int VERBS_ACCEPT_DATA_MAX = 195;
 
   /** bytes of private data in the rejection of a request. */
   public static final int VERBS_REJECT_DATA_MAX = 148;
@@ -1059,11 +1059,11 @@ public final class Layout {
   /** Offset of {@code VERBS_EVENT.length}: bytes of private data. */
   public static final int VERBS_EVENT_LENGTH_OFFSET = 4;
 
-  /** Offset of {@code VERBS_EVENT.data}: private data of the peer; the wire pads it with zeros. */
+  /** Offset of {@code VERBS_EVENT.data}: private data of the peer, as it was given. */
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x3d2a40204097da10L;
+  public static final long LAYOUT_HASH = 0x6dd813a17175b919L;
 
   private Layout() {}
 }

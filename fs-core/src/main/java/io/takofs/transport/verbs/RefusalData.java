@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 
-/** A refusal's text in the private data of a rejection, which is padded with zeros on its way. */
+/** A refusal's text as the private data of a rejection. */
 final class RefusalData {
   private RefusalData() {}
 
@@ -19,10 +19,6 @@ final class RefusalData {
   }
 
   static String decode(byte[] privateData) {
-    int end = 0;
-    while (end < privateData.length && privateData[end] != 0) {
-      end++;
-    }
-    return new String(privateData, 0, end, UTF_8);
+    return new String(privateData, UTF_8);
   }
 }

@@ -31,10 +31,11 @@ final class VerbsEndpoint implements Transport.Listener, ConnectionEvents {
 
   @Override
   public void onRequest(VerbsConnection connection, byte[] privateData) {
-    String remoteName = "verbs client at " + Endpoints.format(connection.remoteAddress());
+    String remoteName = "an unknown verbs client";
     Accept accept = null;
     VerbsQueuePair pair = null;
     try {
+      remoteName = "verbs client at " + Endpoints.format(connection.remoteAddress());
       accept = requireNonNull(acceptor.onConnect(remoteName, privateData), "accept");
       pair = transport.newQueuePair(accept.config(), connection, remoteName, Optional.of(acceptor));
     } catch (IOException e) {
