@@ -37,7 +37,7 @@ vm_kernel_package() {
 vm_fetch_kernel() { # cache directory, package
   local new
   new=$(mktemp -d "$1/new.XXXXXX")
-  (cd "$new" && apt-get download -qq "$2" >/dev/null && dpkg -x "$2"_*.deb . && rm "$2"_*.deb)
+  (cd "$new" && apt-get -o APT::Sandbox::User=root download -qq "$2" >/dev/null && dpkg -x "$2"_*.deb . && rm "$2"_*.deb)
   depmod -b "$new" "$(ls "$new/lib/modules")"
   mv "$new" "$1/$2"
 }

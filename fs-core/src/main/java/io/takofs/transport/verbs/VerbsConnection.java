@@ -205,13 +205,13 @@ final class VerbsConnection implements AutoCloseable {
       state = State.CONNECTING;
       id.connect(parameters);
     } catch (IOException e) {
-      end();
+      disconnect();
       throw failed("asking for a connection", e.getMessage(), e);
     }
     try {
       return await(EventType.RDMA_CM_EVENT_ESTABLISHED, deadlineNs, "connecting").data();
     } catch (IOException | RuntimeException e) {
-      end();
+      disconnect();
       throw e;
     }
   }

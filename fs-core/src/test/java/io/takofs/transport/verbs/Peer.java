@@ -57,7 +57,7 @@ final class Peer implements ConnectionEvents, AutoCloseable {
 
   @Override
   public void onRequest(VerbsConnection connection, byte[] privateData) {
-    heard.add("request " + new String(privateData, UTF_8).trim());
+    heard.add(("request " + new String(privateData, UTF_8).replace("\0", "")).strip());
     try {
       if (refuses) {
         connection.reject(answer);
