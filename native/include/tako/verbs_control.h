@@ -18,10 +18,11 @@ enum {
 
 /*
  * What hangs on the context of every rdma_cm_id of ours: the parts of its last event that DiSNI
- * drops, and those of an accept that it cannot pass.
+ * drops, and what it cannot pass to the calls that follow.
  */
 struct tako_cm_slot {
 	struct tako_verbs_event event;
+	uint32_t max_sge; /* elements of a work request of the queue pair; 1 unless staged */
 	uint32_t accept_length;
 	uint8_t accept_data[TAKO_CM_ACCEPT_DATA_MAX];
 };
@@ -37,6 +38,7 @@ struct tako_cm_slot *tako_cm_slot(struct rdma_cm_id *id);
 int tako_cm_get_event(struct rdma_event_channel *channel, int timeout_ms,
 		      struct rdma_cm_id **listener, struct rdma_cm_id **id);
 
+int tako_cm_stage_pair(struct rdma_cm_id *id, uint32_t max_sge);
 int tako_cm_stage_accept(struct rdma_cm_id *id, const void *data, uint32_t length);
 int tako_cm_connect(struct rdma_cm_id *id, int retries, int rnr_retries, const void *data,
 		    uint8_t length);

@@ -34,17 +34,18 @@ static jlong create_id(ARGS, jlong channel, jshort space)
 }
 
 static jlong create_qp(ARGS, jlong id, jlong pd, jlong send_cq, jlong recv_cq, jint type,
-		       jint max_send, jint max_recv, jint max_inline, jint max_sge)
+		       jint max_send, jint max_recv, jint max_inline)
 {
 	struct rdma_cm_id *cm_id = pointer(id);
+	uint32_t max_sge = tako_cm_slot(cm_id)->max_sge;
 	struct ibv_qp_init_attr attributes = {
 	    .send_cq = pointer(send_cq),
 	    .recv_cq = pointer(recv_cq),
 	    .qp_type = (enum ibv_qp_type)type,
 	    .cap = {.max_send_wr = (uint32_t)max_send,
 		    .max_recv_wr = (uint32_t)max_recv,
-		    .max_send_sge = (uint32_t)max_sge,
-		    .max_recv_sge = (uint32_t)max_sge,
+		    .max_send_sge = max_sge,
+		    .max_recv_sge = max_sge,
 		    .max_inline_data = (uint32_t)max_inline},
 	};
 	if (disni_check(env, "rdma_create_qp",
@@ -168,7 +169,7 @@ static jlong get_context(ARGS, jlong id)
 const JNINativeMethod disni_connection_methods[] = {
     NATIVE("_createEventChannel", "()J", create_event_channel),
     NATIVE("_createId", "(JS)J", create_id),
-    NATIVE("_createQP", "(JJJJIIIII)J", create_qp),
+    NATIVE("_createQP", "(JJJJIIII)J", create_qp),
     NATIVE("_bindAddr", "(JJ)V", bind_addr),
     NATIVE("_listen", "(JI)V", listen_id),
     NATIVE("_resolveAddr", "(JJJI)V", resolve_addr),

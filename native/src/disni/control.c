@@ -39,6 +39,11 @@ static jint event(ARGS, jlong id, jlong out)
 	return 0;
 }
 
+static jint stage_pair(ARGS, jlong id, jint max_sge)
+{
+	return tako_cm_stage_pair(pointer(id), (uint32_t)max_sge);
+}
+
 static jint stage_accept(ARGS, jlong id, jlong data, jint length)
 {
 	return tako_cm_stage_accept(pointer(id), pointer(data), (uint32_t)length);
@@ -95,6 +100,7 @@ int tako_register_control(JNIEnv *env)
 	    NATIVE("devices", "(JI)I", devices),
 	    NATIVE("query", "(JJ)I", query),
 	    NATIVE("event", "(JJ)I", event),
+	    NATIVE("stagePair", "(JI)I", stage_pair),
 	    NATIVE("stageAccept", "(JJI)I", stage_accept),
 	    NATIVE("reject", "(JJI)I", reject),
 	    NATIVE("createWakeup", "()I", create_wakeup),

@@ -18,10 +18,18 @@ struct tako_cm_slot *tako_cm_slot(struct rdma_cm_id *id)
 	return id->context;
 }
 
+static struct tako_cm_slot *new_slot(void)
+{
+	struct tako_cm_slot *slot = calloc(1, sizeof(*slot));
+	if (slot != NULL)
+		slot->max_sge = 1;
+	return slot;
+}
+
 int tako_cm_create_id(struct rdma_event_channel *channel, enum rdma_port_space space,
 		      struct rdma_cm_id **id)
 {
-	struct tako_cm_slot *slot = calloc(1, sizeof(*slot));
+	struct tako_cm_slot *slot = new_slot();
 	if (slot == NULL)
 		return -ENOMEM;
 	if (rdma_create_id(channel, id, slot, space) != 0) {
@@ -35,7 +43,7 @@ int tako_cm_create_id(struct rdma_event_channel *channel, enum rdma_port_space s
 /* A request's identifier comes with its listener's context and gets one of its own. */
 static int take_request(struct rdma_cm_id *id)
 {
-	id->context = calloc(1, sizeof(struct tako_cm_slot));
+	id->context = new_slot();
 	if (id->context != NULL)
 		return 0;
 	rdma_reject(id, NULL, 0);
@@ -123,6 +131,12 @@ int tako_cm_get_event(struct rdma_event_channel *channel, int timeout_ms,
 		keep_event((*id)->context, kind, status, &conn,
 			   conn.private_data == NULL ? NULL : data);
 	return kind;
+}
+
+int tako_cm_stage_pair(struct rdma_cm_id *id, uint32_t max_sge)
+{
+	tako_cm_slot(id)->max_sge = max_sge;
+	return 0;
 }
 
 int tako_cm_stage_accept(struct rdma_cm_id *id, const void *data, uint32_t length)

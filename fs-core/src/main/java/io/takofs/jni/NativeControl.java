@@ -23,6 +23,9 @@ public final class NativeControl {
   /** Copies the VERBS_EVENT of an identifier's last event. */
   public static native int event(long id, long out);
 
+  /** Sets how many elements a work request of an identifier's queue pair will take. */
+  public static native int stagePair(long id, int maxScatterGather);
+
   /** Keeps private data for the next accept of an identifier. */
   public static native int stageAccept(long id, long data, int length);
 

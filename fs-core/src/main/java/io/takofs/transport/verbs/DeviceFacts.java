@@ -67,10 +67,15 @@ record DeviceFacts(
         bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_SCATTER_GATHER_OFFSET),
         bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_INLINE_OFFSET),
         bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_COMPLETIONS_OFFSET),
-        bytes.getLong(offset + Layout.VERBS_DEVICE_MAX_REGION_BYTES_OFFSET),
+        regionBytes(bytes.getLong(offset + Layout.VERBS_DEVICE_MAX_REGION_BYTES_OFFSET)),
         bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_READS_OFFSET),
         (flags & Layout.VERBS_ATOMICS) != 0,
         (flags & Layout.VERBS_WINDOWS_2B) != 0,
         (flags & Layout.VERBS_DATA_IN_ORDER) != 0);
+  }
+
+  /** Unsigned; a device without a limit says all ones. */
+  private static long regionBytes(long unsigned) {
+    return unsigned < 0 ? Long.MAX_VALUE : unsigned;
   }
 }

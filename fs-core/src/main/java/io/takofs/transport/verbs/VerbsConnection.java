@@ -149,10 +149,12 @@ final class VerbsConnection implements AutoCloseable {
     attributes.setRecv_cq(receives.queue());
     attributes.cap().setMax_send_wr(caps.maxSends());
     attributes.cap().setMax_recv_wr(caps.maxReceives());
-    attributes.cap().setMax_send_sge(caps.maxScatterGather());
-    attributes.cap().setMax_recv_sge(caps.maxScatterGather());
     attributes.cap().setMax_inline_data(caps.maxInline());
     try {
+      // DiSNI passes all but this.
+      NativeError.check(
+          NativeControl.stagePair(ConnectionManager.pointer(id), caps.maxScatterGather()),
+          "the elements of a work request");
       queuePair = id.createQP(domain.domain(), attributes);
     } catch (IOException e) {
       throw new TakoException(
@@ -206,13 +208,13 @@ final class VerbsConnection implements AutoCloseable {
       state = State.CONNECTING;
       id.connect(parameters);
     } catch (IOException e) {
-      end();
+      disconnect();
       throw failed("asking for a connection", e.getMessage(), e);
     }
     try {
       return await(EventType.RDMA_CM_EVENT_ESTABLISHED, deadlineNs, "connecting").data();
     } catch (IOException | RuntimeException e) {
-      end();
+      disconnect();
       throw e;
     }
   }
