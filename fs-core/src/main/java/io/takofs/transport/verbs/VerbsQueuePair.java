@@ -5,6 +5,7 @@ import io.takofs.jni.NativeError;
 import io.takofs.jni.VerbsCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.QueuePair;
@@ -228,6 +229,46 @@ final class VerbsQueuePair implements QueuePair {
       int flags) {
     int opcode = Layout.VERBS_OP_FETCH_AND_ADD;
     stage(opcode, workRequestId, local, remoteAddress, rkey, 0, addend, 0, flags);
+  }
+
+  /**
+   * Stages the binding of part of a region to a window: from its completion on the peer of this
+   * pair reaches that part by the key returned.
+   *
+   * @param access what the peer may do, whatever the region's own key allows
+   */
+  synchronized int bind(
+      long workRequestId,
+      VerbsMemoryWindow window,
+      VerbsMemoryRegion region,
+      int offset,
+      int length,
+      Access access,
+      int flags) {
+    Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    Invariant.check(
+        region.allows((VerbsProtectionDomain) config.domain(), offset, length),
+        "a window lies within an open region of its domain");
+    int rkey = window.nextRkey();
+    work.addBinding(
+        workRequestId,
+        window.pointer(),
+        rkey,
+        region.pointer(),
+        region.address() + offset,
+        length,
+        VerbsMemoryWindow.accessFlags(access),
+        flags);
+    return rkey;
+  }
+
+  /**
+   * Stages the end of a window's key: from its completion on nobody reaches anything by it, but
+   * what was under way may still become visible (read through the pair to wait for that).
+   */
+  synchronized void invalidate(long workRequestId, int rkey, int flags) {
+    Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    work.addInvalidation(workRequestId, rkey, flags);
   }
 
   private synchronized void stage(
