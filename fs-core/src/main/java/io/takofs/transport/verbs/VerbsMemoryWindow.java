@@ -9,7 +9,8 @@ import io.takofs.transport.Access;
 /**
  * A memory window of type 2B: what it is bound to can be reached with its key through the one queue
  * pair that bound it, and through no other, until it is invalidated. Binding is an operation of the
- * queue pair and costs about as much as a small write; no registration is touched.
+ * queue pair and costs about as much as a small write; no registration is touched. A window is
+ * bound through one queue pair only and ends with it at the latest.
  *
  * <p>Thread rule: that of the queue pairs it is bound and invalidated through; close by any thread.
  */

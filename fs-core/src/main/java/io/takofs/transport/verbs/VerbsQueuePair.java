@@ -16,7 +16,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -57,6 +59,7 @@ final class VerbsQueuePair implements QueuePair {
   private boolean destroyed; // guarded by life
 
   // Guarded by this.
+  private final Set<VerbsMemoryWindow> windows = new HashSet<>();
   private boolean established;
   private boolean rung;
   private boolean closed;
@@ -233,7 +236,8 @@ final class VerbsQueuePair implements QueuePair {
 
   /**
    * Stages the binding of part of a region to a window: from its completion on the peer of this
-   * pair reaches that part by the key returned.
+   * pair reaches that part by the key returned. Once for each window before {@link #ring}. The
+   * window is this pair's from now on and closed with it.
    *
    * @param access what the peer may do, whatever the region's own key allows
    */
@@ -249,6 +253,7 @@ final class VerbsQueuePair implements QueuePair {
     Invariant.check(
         region.allows((VerbsProtectionDomain) config.domain(), offset, length),
         "a window lies within an open region of its domain");
+    windows.add(window);
     int rkey = window.nextRkey();
     work.addBinding(
         workRequestId,
@@ -402,6 +407,8 @@ final class VerbsQueuePair implements QueuePair {
       VerbsCore.end(block.address());
       destroyed = true;
     }
+    // A device may keep a queue pair for as long as a window is bound through it.
+    windows.forEach(VerbsMemoryWindow::close);
     // Without a lock: it waits for an event of this connection that is being handled.
     connection.close();
     VerbsCore.fail(block.address(), Layout.VERBS_CLOSED);
