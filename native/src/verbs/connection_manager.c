@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "tako/verbs_control.h"
 
 #include <errno.h>
@@ -48,10 +51,41 @@ static int take_request(struct rdma_cm_id *id)
 	return -ENOMEM;
 }
 
-static void keep_event(struct tako_cm_slot *slot, int status, const struct rdma_conn_param *conn,
-		       const uint8_t *data)
+/*
+ * The wire pads private data with zeros and does not carry its length: so the last byte that there
+ * is room for holds it. A request has no byte to spare when it is full, and says so by its flow
+ * control bit, which means nothing to queue pairs of this kind.
+ */
+enum { TAKO_CM_FULL_REQUEST = 1 };
+
+static uint8_t frame(uint8_t *framed, size_t room, const void *data, size_t length)
 {
-	uint32_t length = data == NULL ? 0 : conn->private_data_len;
+	memset(framed, 0, room);
+	if (length > 0)
+		memcpy(framed, data, length);
+	if (length < room)
+		framed[room - 1] = (uint8_t)length;
+	return (uint8_t)room;
+}
+
+/* Bytes of `data` that the peer meant; rejections are text, which ends at the first zero. */
+static uint32_t length_of(int kind, const struct rdma_conn_param *conn, const uint8_t *data)
+{
+	size_t room = kind == RDMA_CM_EVENT_CONNECT_REQUEST ? (size_t)TAKO_VERBS_REQUEST_DATA_MAX
+							    : (size_t)TAKO_CM_ACCEPT_DATA_MAX;
+	if (kind == RDMA_CM_EVENT_REJECTED)
+		return (uint32_t)strnlen((const char *)data, conn->private_data_len);
+	if (conn->private_data_len < room)
+		return conn->private_data_len;
+	if (kind == RDMA_CM_EVENT_CONNECT_REQUEST && conn->flow_control == TAKO_CM_FULL_REQUEST)
+		return (uint32_t)room;
+	return data[room - 1] < room ? data[room - 1] : (uint32_t)room - 1;
+}
+
+static void keep_event(struct tako_cm_slot *slot, int kind, int status,
+		       const struct rdma_conn_param *conn, const uint8_t *data)
+{
+	uint32_t length = data == NULL ? 0 : length_of(kind, conn, data);
 	memset(&slot->event, 0, sizeof(slot->event));
 	slot->event.status = status;
 	slot->event.length = length;
@@ -94,7 +128,8 @@ int tako_cm_get_event(struct rdma_event_channel *channel, int timeout_ms,
 			return error;
 	}
 	if ((*id)->context != NULL)
-		keep_event((*id)->context, status, &conn, conn.private_data == NULL ? NULL : data);
+		keep_event((*id)->context, kind, status, &conn,
+			   conn.private_data == NULL ? NULL : data);
 	return kind;
 }
 
@@ -107,7 +142,7 @@ int tako_cm_stage_pair(struct rdma_cm_id *id, uint32_t max_sge)
 int tako_cm_stage_accept(struct rdma_cm_id *id, const void *data, uint32_t length)
 {
 	struct tako_cm_slot *slot = tako_cm_slot(id);
-	if (length > sizeof(slot->accept_data))
+	if (length > TAKO_VERBS_ACCEPT_DATA_MAX)
 		return -EINVAL;
 	memcpy(slot->accept_data, data, length);
 	slot->accept_length = length;
@@ -130,15 +165,22 @@ static struct rdma_conn_param parameters(int retries, int rnr_retries, const voi
 int tako_cm_connect(struct rdma_cm_id *id, int retries, int rnr_retries, const void *data,
 		    uint8_t length)
 {
-	struct rdma_conn_param conn = parameters(retries, rnr_retries, data, length);
+	uint8_t framed[TAKO_VERBS_REQUEST_DATA_MAX];
+	if (length > sizeof(framed))
+		return -EINVAL;
+	struct rdma_conn_param conn =
+	    parameters(retries, rnr_retries, framed, frame(framed, sizeof(framed), data, length));
+	conn.flow_control = length == sizeof(framed) ? TAKO_CM_FULL_REQUEST : 0;
 	return result_of(rdma_connect(id, &conn));
 }
 
 int tako_cm_accept(struct rdma_cm_id *id, int retries, int rnr_retries)
 {
 	struct tako_cm_slot *slot = tako_cm_slot(id);
+	uint8_t framed[TAKO_CM_ACCEPT_DATA_MAX];
 	struct rdma_conn_param conn =
-	    parameters(retries, rnr_retries, slot->accept_data, (uint8_t)slot->accept_length);
+	    parameters(retries, rnr_retries, framed,
+		       frame(framed, sizeof(framed), slot->accept_data, slot->accept_length));
 	return result_of(rdma_accept(id, &conn));
 }
 

@@ -11,7 +11,7 @@ interface ConnectionEvents {
    * VerbsConnection#accept} it, or {@link VerbsConnection#reject} it; at once or later, from any
    * thread.
    *
-   * @param privateData as sent, followed by zeros: the wire does not carry its length
+   * @param privateData as sent
    */
   void onRequest(VerbsConnection connection, byte[] privateData);
 

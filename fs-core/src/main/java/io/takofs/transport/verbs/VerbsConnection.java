@@ -25,8 +25,11 @@ final class VerbsConnection implements AutoCloseable {
   /** Transmissions of an unanswered packet before the pair fails: all that the field holds. */
   private static final byte RETRIES = 7;
 
-  /** Without end when the peer has no receive posted: credits see to it that it has. */
-  private static final byte RNR_RETRIES = 7;
+  /**
+   * Tries until a peer without a receive posted fails the pair, two thirds of a second apart; 7
+   * would be for ever. Credits see to it that it has one.
+   */
+  private static final byte RNR_RETRIES = 6;
 
   /** Reason of a rejection that the peer's program made (IB_CM_REJ_CONSUMER_DEFINED). */
   private static final int REJECTED_BY_PEER = 28;
@@ -187,7 +190,7 @@ final class VerbsConnection implements AutoCloseable {
    * Connects the queue pair; blocks until the peer answered. Not on the event thread.
    *
    * @param privateData at most {@link VerbsControl#REQUEST_DATA_MAX} bytes
-   * @return the peer's, followed by zeros: the wire does not carry its length
+   * @return the peer's
    * @throws VerbsRejectedException if the peer refused, with what it said
    * @throws IOException naming the peer and what failed: nobody listens there, no answer in time
    */

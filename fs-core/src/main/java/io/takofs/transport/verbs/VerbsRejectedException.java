@@ -13,7 +13,7 @@ final class VerbsRejectedException extends IOException {
     this.privateData = privateData.clone();
   }
 
-  /** What the peer said, followed by zeros: the wire does not carry its length. */
+  /** What the peer said: text. */
   byte[] privateData() {
     return privateData.clone();
   }
