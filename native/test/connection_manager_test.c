@@ -14,6 +14,7 @@ static bool has_event;
 static int acknowledged;
 static int rejected;
 static struct rdma_conn_param passed;
+static uint8_t passed_data[TAKO_VERBS_EVENT_DATA_MAX];
 
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
 		   enum rdma_port_space space)
@@ -66,6 +67,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn)
 {
 	(void)id;
 	passed = *conn;
+	memcpy(passed_data, conn->private_data, conn->private_data_len);
 	return 0;
 }
 
@@ -73,8 +75,9 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn)
 {
 	(void)id;
 	passed = *conn;
+	memcpy(passed_data, conn->private_data, conn->private_data_len);
 	errno = EINVAL;
-	return conn->private_data_len == 7 ? -1 : 0;
+	return passed_data[0] == 7 ? -1 : 0;
 }
 
 struct world {
@@ -168,19 +171,51 @@ static void should_give_a_request_a_slot_of_its_own(void)
 static void should_pass_what_was_staged(void)
 {
 	struct world world;
-	uint8_t data[TAKO_CM_ACCEPT_DATA_MAX + 1] = {1, 2, 3};
+	uint8_t data[TAKO_VERBS_ACCEPT_DATA_MAX + 1] = {1, 2, 3};
 	set_up(&world);
 	CHECK(tako_cm_stage_accept(world.id, data, sizeof(data)) == -EINVAL);
-	CHECK(tako_cm_stage_accept(world.id, data, TAKO_CM_ACCEPT_DATA_MAX) == 0);
+	CHECK(tako_cm_stage_accept(world.id, data, TAKO_VERBS_ACCEPT_DATA_MAX) == 0);
 	CHECK(tako_cm_accept(world.id, 7, 6) == 0);
-	CHECK(passed.private_data_len == TAKO_CM_ACCEPT_DATA_MAX);
-	CHECK(memcmp(passed.private_data, data, TAKO_CM_ACCEPT_DATA_MAX) == 0);
+	CHECK(memcmp(passed_data, data, TAKO_VERBS_ACCEPT_DATA_MAX) == 0);
 	CHECK(passed.retry_count == 7 && passed.rnr_retry_count == 6);
 	CHECK(passed.responder_resources == RDMA_MAX_RESP_RES);
-	CHECK(tako_cm_stage_accept(world.id, data, 7) == 0);
+	data[0] = 7;
+	CHECK(tako_cm_stage_accept(world.id, data, 1) == 0);
 	CHECK(tako_cm_accept(world.id, 7, 6) == -EINVAL);
-	CHECK(tako_cm_connect(world.id, 5, 4, data, 3) == 0);
-	CHECK(passed.private_data == data && passed.private_data_len == 3);
+	tear_down(&world);
+}
+
+/* Plays the wire: what one side passed, the other's event has, padded to the room there is. */
+static void deliver(struct world *world, enum rdma_cm_event_type type, struct rdma_cm_id *id)
+{
+	struct rdma_cm_id *listener;
+	struct rdma_cm_id *heard;
+	send_event(world, type, id, passed_data, passed.private_data_len);
+	next_event.param.conn.flow_control = passed.flow_control;
+	CHECK(tako_cm_get_event(&world->channel, 0, &listener, &heard) == (int)type);
+	CHECK(heard == id);
+}
+
+static void should_deliver_private_data_of_every_length(void)
+{
+	struct world world;
+	uint8_t data[TAKO_VERBS_ACCEPT_DATA_MAX];
+	set_up(&world);
+	memset(data, 0xab, sizeof(data));
+	for (uint8_t length = 0; length <= TAKO_VERBS_REQUEST_DATA_MAX; length++) {
+		struct rdma_cm_id *request = calloc(1, sizeof(*request));
+		CHECK(tako_cm_connect(world.id, 5, 4, data, length) == 0);
+		deliver(&world, RDMA_CM_EVENT_CONNECT_REQUEST, request);
+		CHECK(tako_cm_slot(request)->event.length == length);
+		CHECK(memcmp(tako_cm_slot(request)->event.data, data, length) == 0);
+		CHECK(tako_cm_destroy_id(request) == 0);
+	}
+	for (uint32_t length = 0; length <= TAKO_VERBS_ACCEPT_DATA_MAX; length++) {
+		CHECK(tako_cm_stage_accept(world.id, data, length) == 0);
+		CHECK(tako_cm_accept(world.id, 7, 6) == 0);
+		deliver(&world, RDMA_CM_EVENT_ESTABLISHED, world.id);
+		CHECK(tako_cm_slot(world.id)->event.length == length);
+	}
 	tear_down(&world);
 }
 
@@ -190,6 +225,7 @@ int main(void)
 	should_keep_what_an_event_said_after_acknowledging_it();
 	should_give_a_request_a_slot_of_its_own();
 	should_pass_what_was_staged();
+	should_deliver_private_data_of_every_length();
 	CHECK(rejected == 0);
 	return 0;
 }
