@@ -8,7 +8,13 @@ import com.ibm.disni.util.DiSNILogger;
 import com.ibm.disni.util.MemoryAllocation;
 import com.ibm.disni.verbs.RdmaVerbs;
 import com.ibm.disni.verbs.impl.NativeDispatcher;
+import java.io.File;
 import java.lang.reflect.Constructor;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -50,6 +56,23 @@ class VerbsLibraryTest {
   @Test
   void shouldKeepDisniQuiet() {
     assertThat(DiSNILogger.getLogger().isInfoEnabled()).isFalse();
+  }
+
+  @Test
+  void shouldSayThatAnotherClassLoaderHasIt() throws Exception {
+    List<URL> urls = new ArrayList<>();
+    for (String element : NativeLibraryTest.classPath().split(File.pathSeparator, -1)) {
+      urls.add(Path.of(element).toUri().toURL());
+    }
+    try (URLClassLoader other =
+        new URLClassLoader(urls.toArray(new URL[0]), ClassLoader.getPlatformClassLoader())) {
+      Object cause =
+          other
+              .loadClass(VerbsLibrary.class.getName())
+              .getMethod("unavailabilityCause")
+              .invoke(null);
+      assertThat(cause.toString()).contains("DiSNI").contains("another classloader");
+    }
   }
 
   private static NativeDispatcher newDispatcher() throws ReflectiveOperationException {
