@@ -1,5 +1,7 @@
 package io.takofs.jni;
 
+import com.ibm.disni.verbs.RdmaProvider;
+import java.io.IOException;
 import java.util.Optional;
 
 /**
@@ -19,9 +21,20 @@ public final class VerbsLibrary {
   private static final Optional<String> CAUSE =
       new PackedLibrary("libtako-verbs", PATH_PROPERTY, NativeControl::layoutHash)
           .load()
-          .map(cause -> cause + " (packages libibverbs1 and librdmacm1 are needed too)");
+          .map(cause -> cause + " (packages libibverbs1 and librdmacm1 are needed too)")
+          .or(VerbsLibrary::startDisni);
 
   private VerbsLibrary() {}
+
+  /** Initializes DiSNI's native class here, where a failure is an answer and not an error. */
+  private static Optional<String> startDisni() {
+    try {
+      RdmaProvider.provider();
+      return Optional.empty();
+    } catch (IOException | LinkageError e) {
+      return Optional.of("DiSNI cannot be used: " + e.getMessage());
+    }
+  }
 
   public static boolean isAvailable() {
     return CAUSE.isEmpty();

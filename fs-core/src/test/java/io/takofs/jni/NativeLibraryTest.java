@@ -85,7 +85,7 @@ class NativeLibraryTest {
         .contains(NativeLibrary.DIRECTORY_PROPERTY);
   }
 
-  private static String classPath() {
+  static String classPath() {
     return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
   }
 

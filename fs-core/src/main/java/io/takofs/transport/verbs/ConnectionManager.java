@@ -12,7 +12,7 @@ import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.util.IdentityHashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -33,12 +33,15 @@ final class ConnectionManager implements AutoCloseable {
   /** After an event that could not be taken: for as long as this the channel is left alone. */
   private static final long BACKOFF_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
+  /** In the order of the C enumeration, as the natives are checked to have it. */
+  private static final List<RdmaCmEvent.EventType> TYPES = List.of(RdmaCmEvent.EventType.values());
+
   private static final int UNTIL_WOKEN = -1;
 
   private final RdmaEventChannel channel;
   private final int wakeup;
   private final Thread thread;
-  private final Map<RdmaCmId, Target> targets = new IdentityHashMap<>();
+  private final IdentityHashMap<RdmaCmId, Target> targets = new IdentityHashMap<>();
   private volatile boolean stopped;
 
   /** Who hears of the events of an identifier; for a listener's, who hears of requests. */
@@ -145,7 +148,7 @@ final class ConnectionManager implements AutoCloseable {
       byte[] data = new byte[block.bytes().getInt(Layout.VERBS_EVENT_LENGTH_OFFSET)];
       block.bytes().get(Layout.VERBS_EVENT_DATA_OFFSET, data);
       return new Event(
-          RdmaCmEvent.EventType.values()[taken.getEvent()],
+          TYPES.get(taken.getEvent()),
           id,
           block.bytes().getInt(Layout.VERBS_EVENT_STATUS_OFFSET),
           data);
