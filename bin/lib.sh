@@ -22,6 +22,16 @@ need_packages() {
   return 1
 }
 
+# Installs Debian packages for a part that can be left out; says so, and is false, where it must be.
+want_packages() { # what they are for, packages
+  local purpose=$1
+  shift
+  need_packages "$@" || {
+    echo "left out: $purpose" >&2
+    return 1
+  }
+}
+
 # A JDK of at least 17 and Maven: found where they are, else installed.
 need_java() {
   command -v mvn >/dev/null || need_packages maven || return 1

@@ -6,6 +6,9 @@
 
 #include "layout_hash.h"
 #include "tako/core.h"
+#ifdef TAKO_WITH_VERBS
+#include "verbs_jni.h"
+#endif
 
 #define UNUSED __attribute__((unused))
 #define ARGS UNUSED JNIEnv *env, UNUSED jclass self
@@ -132,5 +135,9 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
 	jint count = (jint)(sizeof(methods) / sizeof(methods[0]));
 	if ((*env)->RegisterNatives(env, core, methods, count) != 0)
 		return JNI_ERR;
+#ifdef TAKO_WITH_VERBS
+	if (tako_register_verbs(env) != 0)
+		return JNI_ERR;
+#endif
 	return JNI_VERSION_1_8;
 }

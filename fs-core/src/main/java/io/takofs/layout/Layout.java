@@ -786,8 +786,284 @@ public final class Layout {
   /** Offset of {@code SHM_COMPLETION_QUEUE.queue_pairs}: addresses of shm_queue_pair records by slot; 0 where none. */
   public static final int SHM_COMPLETION_QUEUE_QUEUE_PAIRS_OFFSET = 640;
 
+  /** queue pairs of one completion queue at most. */
+  public static final int VERBS_QUEUE_PAIRS = 16384;
+
+  /** sends or receives of one queue pair at most. */
+  public static final int VERBS_QUEUE_DEPTH_MAX = 65536;
+
+  /** pieces of one operation at most. */
+  public static final int VERBS_PIECES_MAX = 16;
+
+  /** sends of a batch from one that the device reports to the next. */
+  public static final int VERBS_SIGNAL_EVERY = 16;
+
+  /** opcode: ordinal of Opcode.WRITE. */
+  public static final int VERBS_OP_WRITE = 0;
+
+  /** opcode. */
+  public static final int VERBS_OP_WRITE_WITH_IMMEDIATE = 1;
+
+  /** opcode. */
+  public static final int VERBS_OP_READ = 2;
+
+  /** opcode. */
+  public static final int VERBS_OP_COMPARE_AND_SWAP = 3;
+
+  /** opcode. */
+  public static final int VERBS_OP_FETCH_AND_ADD = 4;
+
+  /** opcode. */
+  public static final int VERBS_OP_RECEIVE_IMMEDIATE = 5;
+
+  /** opcode. */
+  public static final int VERBS_OP_BIND_WINDOW = 6;
+
+  /** opcode. */
+  public static final int VERBS_OP_INVALIDATE_WINDOW = 7;
+
+  /** not a completion: the closed queue pair in this slot is drained. */
+  public static final int VERBS_EVENT_DETACHED = 16;
+
+  /** status: ordinal of CompletionStatus.SUCCESS. */
+  public static final int VERBS_SUCCESS = 0;
+
+  /** status. */
+  public static final int VERBS_FLUSHED = 1;
+
+  /** status. */
+  public static final int VERBS_LOCAL_ACCESS_ERROR = 2;
+
+  /** status. */
+  public static final int VERBS_REMOTE_ACCESS_ERROR = 3;
+
+  /** status. */
+  public static final int VERBS_RECEIVER_NOT_READY = 4;
+
+  /** status. */
+  public static final int VERBS_RETRY_EXCEEDED = 5;
+
+  /** flag of an operation: report success too. */
+  public static final int VERBS_SIGNALED = 1;
+
+  /** Bytes of the record {@code VERBS_WORK}. */
+  public static final int VERBS_WORK_SIZE = 64;
+
+  /** Offset of {@code VERBS_WORK.id}: the caller's work request id. */
+  public static final int VERBS_WORK_ID_OFFSET = 0;
+
+  /** Offset of {@code VERBS_WORK.remote_address}: where in the peer's memory; for BIND_WINDOW where the window begins. */
+  public static final int VERBS_WORK_REMOTE_ADDRESS_OFFSET = 8;
+
+  /** Offset of {@code VERBS_WORK.operand}: expected value or addend; for BIND_WINDOW its bytes. */
+  public static final int VERBS_WORK_OPERAND_OFFSET = 16;
+
+  /** Offset of {@code VERBS_WORK.desired}: value to store when the expected one was found; for BIND_WINDOW ibv_access_flags. */
+  public static final int VERBS_WORK_DESIRED_OFFSET = 24;
+
+  /** Offset of {@code VERBS_WORK.rkey}: of the peer's region; of the window, once it is bound, or to invalidate. */
+  public static final int VERBS_WORK_RKEY_OFFSET = 32;
+
+  /** Offset of {@code VERBS_WORK.immediate}: for WRITE_WITH_IMMEDIATE. */
+  public static final int VERBS_WORK_IMMEDIATE_OFFSET = 36;
+
+  /** Offset of {@code VERBS_WORK.opcode}: VERBS_OP_*. */
+  public static final int VERBS_WORK_OPCODE_OFFSET = 40;
+
+  /** Offset of {@code VERBS_WORK.flags}: VERBS_SIGNALED or 0. */
+  public static final int VERBS_WORK_FLAGS_OFFSET = 41;
+
+  /** Offset of {@code VERBS_WORK.pieces}: verbs_piece records that follow. */
+  public static final int VERBS_WORK_PIECES_OFFSET = 42;
+
+  /** Offset of {@code VERBS_WORK.status}: VERBS_SUCCESS, or why the operation must not be tried. */
+  public static final int VERBS_WORK_STATUS_OFFSET = 43;
+
+  /** Offset of {@code VERBS_WORK.length}: bytes of all pieces together. */
+  public static final int VERBS_WORK_LENGTH_OFFSET = 44;
+
+  /** Offset of {@code VERBS_WORK.window}: ibv_mw of BIND_WINDOW. */
+  public static final int VERBS_WORK_WINDOW_OFFSET = 48;
+
+  /** Offset of {@code VERBS_WORK.region}: ibv_mr that BIND_WINDOW lies in. */
+  public static final int VERBS_WORK_REGION_OFFSET = 56;
+
+  /** Bytes of the record {@code VERBS_PIECE}. */
+  public static final int VERBS_PIECE_SIZE = 16;
+
+  /** Offset of {@code VERBS_PIECE.address}: local memory. */
+  public static final int VERBS_PIECE_ADDRESS_OFFSET = 0;
+
+  /** Offset of {@code VERBS_PIECE.length}: bytes. */
+  public static final int VERBS_PIECE_LENGTH_OFFSET = 8;
+
+  /** Offset of {@code VERBS_PIECE.lkey}: of its region. */
+  public static final int VERBS_PIECE_LKEY_OFFSET = 12;
+
+  /** Bytes of the record {@code VERBS_COMPLETION}. */
+  public static final int VERBS_COMPLETION_SIZE = 32;
+
+  /** Offset of {@code VERBS_COMPLETION.id}: work request id. */
+  public static final int VERBS_COMPLETION_ID_OFFSET = 0;
+
+  /** Offset of {@code VERBS_COMPLETION.slot}: of the queue pair in the completion queue. */
+  public static final int VERBS_COMPLETION_SLOT_OFFSET = 8;
+
+  /** Offset of {@code VERBS_COMPLETION.byte_count}: bytes. */
+  public static final int VERBS_COMPLETION_BYTE_COUNT_OFFSET = 12;
+
+  /** Offset of {@code VERBS_COMPLETION.immediate}: for RECEIVE_IMMEDIATE. */
+  public static final int VERBS_COMPLETION_IMMEDIATE_OFFSET = 16;
+
+  /** Offset of {@code VERBS_COMPLETION.opcode}: VERBS_OP_* or VERBS_EVENT_*. */
+  public static final int VERBS_COMPLETION_OPCODE_OFFSET = 20;
+
+  /** Offset of {@code VERBS_COMPLETION.status}: how it ended. */
+  public static final int VERBS_COMPLETION_STATUS_OFFSET = 21;
+
+  /** Offset of {@code VERBS_COMPLETION.device_status}: ibv_wc_status, for messages. */
+  public static final int VERBS_COMPLETION_DEVICE_STATUS_OFFSET = 22;
+
+  /** Offset of {@code VERBS_COMPLETION.vendor_error}: what the device adds to it, for messages. */
+  public static final int VERBS_COMPLETION_VENDOR_ERROR_OFFSET = 24;
+
+  /** state of a queue pair; it only grows: ordinal of QueuePair.State. */
+  public static final int VERBS_CONNECTED = 0;
+
+  /** state. */
+  public static final int VERBS_ERROR = 1;
+
+  /** state. */
+  public static final int VERBS_CLOSED = 2;
+
+  /** Bytes of the record {@code VERBS_QUEUE_PAIR}. */
+  public static final int VERBS_QUEUE_PAIR_SIZE = 128;
+
+  /** Offset of {@code VERBS_QUEUE_PAIR.state}: VERBS_CONNECTED, VERBS_ERROR or VERBS_CLOSED. */
+  public static final int VERBS_QUEUE_PAIR_STATE_OFFSET = 0;
+
+  /** Offset of {@code VERBS_QUEUE_PAIR.ended}: 1: the device touches nothing for it any more. */
+  public static final int VERBS_QUEUE_PAIR_ENDED_OFFSET = 4;
+
+  /** Offset of {@code VERBS_QUEUE_PAIR.sent_tail}: sends ever posted; the posting thread's. */
+  public static final int VERBS_QUEUE_PAIR_SENT_TAIL_OFFSET = 8;
+
+  /** Offset of {@code VERBS_QUEUE_PAIR.received_tail}: receives ever posted; the posting thread's. */
+  public static final int VERBS_QUEUE_PAIR_RECEIVED_TAIL_OFFSET = 16;
+
+  /** Offset of {@code VERBS_QUEUE_PAIR.doorbells}: calls of the device to post sends; the posting thread's. */
+  public static final int VERBS_QUEUE_PAIR_DOORBELLS_OFFSET = 24;
+
+  /** Offset of {@code VERBS_QUEUE_PAIR.sent_head}: sends ever completed; the polling thread's. */
+  public static final int VERBS_QUEUE_PAIR_SENT_HEAD_OFFSET = 64;
+
+  /** Offset of {@code VERBS_QUEUE_PAIR.received_head}: receives ever completed; the polling thread's. */
+  public static final int VERBS_QUEUE_PAIR_RECEIVED_HEAD_OFFSET = 72;
+
+  /** Bytes of the record {@code VERBS_COMPLETION_QUEUE}. */
+  public static final int VERBS_COMPLETION_QUEUE_SIZE = 64;
+
+  /** Offset of {@code VERBS_COMPLETION_QUEUE.head}: completions ever taken from the ring, by Java; modulo 2^32. */
+  public static final int VERBS_COMPLETION_QUEUE_HEAD_OFFSET = 0;
+
+  /** Offset of {@code VERBS_COMPLETION_QUEUE.tail}: completions ever put into the ring; modulo 2^32. */
+  public static final int VERBS_COMPLETION_QUEUE_TAIL_OFFSET = 4;
+
+  /** Offset of {@code VERBS_COMPLETION_QUEUE.ring}: address of the verbs_completion records. */
+  public static final int VERBS_COMPLETION_QUEUE_RING_OFFSET = 8;
+
+  /** Offset of {@code VERBS_COMPLETION_QUEUE.ring_mask}: entries of the ring minus one. */
+  public static final int VERBS_COMPLETION_QUEUE_RING_MASK_OFFSET = 16;
+
+  /** Offset of {@code VERBS_COMPLETION_QUEUE.spin_ns}: await spins this long at most before it sleeps. */
+  public static final int VERBS_COMPLETION_QUEUE_SPIN_NS_OFFSET = 20;
+
+  /** Offset of {@code VERBS_COMPLETION_QUEUE.sleeps}: awaits that slept. */
+  public static final int VERBS_COMPLETION_QUEUE_SLEEPS_OFFSET = 24;
+
+  /** flag: atomics are atomic against others of the same device. */
+  public static final int VERBS_ATOMICS = 1;
+
+  /** flag: memory windows of type 2B. */
+  public static final int VERBS_WINDOWS_2B = 2;
+
+  /** flag: the library says that a write's bytes land in order. */
+  public static final int VERBS_DATA_IN_ORDER = 4;
+
+  /** bytes of private data in an event of the connection manager. */
+  public static final int VERBS_EVENT_DATA_MAX = 256;
+
+  /** bytes of private data in a connection request over RDMA_PS_TCP. */
+  public static final int VERBS_REQUEST_DATA_MAX = 56;
+
+  /** bytes of private data in the acceptance of a request, one less than fit: their number. */
+  public static final int VERBS_ACCEPT_DATA_MAX = 195;
+
+  /** bytes of private data in the rejection of a request. */
+  public static final int VERBS_REJECT_DATA_MAX = 148;
+
+  /** Bytes of the record {@code VERBS_DEVICE}. */
+  public static final int VERBS_DEVICE_SIZE = 128;
+
+  /** Offset of {@code VERBS_DEVICE.name}: of the device, zero-terminated. */
+  public static final int VERBS_DEVICE_NAME_OFFSET = 0;
+
+  /** Offset of {@code VERBS_DEVICE.port}: number, from 1. */
+  public static final int VERBS_DEVICE_PORT_OFFSET = 64;
+
+  /** Offset of {@code VERBS_DEVICE.port_state}: ibv_port_state. */
+  public static final int VERBS_DEVICE_PORT_STATE_OFFSET = 68;
+
+  /** Offset of {@code VERBS_DEVICE.link_layer}: IBV_LINK_LAYER_INFINIBAND 1, IBV_LINK_LAYER_ETHERNET 2. */
+  public static final int VERBS_DEVICE_LINK_LAYER_OFFSET = 72;
+
+  /** Offset of {@code VERBS_DEVICE.active_mtu}: bytes. */
+  public static final int VERBS_DEVICE_ACTIVE_MTU_OFFSET = 76;
+
+  /** Offset of {@code VERBS_DEVICE.gid_index}: of the newest kind of GID that names an IPv4 address, else of the first GID; -1 for none. */
+  public static final int VERBS_DEVICE_GID_INDEX_OFFSET = 80;
+
+  /** Offset of {@code VERBS_DEVICE.max_queue_pair_work}: work requests of one queue of a pair. */
+  public static final int VERBS_DEVICE_MAX_QUEUE_PAIR_WORK_OFFSET = 84;
+
+  /** Offset of {@code VERBS_DEVICE.max_scatter_gather}: elements of one work request. */
+  public static final int VERBS_DEVICE_MAX_SCATTER_GATHER_OFFSET = 88;
+
+  /** Offset of {@code VERBS_DEVICE.max_inline}: bytes that a small queue pair takes inline, as tried. */
+  public static final int VERBS_DEVICE_MAX_INLINE_OFFSET = 92;
+
+  /** Offset of {@code VERBS_DEVICE.max_completions}: entries of one completion queue. */
+  public static final int VERBS_DEVICE_MAX_COMPLETIONS_OFFSET = 96;
+
+  /** Offset of {@code VERBS_DEVICE.max_reads}: reads and atomics that a queue pair can be the target of at once. */
+  public static final int VERBS_DEVICE_MAX_READS_OFFSET = 100;
+
+  /** Offset of {@code VERBS_DEVICE.max_region_bytes}: bytes of one memory region. */
+  public static final int VERBS_DEVICE_MAX_REGION_BYTES_OFFSET = 104;
+
+  /** Offset of {@code VERBS_DEVICE.flags}: VERBS_ATOMICS, VERBS_WINDOWS_2B, VERBS_DATA_IN_ORDER. */
+  public static final int VERBS_DEVICE_FLAGS_OFFSET = 112;
+
+  /** Offset of {@code VERBS_DEVICE.ipv4}: address that the GID names, else zero. */
+  public static final int VERBS_DEVICE_IPV4_OFFSET = 116;
+
+  /** Offset of {@code VERBS_DEVICE.context}: ibv_context it was asked through; 0 when it was opened for the question only. */
+  public static final int VERBS_DEVICE_CONTEXT_OFFSET = 120;
+
+  /** Bytes of the record {@code VERBS_EVENT}. */
+  public static final int VERBS_EVENT_SIZE = 264;
+
+  /** Offset of {@code VERBS_EVENT.status}: negated errno, or the reason of a rejection. */
+  public static final int VERBS_EVENT_STATUS_OFFSET = 0;
+
+  /** Offset of {@code VERBS_EVENT.length}: bytes of private data. */
+  public static final int VERBS_EVENT_LENGTH_OFFSET = 4;
+
+  /** Offset of {@code VERBS_EVENT.data}: private data of the peer, as it was given. */
+  public static final int VERBS_EVENT_DATA_OFFSET = 8;
+
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xc03be654a14682f3L;
+  public static final long LAYOUT_HASH = 0x15b0b17a912c7451L;
 
   private Layout() {}
 }

@@ -25,9 +25,9 @@ class NativeLibraryTest {
 
   @Test
   void shouldNameTheResourceOfThePlatform() {
-    assertThat(NativeLibrary.resourceName("Linux", "amd64"))
+    assertThat(PackedLibrary.resourceName("libtako", "Linux", "amd64"))
         .isEqualTo("META-INF/native/libtako-linux-x86_64.so");
-    assertThat(NativeLibrary.resourceName("Linux", "aarch64"))
+    assertThat(PackedLibrary.resourceName("libtako", "Linux", "aarch64"))
         .isEqualTo("META-INF/native/libtako-linux-aarch64.so");
   }
 
@@ -85,7 +85,7 @@ class NativeLibraryTest {
         .contains(NativeLibrary.DIRECTORY_PROPERTY);
   }
 
-  private static String classPath() {
+  static String classPath() {
     return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
   }
 

@@ -1,0 +1,2 @@
+/** What of DiSNI is replaced, because it cannot be told otherwise. */
+package com.ibm.disni.util;

@@ -1,0 +1,11 @@
+package io.takofs.transport.verbs;
+
+/**
+ * How large a queue pair shall be.
+ *
+ * @param maxSends send work requests outstanding
+ * @param maxReceives receive work requests posted
+ * @param maxScatterGather elements of a work request
+ * @param maxInline bytes sent inline
+ */
+record QueuePairCaps(int maxSends, int maxReceives, int maxScatterGather, int maxInline) {}

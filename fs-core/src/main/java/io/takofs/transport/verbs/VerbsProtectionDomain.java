@@ -1,0 +1,116 @@
+package io.takofs.transport.verbs;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Status;
+import io.takofs.transport.Access;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Regions of one {@code ibv_pd}.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class VerbsProtectionDomain implements ProtectionDomain {
+  private static final int PAGE = 4096;
+
+  private final VerbsTransport transport;
+  private final VerbsDomain domain;
+  private final Set<VerbsMemoryRegion> regions = ConcurrentHashMap.newKeySet();
+  private final Set<VerbsMemoryWindow> windows = ConcurrentHashMap.newKeySet();
+
+  VerbsProtectionDomain(VerbsTransport transport, VerbsDomain domain) {
+    this.transport = transport;
+    this.domain = domain;
+  }
+
+  VerbsDomain domain() {
+    return domain;
+  }
+
+  @Override
+  public MemoryRegion allocate(int length, Access access) throws IOException {
+    checkLength(length);
+    MappedMemory memory = MappedMemory.anonymous((length + (long) PAGE - 1) & -PAGE, true);
+    try {
+      return add(memory, true, 0, length, access);
+    } catch (IOException | RuntimeException e) {
+      memory.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public MemoryRegion register(MappedMemory memory, long offset, int length, Access access)
+      throws IOException {
+    checkLength(length);
+    Invariant.check(
+        offset >= 0 && offset <= memory.length() - length,
+        () -> "region of " + length + " bytes at " + offset + " of " + memory.length());
+    return add(memory, false, offset, length, access);
+  }
+
+  private VerbsMemoryRegion add(
+      MappedMemory memory, boolean owned, long offset, int length, Access access)
+      throws IOException {
+    VerbsRegistration registration =
+        domain.register(memory.address() + offset, length, flags(access));
+    VerbsMemoryRegion region =
+        new VerbsMemoryRegion(this, memory, owned, offset, length, access, registration);
+    regions.add(region);
+    return region;
+  }
+
+  /** What peers may address, windows may be bound to as well, where there are any. */
+  private int flags(Access access) {
+    boolean windows = access != Access.LOCAL && transport.control().facts().windows2B();
+    return VerbsControl.accessFlags(access) | (windows ? VerbsMemoryWindow.ACCESS_BIND : 0);
+  }
+
+  /**
+   * Allocates a memory window, bound to nothing yet.
+   *
+   * @throws TakoException UNSUPPORTED where the device has no type 2B windows
+   */
+  VerbsMemoryWindow allocateWindow() throws TakoException {
+    if (!transport.control().facts().windows2B()) {
+      throw new TakoException(
+          Status.UNSUPPORTED,
+          transport.control().facts().device() + " has no memory windows of type 2B");
+    }
+    VerbsMemoryWindow window = new VerbsMemoryWindow(this);
+    windows.add(window);
+    return window;
+  }
+
+  private static void checkLength(int length) throws TakoException {
+    if (length <= 0 || length > Layout.ARENA_SIZE) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "a region has 1 to " + Layout.ARENA_SIZE + " bytes, not " + length);
+    }
+  }
+
+  void forget(VerbsMemoryWindow window) {
+    windows.remove(window);
+  }
+
+  void forget(VerbsMemoryRegion region) {
+    regions.remove(region);
+  }
+
+  @Override
+  public void close() {
+    if (transport.forget(this)) {
+      windows.forEach(VerbsMemoryWindow::close);
+      regions.forEach(VerbsMemoryRegion::close);
+      domain.close();
+    }
+  }
+}

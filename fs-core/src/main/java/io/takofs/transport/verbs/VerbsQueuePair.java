@@ -1,0 +1,427 @@
+package io.takofs.transport.verbs;
+
+import io.takofs.base.Invariant;
+import io.takofs.jni.NativeError;
+import io.takofs.jni.VerbsCore;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.transport.Access;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.ScatterGather;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * One end of a connection: an {@code ibv_qp} and what native code remembers of its posts, in a
+ * block of memory that this object keeps alive.
+ *
+ * <p>It ends in up to three steps: {@link #fail} moves it to ERROR, from any thread, and tells the
+ * peer; {@link #revoke} takes it from the device; {@link #close} destroys it.
+ *
+ * <p>Locks: a post holds this object's monitor, so that nothing is posted to a pair that was
+ * destroyed; state changes hold {@code life}. The monitor is taken first.
+ */
+final class VerbsQueuePair implements QueuePair {
+  private static final VarHandle LONG =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle INT =
+      MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final State[] STATES = State.values();
+
+  private final VerbsTransport transport;
+  private final QueuePairConfig config;
+  private final VerbsConnection connection;
+  private final int number;
+  private final String remoteName;
+  private final Optional<ConnectionAcceptor> acceptor;
+  private final VerbsCompletionQueue sendQueue;
+  private final VerbsCompletionQueue receiveQueue;
+  private final MappedMemory block;
+  private final ByteBuffer fields;
+  private final StagedOperations work;
+  private final AtomicReference<String> error = new AtomicReference<>();
+  private final AtomicBoolean endTold = new AtomicBoolean();
+  private final Object life = new Object();
+
+  private volatile byte[] remotePrivateData = new byte[0];
+  private volatile boolean closing;
+  private boolean destroyed; // guarded by life
+
+  // Guarded by this.
+  private final Set<VerbsMemoryWindow> windows = new HashSet<>();
+  private boolean established;
+  private boolean rung;
+  private boolean closed;
+
+  /** Makes this side's pair in the device; it is of use once it is {@link #establish}ed. */
+  VerbsQueuePair(
+      VerbsTransport transport,
+      QueuePairConfig config,
+      VerbsConnection connection,
+      int number,
+      String remoteName,
+      Optional<ConnectionAcceptor> acceptor)
+      throws IOException {
+    this.transport = transport;
+    this.config = config;
+    this.connection = connection;
+    this.number = number;
+    this.remoteName = remoteName;
+    this.acceptor = acceptor;
+    this.sendQueue = (VerbsCompletionQueue) config.sendQueue();
+    this.receiveQueue = (VerbsCompletionQueue) config.receiveQueue();
+    checkDepth("sends", config.maxSends());
+    checkDepth("receives", config.maxReceives());
+    VerbsProtectionDomain domain = (VerbsProtectionDomain) config.domain();
+    this.work = new StagedOperations(domain, config.maxSends());
+    long size = VerbsCore.pairSize(config.maxSends(), config.maxReceives());
+    this.block = MappedMemory.anonymous(size, false);
+    this.fields = block.slice(0, Layout.VERBS_QUEUE_PAIR_SIZE);
+    attachAndCreate(domain);
+  }
+
+  private void checkDepth(String what, int depth) {
+    Invariant.check(
+        depth >= 0 && depth <= Layout.VERBS_QUEUE_DEPTH_MAX,
+        () -> depth + " " + what + " on a queue pair; 0 to " + Layout.VERBS_QUEUE_DEPTH_MAX);
+  }
+
+  private void attachAndCreate(VerbsProtectionDomain domain) throws IOException {
+    VerbsCompletionQueue.Slot receives = receiveQueue.attach(this, postsIn(receiveQueue));
+    VerbsCompletionQueue.Slot sends = receives;
+    boolean whole = false;
+    try {
+      if (sendQueue != receiveQueue) {
+        sends = sendQueue.attach(this, postsIn(sendQueue));
+      }
+      int inline = transport.maxInline();
+      long pointer =
+          connection.createQueuePair(
+              domain.domain(),
+              sendQueue.completions(),
+              receiveQueue.completions(),
+              new QueuePairCaps(
+                  Math.max(1, config.maxSends()),
+                  Math.max(1, config.maxReceives()),
+                  ScatterGather.MAX,
+                  inline));
+      int result =
+          VerbsCore.initPair(
+              block.address(),
+              pointer,
+              sendQueue.address(),
+              sends.index(),
+              receiveQueue.address(),
+              receives.index(),
+              receives.generation(),
+              config.maxSends(),
+              config.maxReceives(),
+              inline);
+      NativeError.check(result, "cannot make a queue pair");
+      whole = true;
+    } finally {
+      if (!whole) {
+        receiveQueue.detach(receives, postsIn(receiveQueue));
+        if (sends != receives) {
+          sendQueue.detach(sends, postsIn(sendQueue));
+        }
+      }
+    }
+  }
+
+  /** Completions that this pair may have in {@code queue} at once. */
+  int postsIn(VerbsCompletionQueue queue) {
+    int posts = queue == sendQueue ? config.maxSends() : 0;
+    return queue == receiveQueue ? posts + config.maxReceives() : posts;
+  }
+
+  /** What the peer gave along; before the pair is handed to anybody. */
+  void setRemotePrivateData(byte[] data) {
+    remotePrivateData = data;
+  }
+
+  /** The device may send from now on: posts what was rung for before. */
+  synchronized void establish() {
+    established = true;
+    if (rung && !closed) {
+      ring();
+    }
+  }
+
+  @Override
+  public int number() {
+    return number;
+  }
+
+  @Override
+  public State state() {
+    return STATES[(int) INT.getVolatile(fields, Layout.VERBS_QUEUE_PAIR_STATE_OFFSET)];
+  }
+
+  @Override
+  public String errorText() {
+    String text = error.get();
+    return text == null ? "" : text;
+  }
+
+  @Override
+  public String remoteName() {
+    return remoteName;
+  }
+
+  @Override
+  public byte[] remotePrivateData() {
+    return remotePrivateData.clone();
+  }
+
+  @Override
+  public void write(
+      long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
+    stage(Layout.VERBS_OP_WRITE, workRequestId, local, remoteAddress, rkey, 0, 0, 0, flags);
+  }
+
+  @Override
+  public void writeWithImmediate(
+      long workRequestId,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      int flags) {
+    int opcode = Layout.VERBS_OP_WRITE_WITH_IMMEDIATE;
+    stage(opcode, workRequestId, local, remoteAddress, rkey, immediate, 0, 0, flags);
+  }
+
+  @Override
+  public void read(
+      long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
+    stage(Layout.VERBS_OP_READ, workRequestId, local, remoteAddress, rkey, 0, 0, 0, flags);
+  }
+
+  @Override
+  public void compareAndSwap(
+      long workRequestId,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      long expected,
+      long desired,
+      int flags) {
+    int opcode = Layout.VERBS_OP_COMPARE_AND_SWAP;
+    stage(opcode, workRequestId, local, remoteAddress, rkey, 0, expected, desired, flags);
+  }
+
+  @Override
+  public void fetchAndAdd(
+      long workRequestId,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      long addend,
+      int flags) {
+    int opcode = Layout.VERBS_OP_FETCH_AND_ADD;
+    stage(opcode, workRequestId, local, remoteAddress, rkey, 0, addend, 0, flags);
+  }
+
+  /**
+   * Stages the binding of part of a region to a window: from its completion on the peer of this
+   * pair reaches that part by the key returned. Once for each window before {@link #ring}. The
+   * window is this pair's from now on and closed with it.
+   *
+   * @param access what the peer may do, whatever the region's own key allows
+   */
+  synchronized int bind(
+      long workRequestId,
+      VerbsMemoryWindow window,
+      VerbsMemoryRegion region,
+      int offset,
+      int length,
+      Access access,
+      int flags) {
+    Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    Invariant.check(
+        region.allows((VerbsProtectionDomain) config.domain(), offset, length),
+        "a window lies within an open region of its domain");
+    windows.add(window);
+    int rkey = window.nextRkey();
+    work.addBinding(
+        workRequestId,
+        window.pointer(),
+        rkey,
+        region.pointer(),
+        region.address() + offset,
+        length,
+        VerbsMemoryWindow.accessFlags(access),
+        flags);
+    return rkey;
+  }
+
+  /**
+   * Stages the end of a window's key: from its completion on nobody reaches anything by it, but
+   * what was under way may still become visible (read through the pair to wait for that).
+   */
+  synchronized void invalidate(long workRequestId, int rkey, int flags) {
+    Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    work.addInvalidation(workRequestId, rkey, flags);
+  }
+
+  private synchronized void stage(
+      int opcode,
+      long id,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      long operand,
+      long desired,
+      int flags) {
+    Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    work.add(opcode, id, local, remoteAddress, rkey, immediate, operand, desired, flags);
+  }
+
+  @Override
+  public synchronized int sendSlotsFree() {
+    long tail = fields.getLong(Layout.VERBS_QUEUE_PAIR_SENT_TAIL_OFFSET);
+    long head = (long) LONG.getAcquire(fields, Layout.VERBS_QUEUE_PAIR_SENT_HEAD_OFFSET);
+    return config.maxSends() - work.count() - (int) (tail - head);
+  }
+
+  @Override
+  public synchronized void ring() {
+    if (!established && !closing) {
+      rung = true;
+      return;
+    }
+    if (work.count() == 0) {
+      return;
+    }
+    int result = 0;
+    if (!closed) {
+      result = VerbsCore.post(block.address(), work.address(), work.count());
+    }
+    work.clear();
+    if (result == VerbsCore.POST_REFUSED) {
+      fail("an operation failed with " + CompletionStatus.LOCAL_ACCESS_ERROR);
+    } else if (result < 0) {
+      fail("the device took no more sends (errno " + -result + ")");
+    }
+  }
+
+  @Override
+  public synchronized void postReceive(long workRequestId) {
+    if (closed) {
+      return;
+    }
+    int free = config.maxReceives() - receivesPosted();
+    Invariant.check(free > 0, "more receives posted than the queue pair has room for");
+    int result = VerbsCore.postReceive(block.address(), workRequestId);
+    if (result < 0) {
+      fail("the device took no more receives (errno " + -result + ")");
+    }
+  }
+
+  private int receivesPosted() {
+    long tail = fields.getLong(Layout.VERBS_QUEUE_PAIR_RECEIVED_TAIL_OFFSET);
+    return (int)
+        (tail - (long) LONG.getAcquire(fields, Layout.VERBS_QUEUE_PAIR_RECEIVED_HEAD_OFFSET));
+  }
+
+  /** The device copies; nobody maps the memory of another host. */
+  @Override
+  public ByteBuffer map(long remoteAddress, int length, int rkey) {
+    return null;
+  }
+
+  /** A completion says that the pair is in error. The polling thread, before it is delivered. */
+  void onFailedCompletion(CompletionStatus status, int deviceStatus, int vendorError) {
+    if (status == CompletionStatus.FLUSHED) {
+      fail("the device gave it up");
+    } else {
+      fail(
+          "an operation failed with "
+              + status
+              + " (ibv_wc_status "
+              + deviceStatus
+              + ", vendor error "
+              + vendorError
+              + ")");
+    }
+  }
+
+  /** Moves to ERROR and tells the peer and the acceptor, once. Any thread. */
+  void fail(String why) {
+    if (!error.compareAndSet(null, "connection to " + remoteName + " ended: " + why)) {
+      return;
+    }
+    synchronized (life) {
+      if (!destroyed) {
+        VerbsCore.fail(block.address(), Layout.VERBS_ERROR);
+        connection.disconnect();
+      }
+    }
+    tellEnd();
+  }
+
+  private void tellEnd() {
+    if (!closing && acceptor.isPresent() && endTold.compareAndSet(false, true)) {
+      transport.execute(
+          () -> {
+            if (!closing) {
+              acceptor.get().onDisconnected(this);
+            }
+          });
+    }
+  }
+
+  @Override
+  public boolean revoke() {
+    fail("it was revoked by this side");
+    synchronized (life) {
+      return destroyed || VerbsCore.end(block.address()) >= 0;
+    }
+  }
+
+  @Override
+  public void close() {
+    closing = true;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      fail("it was closed by this side");
+      ring();
+      closed = true;
+    }
+    synchronized (life) {
+      VerbsCore.end(block.address());
+      destroyed = true;
+    }
+    // A device may keep a queue pair for as long as a window is bound through it.
+    windows.forEach(VerbsMemoryWindow::close);
+    // Without a lock: it waits for an event of this connection that is being handled.
+    connection.close();
+    VerbsCore.fail(block.address(), Layout.VERBS_CLOSED);
+    sendQueue.pairLeft();
+    if (receiveQueue != sendQueue) {
+      receiveQueue.pairLeft();
+    }
+    transport.forget(this, connection);
+  }
+
+  /** For messages. */
+  @Override
+  public String toString() {
+    return "verbs queue pair " + number + " to " + remoteName;
+  }
+}
