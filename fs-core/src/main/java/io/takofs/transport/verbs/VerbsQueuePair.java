@@ -133,7 +133,7 @@ final class VerbsQueuePair implements QueuePair {
     } finally {
       if (!whole) {
         receiveQueue.detach(receives, postsIn(receiveQueue));
-        if (sends != receives) {
+        if (sendQueue != receiveQueue) {
           sendQueue.detach(sends, postsIn(sendQueue));
         }
       }
