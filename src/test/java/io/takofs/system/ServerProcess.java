@@ -84,14 +84,7 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Sends a signal by name, such as STOP or CONT. */
   public void signal(String name) throws Exception {
-    int code =
-        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-            .inheritIO()
-            .start()
-            .waitFor();
-    if (code != 0) {
-      throw new IOException("kill -" + name + " ended with " + code);
-    }
+    Signals.send(process.pid(), name);
   }
 
   /** The command line, bin/tako. */

@@ -45,7 +45,7 @@ class ZombieWriterTest {
           awaitRecovery(client, directory);
           client.delete(directory, true);
           List<String> files = fill(client, "/others" + round);
-          signal(writer, "CONT");
+          Signals.send(writer.pid(), "CONT");
           writer.awaitEnd();
           assertThat(writer.failure()).isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND");
           for (String file : files) {
@@ -83,7 +83,7 @@ class ZombieWriterTest {
           awaitRecovery(client, directory);
           client.delete(directory, true);
           List<String> files = fill(client, "/others" + round);
-          signal(writer, "CONT");
+          Signals.send(writer.pid(), "CONT");
           writer.awaitEnd();
           assertThat(writer.failure()).isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND");
           for (String file : files) {
@@ -127,17 +127,11 @@ class ZombieWriterTest {
   /** Stops the writer at a moment when it has a file open. */
   private static void freezeWhileWriting(WriterProcess writer, TakoClient client, String directory)
       throws Exception {
-    signal(writer, "STOP");
+    Signals.send(writer.pid(), "STOP");
     while (Clients.list(client, directory).stream().noneMatch(PathStatus::underConstruction)) {
-      signal(writer, "CONT");
+      Signals.send(writer.pid(), "CONT");
       writer.awaitAcknowledgements(1);
-      signal(writer, "STOP");
+      Signals.send(writer.pid(), "STOP");
     }
-  }
-
-  private static void signal(WriterProcess writer, String name) throws Exception {
-    assertThat(
-            new ProcessBuilder("kill", "-" + name, Long.toString(writer.pid())).start().waitFor())
-        .isZero();
   }
 }
