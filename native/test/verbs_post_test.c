@@ -81,6 +81,9 @@ static void should_translate_each_operation(void)
 	    operation(TAKO_VERBS_OP_INVALIDATE_WINDOW, 7, 0, 0),
 	};
 	all[2].work.immediate = 0x80000001;
+	struct ibv_mw window = {.rkey = 0x100};
+	all[6].work.window = (uint64_t)(uintptr_t)&window;
+	all[6].work.rkey = 0x101;
 	all[6].work.pieces = 0;
 	all[7].work.pieces = 0;
 	CHECK(post(&pair, all, 8) == TAKO_VERBS_POSTED);
@@ -92,6 +95,7 @@ static void should_translate_each_operation(void)
 		CHECK(pair.device.sends[i].opcode == opcodes[i]);
 		CHECK(((pair.device.sends[i].flags & IBV_SEND_INLINE) != 0) == (i == 0));
 	}
+	CHECK(window.rkey == 0x101);
 	CHECK(pair.device.sends[2].immediate == 0x80000001 && pair.device.sends[2].pieces == 0);
 	fake_succeed(&pair.device, 8);
 	struct tako_verbs_completion read = next(&queue);

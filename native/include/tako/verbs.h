@@ -83,8 +83,9 @@ int tako_verbs_qp_init(struct tako_verbs_qp *qp, const struct tako_verbs_qp_conf
 
 /*
  * Posts `count` verbs_work records, each followed by its pieces, with one doorbell. In error they
- * are completed as flushed. A negative result says why the device took no more; the pair went into
- * error by it. The caller keeps the number outstanding at or below max_sends.
+ * are completed as flushed. One batch binds a window once at most. A negative result says why the
+ * device took no more; the pair went into error by it. The caller keeps the number outstanding at
+ * or below max_sends.
  */
 int tako_verbs_qp_post(struct tako_verbs_qp *qp, const void *staged, uint32_t count);
 

@@ -40,6 +40,8 @@ struct tako_verbs_qp {
 	uint64_t sends_kept;
 	uint64_t receives_kept;
 
+	bool binds; /* the batch binds a window: the posting thread's */
+
 	/* Whether a failed send, receive was reported: the polling threads'. */
 	bool send_failed;
 	bool receive_failed;

@@ -70,7 +70,8 @@ static void bind_window(struct ibv_send_wr *wr, const struct tako_verbs_work *wo
 }
 
 /* False for an opcode that nobody stages. */
-static bool build(struct ibv_send_wr *wr, const struct tako_verbs_work *work, uint32_t inline_max)
+static bool build(struct tako_verbs_qp *qp, struct ibv_send_wr *wr,
+		  const struct tako_verbs_work *work)
 {
 	wr->next = wr + 1;
 	wr->send_flags = 0;
@@ -79,12 +80,12 @@ static bool build(struct ibv_send_wr *wr, const struct tako_verbs_work *work, ui
 	case TAKO_VERBS_OP_WRITE_WITH_IMMEDIATE:
 		wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 		wr->imm_data = htonl(work->immediate);
-		aim(wr, work, inline_max);
+		aim(wr, work, qp->inline_max);
 		return true;
 	case TAKO_VERBS_OP_WRITE:
 	case TAKO_VERBS_OP_READ:
 		wr->opcode = IBV_WR_RDMA_WRITE;
-		aim(wr, work, inline_max);
+		aim(wr, work, qp->inline_max);
 		return true;
 	case TAKO_VERBS_OP_COMPARE_AND_SWAP:
 	case TAKO_VERBS_OP_FETCH_AND_ADD:
@@ -95,6 +96,7 @@ static bool build(struct ibv_send_wr *wr, const struct tako_verbs_work *work, ui
 		return true;
 	case TAKO_VERBS_OP_BIND_WINDOW:
 		bind_window(wr, work);
+		qp->binds = true;
 		return true;
 	case TAKO_VERBS_OP_INVALIDATE_WINDOW:
 		wr->opcode = IBV_WR_LOCAL_INV;
@@ -140,6 +142,21 @@ static void keep_from(uint64_t *kept, uint64_t index)
 		__atomic_store_n(kept, index, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * Keeps the key in an ibv_mw what the device knows it by: providers read it there when the window
+ * is bound again, and not all write it.
+ */
+static void note_bindings(struct tako_verbs_qp *qp, uint32_t count)
+{
+	if (!qp->binds)
+		return;
+	qp->binds = false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (qp->wrs[i].opcode == IBV_WR_BIND_MW)
+			qp->wrs[i].bind_mw.mw->rkey = qp->wrs[i].bind_mw.rkey;
+	}
+}
+
 /* Hands `count` built work requests to the device; says why if it does not take all. */
 static int submit(struct tako_verbs_qp *qp, uint64_t first, uint32_t count)
 {
@@ -147,8 +164,10 @@ static int submit(struct tako_verbs_qp *qp, uint64_t first, uint32_t count)
 	signal_some(qp, first, count);
 	qp->shared.doorbells++;
 	int result = qp->ops->post_send(qp->device_qp, qp->wrs, &bad);
-	if (result == 0)
+	if (result == 0) {
+		note_bindings(qp, count);
 		return 0;
+	}
 	uint64_t taken = bad >= qp->wrs && bad < qp->wrs + count ? (uint64_t)(bad - qp->wrs) : 0;
 	/* What came behind fails because of it, whatever was wrong with itself. */
 	for (uint64_t index = first + taken; index != qp->shared.sent_tail; index++)
@@ -171,8 +190,7 @@ static uint32_t prepare(struct tako_verbs_qp *qp, uint64_t first, const uint8_t 
 		remember(qp, first + i, work);
 		if (!refused) {
 			struct ibv_send_wr *wr = &qp->wrs[i];
-			refused =
-			    work->status != TAKO_VERBS_SUCCESS || !build(wr, work, qp->inline_max);
+			refused = work->status != TAKO_VERBS_SUCCESS || !build(qp, wr, work);
 			wr->wr_id = wr_id(qp->send_prefix, first + i);
 			built += !refused;
 			if (refused)

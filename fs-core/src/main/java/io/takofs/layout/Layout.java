@@ -816,11 +816,11 @@ public final class Layout {
   /** opcode. */
   public static final int VERBS_OP_RECEIVE_IMMEDIATE = 5;
 
-  /** opcode of the transport's own: bind a memory window. */
-  public static final int VERBS_OP_BIND_WINDOW = 8;
+  /** opcode. */
+  public static final int VERBS_OP_BIND_WINDOW = 6;
 
-  /** opcode of the transport's own: end a window's key. */
-  public static final int VERBS_OP_INVALIDATE_WINDOW = 9;
+  /** opcode. */
+  public static final int VERBS_OP_INVALIDATE_WINDOW = 7;
 
   /** not a completion: the closed queue pair in this slot is drained. */
   public static final int VERBS_EVENT_DETACHED = 16;
@@ -1063,7 +1063,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x6dd813a17175b919L;
+  public static final long LAYOUT_HASH = 0x15b0b17a912c7451L;
 
   private Layout() {}
 }

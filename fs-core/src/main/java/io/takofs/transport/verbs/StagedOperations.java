@@ -16,6 +16,7 @@ final class StagedOperations {
   private final VerbsProtectionDomain domain;
   private final MappedMemory memory;
   private final ByteBuffer records;
+  private final ScatterGather none = new ScatterGather();
   private int end;
   private int count;
 
@@ -71,6 +72,34 @@ final class StagedOperations {
     records.putInt(at + Layout.VERBS_WORK_LENGTH_OFFSET, (int) Math.max(length, 0));
     end = at + Layout.VERBS_WORK_SIZE + pieces * Layout.VERBS_PIECE_SIZE;
     count++;
+  }
+
+  /** Adds the binding of {@code length} bytes at {@code address} of a region to a window. */
+  void addBinding(
+      long id,
+      long window,
+      int rkey,
+      long region,
+      long address,
+      long length,
+      int access,
+      int flags) {
+    addWindowOperation(Layout.VERBS_OP_BIND_WINDOW, id, rkey, flags);
+    int at = end - Layout.VERBS_WORK_SIZE;
+    records.putLong(at + Layout.VERBS_WORK_REMOTE_ADDRESS_OFFSET, address);
+    records.putLong(at + Layout.VERBS_WORK_OPERAND_OFFSET, length);
+    records.putLong(at + Layout.VERBS_WORK_DESIRED_OFFSET, access);
+    records.putLong(at + Layout.VERBS_WORK_WINDOW_OFFSET, window);
+    records.putLong(at + Layout.VERBS_WORK_REGION_OFFSET, region);
+  }
+
+  /** Adds the end of a window's key. */
+  void addInvalidation(long id, int rkey, int flags) {
+    addWindowOperation(Layout.VERBS_OP_INVALIDATE_WINDOW, id, rkey, flags);
+  }
+
+  private void addWindowOperation(int opcode, long id, int rkey, int flags) {
+    add(opcode, id, none, 0, rkey, 0, 0, 0, flags);
   }
 
   /** Writes the pieces; returns their total length, or -1 if one of them must not be used. */

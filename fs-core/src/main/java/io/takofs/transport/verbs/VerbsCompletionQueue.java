@@ -202,7 +202,7 @@ final class VerbsCompletionQueue implements CompletionQueue {
     handler.onCompletion(
         pair,
         ring.getLong(at + Layout.VERBS_COMPLETION_ID_OFFSET),
-        OPCODES[Math.min(opcode, OPCODES.length - 1)],
+        OPCODES[opcode],
         status,
         ring.getInt(at + Layout.VERBS_COMPLETION_BYTE_COUNT_OFFSET),
         ring.getInt(at + Layout.VERBS_COMPLETION_IMMEDIATE_OFFSET));

@@ -45,6 +45,11 @@ final class VerbsMemoryRegion implements MemoryRegion {
     return open && domain == user && offset >= 0 && size >= 0 && offset <= length - size;
   }
 
+  /** The {@code ibv_mr}. */
+  long pointer() {
+    return registration.pointer();
+  }
+
   @Override
   public ByteBuffer buffer() {
     return bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);

@@ -23,6 +23,7 @@ final class VerbsProtectionDomain implements ProtectionDomain {
   private final VerbsTransport transport;
   private final VerbsDomain domain;
   private final Set<VerbsMemoryRegion> regions = ConcurrentHashMap.newKeySet();
+  private final Set<VerbsMemoryWindow> windows = ConcurrentHashMap.newKeySet();
 
   VerbsProtectionDomain(VerbsTransport transport, VerbsDomain domain) {
     this.transport = transport;
@@ -59,11 +60,33 @@ final class VerbsProtectionDomain implements ProtectionDomain {
       MappedMemory memory, boolean owned, long offset, int length, Access access)
       throws IOException {
     VerbsRegistration registration =
-        domain.register(memory.address() + offset, length, VerbsControl.accessFlags(access));
+        domain.register(memory.address() + offset, length, flags(access));
     VerbsMemoryRegion region =
         new VerbsMemoryRegion(this, memory, owned, offset, length, access, registration);
     regions.add(region);
     return region;
+  }
+
+  /** What peers may address, windows may be bound to as well, where there are any. */
+  private int flags(Access access) {
+    boolean windows = access != Access.LOCAL && transport.control().facts().windows2B();
+    return VerbsControl.accessFlags(access) | (windows ? VerbsMemoryWindow.ACCESS_BIND : 0);
+  }
+
+  /**
+   * Allocates a memory window, bound to nothing yet.
+   *
+   * @throws TakoException UNSUPPORTED where the device has no type 2B windows
+   */
+  VerbsMemoryWindow allocateWindow() throws TakoException {
+    if (!transport.control().facts().windows2B()) {
+      throw new TakoException(
+          Status.UNSUPPORTED,
+          transport.control().facts().device() + " has no memory windows of type 2B");
+    }
+    VerbsMemoryWindow window = new VerbsMemoryWindow(this);
+    windows.add(window);
+    return window;
   }
 
   private static void checkLength(int length) throws TakoException {
@@ -74,6 +97,10 @@ final class VerbsProtectionDomain implements ProtectionDomain {
     }
   }
 
+  void forget(VerbsMemoryWindow window) {
+    windows.remove(window);
+  }
+
   void forget(VerbsMemoryRegion region) {
     regions.remove(region);
   }
@@ -81,6 +108,7 @@ final class VerbsProtectionDomain implements ProtectionDomain {
   @Override
   public void close() {
     if (transport.forget(this)) {
+      windows.forEach(VerbsMemoryWindow::close);
       regions.forEach(VerbsMemoryRegion::close);
       domain.close();
     }

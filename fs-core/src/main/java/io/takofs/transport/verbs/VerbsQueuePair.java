@@ -5,6 +5,7 @@ import io.takofs.jni.NativeError;
 import io.takofs.jni.VerbsCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.QueuePair;
@@ -15,7 +16,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -56,6 +59,7 @@ final class VerbsQueuePair implements QueuePair {
   private boolean destroyed; // guarded by life
 
   // Guarded by this.
+  private final Set<VerbsMemoryWindow> windows = new HashSet<>();
   private boolean established;
   private boolean rung;
   private boolean closed;
@@ -230,6 +234,48 @@ final class VerbsQueuePair implements QueuePair {
     stage(opcode, workRequestId, local, remoteAddress, rkey, 0, addend, 0, flags);
   }
 
+  /**
+   * Stages the binding of part of a region to a window: from its completion on the peer of this
+   * pair reaches that part by the key returned. Once for each window before {@link #ring}. The
+   * window is this pair's from now on and closed with it.
+   *
+   * @param access what the peer may do, whatever the region's own key allows
+   */
+  synchronized int bind(
+      long workRequestId,
+      VerbsMemoryWindow window,
+      VerbsMemoryRegion region,
+      int offset,
+      int length,
+      Access access,
+      int flags) {
+    Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    Invariant.check(
+        region.allows((VerbsProtectionDomain) config.domain(), offset, length),
+        "a window lies within an open region of its domain");
+    windows.add(window);
+    int rkey = window.nextRkey();
+    work.addBinding(
+        workRequestId,
+        window.pointer(),
+        rkey,
+        region.pointer(),
+        region.address() + offset,
+        length,
+        VerbsMemoryWindow.accessFlags(access),
+        flags);
+    return rkey;
+  }
+
+  /**
+   * Stages the end of a window's key: from its completion on nobody reaches anything by it, but
+   * what was under way may still become visible (read through the pair to wait for that).
+   */
+  synchronized void invalidate(long workRequestId, int rkey, int flags) {
+    Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    work.addInvalidation(workRequestId, rkey, flags);
+  }
+
   private synchronized void stage(
       int opcode,
       long id,
@@ -361,6 +407,8 @@ final class VerbsQueuePair implements QueuePair {
       VerbsCore.end(block.address());
       destroyed = true;
     }
+    // A device may keep a queue pair for as long as a window is bound through it.
+    windows.forEach(VerbsMemoryWindow::close);
     // Without a lock: it waits for an event of this connection that is being handled.
     connection.close();
     VerbsCore.fail(block.address(), Layout.VERBS_CLOSED);
