@@ -5,7 +5,8 @@
 vm_packages=(qemu-system-x86 busybox-static cpio kmod rdma-core ibverbs-utils iproute2)
 vm_mount_options=version=9p2000.L,trans=virtio,msize=1048576
 
-# See the proof in src/test/vm/stability: with these JVMs do not crash.
+# One processor, run by one thread: with several threads of QEMU's, JVMs now and then crashed in code
+# that they had just compiled. src/test/vm/stability tells how these do.
 vm_thread=single
 vm_cpu=max
 

@@ -100,10 +100,12 @@ final class VerbsQueuePair implements QueuePair {
   private void attachAndCreate(VerbsProtectionDomain domain) throws IOException {
     VerbsCompletionQueue.Slot receives = receiveQueue.attach(this, postsIn(receiveQueue));
     VerbsCompletionQueue.Slot sends = receives;
+    boolean apart = false;
     boolean whole = false;
     try {
       if (sendQueue != receiveQueue) {
         sends = sendQueue.attach(this, postsIn(sendQueue));
+        apart = true;
       }
       int inline = transport.maxInline();
       long pointer =
@@ -133,7 +135,7 @@ final class VerbsQueuePair implements QueuePair {
     } finally {
       if (!whole) {
         receiveQueue.detach(receives, postsIn(receiveQueue));
-        if (sendQueue != receiveQueue) {
+        if (apart) {
           sendQueue.detach(sends, postsIn(sendQueue));
         }
       }
