@@ -42,17 +42,7 @@ class ZombieWriterTest {
         try (WriterProcess writer = new WriterProcess(server, transport, directory, round)) {
           writer.awaitAcknowledgements(3 + 5 * round);
           freezeWhileWriting(writer, client, directory);
-          awaitRecovery(client, directory);
-          client.delete(directory, true);
-          List<String> files = fill(client, "/others" + round);
-          Signals.send(writer.pid(), "CONT");
-          writer.awaitEnd();
-          assertThat(writer.failure()).isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND");
-          for (String file : files) {
-            byte[] content = Clients.read(client, file);
-            assertThat(content).hasSize(FILE_BYTES);
-            Pattern.check(file, content);
-          }
+          checkThatNothingIsDamagedWhenItWakes(writer, client, directory, "/others" + round);
         }
         client.delete("/others" + round, true);
       }
@@ -80,21 +70,26 @@ class ZombieWriterTest {
           freezeWhileWriting(writer, client, directory);
           server.kill();
           server.restart();
-          awaitRecovery(client, directory);
-          client.delete(directory, true);
-          List<String> files = fill(client, "/others" + round);
-          Signals.send(writer.pid(), "CONT");
-          writer.awaitEnd();
-          assertThat(writer.failure()).isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND");
-          for (String file : files) {
-            byte[] content = Clients.read(client, file);
-            assertThat(content).hasSize(FILE_BYTES);
-            Pattern.check(file, content);
-          }
+          checkThatNothingIsDamagedWhenItWakes(writer, client, directory, "/others" + round);
         }
         client.delete("/others" + round, true);
       }
       Clients.checkNothingLeaks(client);
+    }
+  }
+
+  private static void checkThatNothingIsDamagedWhenItWakes(
+      WriterProcess writer, TakoClient client, String directory, String others) throws Exception {
+    awaitRecovery(client, directory);
+    client.delete(directory, true);
+    List<String> files = fill(client, others);
+    Signals.send(writer.pid(), "CONT");
+    writer.awaitEnd();
+    assertThat(writer.failure()).isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND");
+    for (String file : files) {
+      byte[] content = Clients.read(client, file);
+      assertThat(content).hasSize(FILE_BYTES);
+      Pattern.check(file, content);
     }
   }
 
@@ -105,7 +100,7 @@ class ZombieWriterTest {
         () -> Clients.list(client, directory).stream().noneMatch(PathStatus::underConstruction));
   }
 
-  /** Writes files until there is no space, twice, so that what becomes free is used again. */
+  /** Writes files until there is no space. */
   private static List<String> fill(TakoClient client, String directory) throws IOException {
     List<String> files = new ArrayList<>();
     byte[] content = new byte[FILE_BYTES];

@@ -1,9 +1,7 @@
 package io.takofs.transport.shm;
 
-import io.takofs.base.TakoException;
 import io.takofs.jni.NativeCore;
 import io.takofs.memory.NativeFile;
-import io.takofs.proto.Status;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -112,7 +110,9 @@ final class ShmDirectory implements AutoCloseable {
           return false;
         }
       }
-      removeTree(directory);
+      // Gone at once for peers: they must not find its regions when the locks are gone already.
+      String name = directory.getFileName().toString().replaceFirst(PREFIX, NEW_PREFIX);
+      removeTree(Files.move(directory, directory.resolveSibling(name)));
       return true;
     } finally {
       excluded.forEach(NativeFile::close);
@@ -131,12 +131,7 @@ final class ShmDirectory implements AutoCloseable {
     try (NativeFile lock =
         NativeFile.open(
             directory.resolve(LOCK), NativeCore.OPEN_WRITE | NativeCore.OPEN_NO_FOLLOW)) {
-      return lock.tryLock();
-    } catch (TakoException e) {
-      if (e.status() == Status.NOT_FOUND) {
-        return true; // somebody has begun to remove it
-      }
-      throw e;
+      return !lock.isLockedByOther(); // taking it would look like life to whoever else asks
     }
   }
 

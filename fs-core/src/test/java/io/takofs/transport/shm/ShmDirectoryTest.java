@@ -1,0 +1,135 @@
+package io.takofs.transport.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.base.TakoException;
+import io.takofs.jni.NativeLibrary;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a dead process left, with and without a peer that is still attached to it. */
+@Timeout(60)
+class ShmDirectoryTest {
+  private static final int THREADS = 4;
+  private static final int ROUNDS = 500;
+  private static final int REGIONS = 50;
+
+  @TempDir Path parent;
+
+  private Path left;
+  private Path domain;
+
+  @BeforeEach
+  void leaveADomainBehind() throws Exception {
+    assertThat(NativeLibrary.isAvailable()).isTrue();
+    left = Files.createDirectory(parent.resolve("tako-shm-00000000000000aa"));
+    Files.createFile(left.resolve("lock"));
+    domain = Files.createDirectory(left.resolve("domain-1"));
+    Attachment.prepare(domain);
+    for (int i = 0; i < REGIONS; i++) {
+      Files.createFile(domain.resolve("region-" + i));
+    }
+  }
+
+  @Test
+  void shouldSeeAFormerPeerWhoeverElseLooksAtTheSameTime() throws Exception {
+    try (Attachment attachment = attach()) {
+      assertThat(attachment).isNotNull();
+      assertThat(scanTogether()).containsOnly(true);
+      assertThat(domain.resolve("region-1")).exists();
+    }
+  }
+
+  @Test
+  void shouldRemoveWhatNobodyIsAttachedToWhoeverElseDoesTheSame() throws Exception {
+    scanTogether();
+    assertThat(ShmTransport.hasFormerPeers(parent)).isFalse();
+    try (Stream<Path> entries = Files.list(parent)) {
+      assertThat(entries).isEmpty();
+    }
+  }
+
+  /** Else a peer could map regions and nobody would know. */
+  @Test
+  void shouldShowNoRegionOfADomainThatPeersCannotAttachTo() throws Exception {
+    UserPrincipal owner = Files.getOwner(domain);
+    ExecutorService peer = Executors.newSingleThreadExecutor();
+    try {
+      for (int round = 0; round < ROUNDS / 10; round++) {
+        CountDownLatch looking = new CountDownLatch(1);
+        Future<Boolean> unattached =
+            peer.submit(
+                () -> {
+                  boolean found = false;
+                  for (looking.countDown(); Files.exists(left); ) {
+                    found |= mapsUnattached(owner);
+                  }
+                  return found;
+                });
+        looking.await();
+        // A peer that is just about to attach stands in the way of the removal.
+        while (ShmTransport.hasFormerPeers(parent)) {
+          Thread.onSpinWait();
+        }
+        assertThat(unattached.get()).isFalse();
+        leaveADomainBehind();
+      }
+    } finally {
+      peer.shutdownNow();
+    }
+  }
+
+  private boolean mapsUnattached(UserPrincipal owner) throws IOException {
+    try {
+      Optional<Attachment> attachment = Attachment.to(domain, owner);
+      attachment.ifPresent(Attachment::close);
+      return attachment.isEmpty()
+          && IntStream.range(0, REGIONS).anyMatch(i -> Files.exists(domain.resolve("region-" + i)));
+    } catch (TakoException | NoSuchFileException e) {
+      return false; // it is being removed
+    }
+  }
+
+  private Attachment attach() throws Exception {
+    return Attachment.to(domain, Files.getOwner(domain)).orElseThrow();
+  }
+
+  private List<Boolean> scanTogether() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try {
+      Callable<Boolean> scans =
+          () -> {
+            boolean always = true;
+            for (int round = 0; round < ROUNDS; round++) {
+              always &= ShmTransport.hasFormerPeers(parent);
+            }
+            return always;
+          };
+      List<Boolean> results = new ArrayList<>();
+      for (Future<Boolean> future : threads.invokeAll(Collections.nCopies(THREADS, scans))) {
+        results.add(future.get());
+      }
+      return results;
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}
