@@ -25,7 +25,7 @@ final class ClusterSimulation {
   private static final long EXPIRY_NS = TimeUnit.SECONDS.toNanos(3);
   private static final long AFTERMATH_NS = TimeUnit.SECONDS.toNanos(30);
   private static final SimConditions CONDITIONS =
-      new SimConditions(500, 20_000, 0.02, 1_000_000, 0.005, 0.7);
+      new SimConditions(500, 20_000, 0.02, 1_000_000, 0.005, 0.7, false);
 
   private final long seed;
   private final int stepsPerUser;

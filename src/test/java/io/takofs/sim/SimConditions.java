@@ -9,6 +9,7 @@ package io.takofs.sim;
  * @param stallMaxNs longest stall
  * @param dropChance that the connection breaks while an operation is under way
  * @param lateRevokeChance that revoke cannot promise its end at once
+ * @param windows whether there are memory windows
  */
 public record SimConditions(
     long latencyMinNs,
@@ -16,13 +17,14 @@ public record SimConditions(
     double stallChance,
     long stallMaxNs,
     double dropChance,
-    double lateRevokeChance) {
+    double lateRevokeChance,
+    boolean windows) {
   /** Nothing breaks; delays and placement still vary. */
-  public static final SimConditions CALM = new SimConditions(500, 5_000, 0.01, 200_000, 0, 0);
+  public static final SimConditions CALM = new SimConditions(500, 5_000, 0.01, 200_000, 0, 0, true);
 
   /** The same, with connections that break. */
   public SimConditions withDrops(double chance) {
     return new SimConditions(
-        latencyMinNs, latencyMaxNs, stallChance, stallMaxNs, chance, lateRevokeChance);
+        latencyMinNs, latencyMaxNs, stallChance, stallMaxNs, chance, lateRevokeChance, windows);
   }
 }

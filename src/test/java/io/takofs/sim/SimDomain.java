@@ -3,6 +3,7 @@ package io.takofs.sim;
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.ProtectionDomain;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,6 +15,7 @@ import java.util.TreeMap;
 final class SimDomain implements ProtectionDomain {
   private final SimTransport transport;
   private final Map<Integer, SimRegion> regions = new TreeMap<>();
+  private final Map<Integer, SimWindow.Binding> bindings = new TreeMap<>();
 
   SimDomain(SimTransport transport) {
     this.transport = transport;
@@ -45,6 +47,33 @@ final class SimDomain implements ProtectionDomain {
   /** The region that peers address by {@code rkey}, or null. */
   SimRegion region(int rkey) {
     return regions.get(rkey);
+  }
+
+  @Override
+  public MemoryWindow allocateWindow() {
+    return new SimWindow(this);
+  }
+
+  int nextKey() {
+    return transport.nextKey();
+  }
+
+  void bind(int rkey, SimWindow.Binding binding) {
+    bindings.put(rkey, binding);
+  }
+
+  /** What {@code rkey} gives by a window, or null. */
+  SimWindow.Binding binding(int rkey) {
+    return bindings.get(rkey);
+  }
+
+  /** Ends the key of a window; returns what it gave, or null. */
+  SimWindow.Binding endBinding(int rkey) {
+    SimWindow.Binding binding = bindings.remove(rkey);
+    if (binding != null) {
+      binding.ended = true;
+    }
+    return binding;
   }
 
   void remove(SimRegion region) {

@@ -1,8 +1,11 @@
 package io.takofs.sim;
 
 import io.takofs.base.Invariant;
+import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
@@ -10,7 +13,9 @@ import io.takofs.transport.ScatterGather;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One end of a simulated connection. It promises what the SPI promises and uses every freedom the
@@ -19,6 +24,7 @@ import java.util.List;
  * error too.
  */
 final class SimQueuePair implements QueuePair {
+  private static final ScatterGather NOTHING = new ScatterGather();
   private static final long NS_PER_BYTE = 20;
   private static final long RETRY_NS = 1_000_000;
   private static final int RETRIES_MAX = 20;
@@ -37,6 +43,8 @@ final class SimQueuePair implements QueuePair {
   private final List<WorkRequest> staged = new ArrayList<>();
   private final ArrayDeque<WorkRequest> inFlight = new ArrayDeque<>();
   private final ArrayDeque<Long> receives = new ArrayDeque<>();
+  private final Map<WorkRequest, Runnable> onStart = new HashMap<>(); // of windows' operations
+  private final List<SimWindow.Binding> unflushed = new ArrayList<>();
   private SimQueuePair peer;
   private State state = State.CONNECTED;
   private String errorText = "";
@@ -124,6 +132,40 @@ final class SimQueuePair implements QueuePair {
   public void fetchAndAdd(
       long id, ScatterGather local, long remoteAddress, int rkey, long addend, int flags) {
     stage(id, Opcode.FETCH_AND_ADD, flags, local, remoteAddress, rkey, 0, 0, addend);
+  }
+
+  @Override
+  public void bind(
+      long id,
+      MemoryWindow target,
+      MemoryRegion region,
+      int offset,
+      int length,
+      Access access,
+      int flags) {
+    SimWindow window = (SimWindow) target;
+    Invariant.check(offset >= 0 && offset <= region.length() - length, "a window is in its region");
+    window.setKey(window.domain().nextKey());
+    SimWindow.Binding binding =
+        new SimWindow.Binding(this, (SimRegion) region, offset, length, access);
+    int rkey = window.rkey();
+    stage(id, Opcode.BIND_WINDOW, flags, NOTHING, 0, rkey, 0, 0, 0);
+    onStart.put(staged.get(staged.size() - 1), () -> window.domain().bind(rkey, binding));
+  }
+
+  @Override
+  public void invalidate(long id, MemoryWindow target, int flags) {
+    SimDomain domain = ((SimWindow) target).domain();
+    int rkey = target.rkey();
+    stage(id, Opcode.INVALIDATE_WINDOW, flags, NOTHING, 0, rkey, 0, 0, 0);
+    onStart.put(
+        staged.get(staged.size() - 1),
+        () -> {
+          SimWindow.Binding binding = domain.endBinding(rkey);
+          if (binding != null) {
+            unflushed.add(binding);
+          }
+        });
   }
 
   private void stage(
@@ -224,8 +266,11 @@ final class SimQueuePair implements QueuePair {
   }
 
   private void start(WorkRequest request) {
+    if (request.isOfWindow()) {
+      onStart.remove(request).run();
+    }
     request.failure =
-        request.resolve((SimDomain) config.domain(), (SimDomain) peer.config.domain());
+        request.resolve((SimDomain) config.domain(), (SimDomain) peer.config.domain(), peer);
     if (request.failure != null) {
       request.groupsLeft = 0;
       network.schedule(0, this::deliverWhatMay);
@@ -258,7 +303,8 @@ final class SimQueuePair implements QueuePair {
       return;
     }
     if (request.failure == null) {
-      request.failure = request.stillResolved();
+      boolean refused = request.isOvertaken() && network.scheduler().random().nextBoolean();
+      request.failure = refused ? CompletionStatus.REMOTE_ACCESS_ERROR : request.stillResolved();
     }
     if (request.failure == null) {
       if (request.isAtomic()) {
@@ -301,6 +347,10 @@ final class SimQueuePair implements QueuePair {
           return;
         }
         request.delivered = true;
+        if (request.opcode() == Opcode.READ) {
+          unflushed.forEach(binding -> binding.flushed = true);
+          unflushed.clear();
+        }
         lastAckNs = Math.max(lastAckNs, now() + network.latencyNs());
         network.schedule(lastAckNs - now(), () -> acknowledge(request));
         if (request.failure != null) {

@@ -85,6 +85,11 @@ public final class SimTransport implements Transport {
   }
 
   @Override
+  public boolean hasMemoryWindows() {
+    return network.conditions().windows();
+  }
+
+  @Override
   public CompletionQueue createCompletionQueue(int capacity) {
     return new SimCompletionQueue(this, capacity);
   }

@@ -24,6 +24,8 @@ final class WorkRequest {
   private final long compare;
   private final long operand;
 
+  private SimWindow.Binding binding; // that the remote key stands for, of a window
+
   private SimRegion target;
   private int targetOffset;
   private ByteBuffer sentBytes;
@@ -110,7 +112,12 @@ final class WorkRequest {
 
   /** Whether it sees everything that was posted before. */
   boolean waitsForEarlier() {
-    return opcode == Opcode.READ || isAtomic();
+    return opcode == Opcode.READ || isAtomic() || isOfWindow();
+  }
+
+  /** Whether it changes what a window's key gives, at this end. */
+  boolean isOfWindow() {
+    return opcode == Opcode.BIND_WINDOW || opcode == Opcode.INVALIDATE_WINDOW;
   }
 
   boolean isStarted() {
@@ -122,7 +129,7 @@ final class WorkRequest {
   }
 
   /** Resolves both sides; null when the operation may go on, else why not. */
-  CompletionStatus resolve(SimDomain own, SimDomain remote) {
+  CompletionStatus resolve(SimDomain own, SimDomain remote, SimQueuePair peer) {
     for (int i = 0; i < regions.length; i++) {
       boolean inside =
           offsets[i] >= 0 && lengths[i] >= 0 && offsets[i] <= regions[i].length() - lengths[i];
@@ -136,16 +143,28 @@ final class WorkRequest {
     if (length == 0) {
       return null;
     }
-    target = remote.region(rkey);
-    if (target == null
-        || !allows(target.access())
-        || remoteAddress < target.address()
-        || remoteAddress - target.address() > target.length() - length
-        || (isAtomic() && remoteAddress % Long.BYTES != 0)) {
+    binding = remote.binding(rkey);
+    target = binding == null ? remote.region(rkey) : binding.region;
+    if (target == null || !isAllowed(peer)) {
       return CompletionStatus.REMOTE_ACCESS_ERROR;
     }
     targetOffset = (int) (remoteAddress - target.address());
     return null;
+  }
+
+  private boolean isAllowed(SimQueuePair peer) {
+    long start = target.address();
+    long bytes = target.length();
+    Access access = target.access();
+    if (binding != null) {
+      start += binding.offset;
+      bytes = binding.length;
+      access = binding.owner == peer ? binding.access : Access.LOCAL;
+    }
+    return allows(access)
+        && remoteAddress >= start
+        && remoteAddress - start <= bytes - length
+        && (!isAtomic() || remoteAddress % Long.BYTES == 0);
   }
 
   private boolean allows(Access access) {
@@ -164,7 +183,13 @@ final class WorkRequest {
         return CompletionStatus.LOCAL_ACCESS_ERROR;
       }
     }
-    return target != null && target.isClosed() ? CompletionStatus.REMOTE_ACCESS_ERROR : null;
+    boolean gone = target != null && (target.isClosed() || (binding != null && binding.flushed));
+    return gone ? CompletionStatus.REMOTE_ACCESS_ERROR : null;
+  }
+
+  /** Whether it began by a key that has ended; chance decides what of it had been sent by then. */
+  boolean isOvertaken() {
+    return binding != null && binding.ended;
   }
 
   /** Whether its last packets travel alone. */

@@ -24,6 +24,7 @@ public abstract class TransportConformanceTest
         AtomicOperationTests,
         ImmediateTests,
         AccessTests,
+        WindowTests,
         FailureTests,
         ConnectionTests,
         CompletionQueueTests,

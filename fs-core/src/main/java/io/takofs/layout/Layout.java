@@ -990,6 +990,9 @@ public final class Layout {
   /** flag: the library says that a write's bytes land in order. */
   public static final int VERBS_DATA_IN_ORDER = 4;
 
+  /** flag: a window's own bounds are looked at, and not only its region's. */
+  public static final int VERBS_WINDOW_BOUNDS = 8;
+
   /** bytes of private data in an event of the connection manager. */
   public static final int VERBS_EVENT_DATA_MAX = 256;
 
@@ -1041,7 +1044,7 @@ public final class Layout {
   /** Offset of {@code VERBS_DEVICE.max_region_bytes}: bytes of one memory region. */
   public static final int VERBS_DEVICE_MAX_REGION_BYTES_OFFSET = 104;
 
-  /** Offset of {@code VERBS_DEVICE.flags}: VERBS_ATOMICS, VERBS_WINDOWS_2B, VERBS_DATA_IN_ORDER. */
+  /** Offset of {@code VERBS_DEVICE.flags}: VERBS_ATOMICS, VERBS_WINDOWS_2B, VERBS_DATA_IN_ORDER, VERBS_WINDOW_BOUNDS. */
   public static final int VERBS_DEVICE_FLAGS_OFFSET = 112;
 
   /** Offset of {@code VERBS_DEVICE.ipv4}: address that the GID names, else zero. */
@@ -1063,7 +1066,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x15b0b17a912c7451L;
+  public static final long LAYOUT_HASH = 0xee99043a03b18e29L;
 
   private Layout() {}
 }

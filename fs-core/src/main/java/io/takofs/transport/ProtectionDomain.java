@@ -1,6 +1,8 @@
 package io.takofs.transport;
 
+import io.takofs.base.TakoException;
 import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Status;
 import java.io.IOException;
 
 /**
@@ -19,6 +21,15 @@ public interface ProtectionDomain extends AutoCloseable {
    */
   MemoryRegion register(MappedMemory memory, long offset, int length, Access access)
       throws IOException;
+
+  /**
+   * Allocates a memory window, bound to nothing yet.
+   *
+   * @throws TakoException UNSUPPORTED where there are none
+   */
+  default MemoryWindow allocateWindow() throws TakoException {
+    throw new TakoException(Status.UNSUPPORTED, "the transport has no memory windows");
+  }
 
   @Override
   void close();

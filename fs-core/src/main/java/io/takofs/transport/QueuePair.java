@@ -1,5 +1,6 @@
 package io.takofs.transport;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -70,6 +71,34 @@ public interface QueuePair extends AutoCloseable {
       int rkey,
       long addend,
       int flags);
+
+  /**
+   * Stages the binding of part of a region to a window: from its completion on the peer of this
+   * pair reaches that part by {@link MemoryWindow#rkey}. Once for each window before {@link #ring}.
+   *
+   * @param access what the peer may do there, whatever the region's own key allows
+   * @throws IOException when the device has no room for it; nothing is staged
+   */
+  default void bind(
+      long workRequestId,
+      MemoryWindow window,
+      MemoryRegion region,
+      int offset,
+      int length,
+      Access access,
+      int flags)
+      throws IOException {
+    throw new UnsupportedOperationException("the transport has no memory windows");
+  }
+
+  /**
+   * Stages the end of a window's key: from its completion on nobody reaches anything by it, but
+   * what was under way may still become visible. A read through the pair that is posted after it
+   * completes when all of it is.
+   */
+  default void invalidate(long workRequestId, MemoryWindow window, int flags) {
+    throw new UnsupportedOperationException("the transport has no memory windows");
+  }
 
   /** Hands all staged operations to the transport, in order. */
   void ring();

@@ -11,6 +11,14 @@ public interface Transport extends AutoCloseable {
   /** {@code shm}, {@code tcp}, {@code sim} or {@code verbs}. */
   String name();
 
+  /**
+   * Whether a peer can be given the right to write part of a region for a while ({@link
+   * MemoryWindow}); where not, the region's own access is all there is.
+   */
+  default boolean hasMemoryWindows() {
+    return false;
+  }
+
   ProtectionDomain allocateProtectionDomain();
 
   CompletionQueue createCompletionQueue(int capacity);

@@ -21,6 +21,7 @@ import java.util.List;
  * @param maxReads reads and atomics outstanding that a queue pair can be the target of
  * @param atomics whether atomics are atomic against other operations of the same device at least
  * @param windows2B whether it has type 2B memory windows
+ * @param windowBounds whether it looks at a window's own bounds, and not only at its region's
  * @param dataInOrder whether a write's bytes land in order, as far as the library can tell
  */
 record DeviceFacts(
@@ -38,6 +39,7 @@ record DeviceFacts(
     int maxReads,
     boolean atomics,
     boolean windows2B,
+    boolean windowBounds,
     boolean dataInOrder) {
   private static final List<String> PORT_STATES =
       List.of("NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER");
@@ -71,6 +73,7 @@ record DeviceFacts(
         bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_READS_OFFSET),
         (flags & Layout.VERBS_ATOMICS) != 0,
         (flags & Layout.VERBS_WINDOWS_2B) != 0,
+        (flags & Layout.VERBS_WINDOW_BOUNDS) != 0,
         (flags & Layout.VERBS_DATA_IN_ORDER) != 0);
   }
 

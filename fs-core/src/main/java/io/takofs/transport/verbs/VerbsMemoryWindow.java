@@ -5,16 +5,16 @@ import io.takofs.base.TakoException;
 import io.takofs.jni.NativeError;
 import io.takofs.jni.VerbsCore;
 import io.takofs.transport.Access;
+import io.takofs.transport.MemoryWindow;
+import java.io.IOException;
 
 /**
- * A memory window of type 2B: what it is bound to can be reached with its key through the one queue
- * pair that bound it, and through no other, until it is invalidated. Binding is an operation of the
- * queue pair and costs about as much as a small write; no registration is touched. A window is
- * bound through one queue pair only and ends with it at the latest.
+ * An {@code ibv_mw} of type 2B.
  *
- * <p>Thread rule: that of the queue pairs it is bound and invalidated through; close by any thread.
+ * <p>Where the device looks only at the bounds of the region that a window is bound to, and not at
+ * the window's own, each binding gets a region of exactly its bytes.
  */
-final class VerbsMemoryWindow implements AutoCloseable {
+final class VerbsMemoryWindow implements MemoryWindow {
   /** IBV_ACCESS_MW_BIND, for regions that windows are bound to. */
   static final int ACCESS_BIND = 1 << 4;
 
@@ -22,12 +22,20 @@ final class VerbsMemoryWindow implements AutoCloseable {
   private static final int TAG = 0xff;
 
   private final VerbsProtectionDomain domain;
+  private final boolean exact;
   private final long pointer;
-  private int rkey;
+  private volatile int rkey;
+  private VerbsRegistration cover;
   private boolean open = true;
 
-  VerbsMemoryWindow(VerbsProtectionDomain domain) throws TakoException {
+  /**
+   * A window.
+   *
+   * @param exact whether the device looks at the window's own bounds
+   */
+  VerbsMemoryWindow(VerbsProtectionDomain domain, boolean exact) throws TakoException {
     this.domain = domain;
+    this.exact = exact;
     this.pointer =
         NativeError.check(
             VerbsCore.allocateWindow(domain.domain().pointer()), "cannot make a memory window");
@@ -39,8 +47,8 @@ final class VerbsMemoryWindow implements AutoCloseable {
     return pointer;
   }
 
-  /** The key of the last binding; good once that has completed, until it is invalidated. */
-  int rkey() {
+  @Override
+  public int rkey() {
     return rkey;
   }
 
@@ -50,6 +58,25 @@ final class VerbsMemoryWindow implements AutoCloseable {
     return rkey;
   }
 
+  /** The {@code ibv_mr} to bind to for {@code length} bytes at {@code offset} of {@code region}. */
+  synchronized long cover(VerbsMemoryRegion region, int offset, int length) throws IOException {
+    Invariant.check(open, "use of a closed memory window");
+    if (exact) {
+      return region.pointer();
+    }
+    uncover();
+    int access = VerbsControl.accessFlags(Access.LOCAL) | ACCESS_BIND;
+    cover = domain.domain().register(region.address() + offset, length, access);
+    return cover.pointer();
+  }
+
+  private void uncover() {
+    if (cover != null) {
+      cover.close();
+      cover = null;
+    }
+  }
+
   /** The {@code ibv_access_flags} of a window; it cannot give what its region does not hold. */
   static int accessFlags(Access access) {
     Invariant.check(access != Access.LOCAL, "a window is for peers");
@@ -57,13 +84,13 @@ final class VerbsMemoryWindow implements AutoCloseable {
     return VerbsControl.accessFlags(access) & ~VerbsControl.accessFlags(Access.LOCAL);
   }
 
-  /** Frees the window, which ends its key if it still has one. */
   @Override
   public synchronized void close() {
     if (open) {
       open = false;
       domain.forget(this);
       VerbsCore.freeWindow(pointer);
+      uncover();
     }
   }
 }

@@ -69,22 +69,19 @@ final class VerbsProtectionDomain implements ProtectionDomain {
 
   /** What peers may address, windows may be bound to as well, where there are any. */
   private int flags(Access access) {
-    boolean windows = access != Access.LOCAL && transport.control().facts().windows2B();
+    boolean windows = access != Access.LOCAL && transport.hasMemoryWindows();
     return VerbsControl.accessFlags(access) | (windows ? VerbsMemoryWindow.ACCESS_BIND : 0);
   }
 
-  /**
-   * Allocates a memory window, bound to nothing yet.
-   *
-   * @throws TakoException UNSUPPORTED where the device has no type 2B windows
-   */
-  VerbsMemoryWindow allocateWindow() throws TakoException {
-    if (!transport.control().facts().windows2B()) {
+  @Override
+  public VerbsMemoryWindow allocateWindow() throws TakoException {
+    if (!transport.hasMemoryWindows()) {
       throw new TakoException(
           Status.UNSUPPORTED,
           transport.control().facts().device() + " has no memory windows of type 2B");
     }
-    VerbsMemoryWindow window = new VerbsMemoryWindow(this);
+    boolean exact = transport.control().facts().windowBounds();
+    VerbsMemoryWindow window = new VerbsMemoryWindow(this, exact);
     windows.add(window);
     return window;
   }

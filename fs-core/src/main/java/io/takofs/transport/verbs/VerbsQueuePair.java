@@ -8,6 +8,8 @@ import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
@@ -236,46 +238,39 @@ final class VerbsQueuePair implements QueuePair {
     stage(opcode, workRequestId, local, remoteAddress, rkey, 0, addend, 0, flags);
   }
 
-  /**
-   * Stages the binding of part of a region to a window: from its completion on the peer of this
-   * pair reaches that part by the key returned. Once for each window before {@link #ring}. The
-   * window is this pair's from now on and closed with it.
-   *
-   * @param access what the peer may do, whatever the region's own key allows
-   */
-  synchronized int bind(
+  @Override
+  public synchronized void bind(
       long workRequestId,
-      VerbsMemoryWindow window,
-      VerbsMemoryRegion region,
+      MemoryWindow target,
+      MemoryRegion source,
       int offset,
       int length,
       Access access,
-      int flags) {
+      int flags)
+      throws IOException {
+    VerbsMemoryWindow window = (VerbsMemoryWindow) target;
+    VerbsMemoryRegion region = (VerbsMemoryRegion) source;
     Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
     Invariant.check(
         region.allows((VerbsProtectionDomain) config.domain(), offset, length),
         "a window lies within an open region of its domain");
+    long registration = window.cover(region, offset, length);
     windows.add(window);
-    int rkey = window.nextRkey();
     work.addBinding(
         workRequestId,
         window.pointer(),
-        rkey,
-        region.pointer(),
+        window.nextRkey(),
+        registration,
         region.address() + offset,
         length,
         VerbsMemoryWindow.accessFlags(access),
         flags);
-    return rkey;
   }
 
-  /**
-   * Stages the end of a window's key: from its completion on nobody reaches anything by it, but
-   * what was under way may still become visible (read through the pair to wait for that).
-   */
-  synchronized void invalidate(long workRequestId, int rkey, int flags) {
+  @Override
+  public synchronized void invalidate(long workRequestId, MemoryWindow window, int flags) {
     Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
-    work.addInvalidation(workRequestId, rkey, flags);
+    work.addInvalidation(workRequestId, window.rkey(), flags);
   }
 
   private synchronized void stage(

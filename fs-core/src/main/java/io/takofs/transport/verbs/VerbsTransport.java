@@ -102,6 +102,11 @@ public final class VerbsTransport implements Transport {
   }
 
   @Override
+  public boolean hasMemoryWindows() {
+    return control.facts().windows2B();
+  }
+
+  @Override
   public ProtectionDomain allocateProtectionDomain() {
     try {
       VerbsProtectionDomain domain = new VerbsProtectionDomain(this, control.allocateDomain());
