@@ -105,6 +105,26 @@ static void should_translate_each_operation(void)
 	end();
 }
 
+/* A batch reuses the work requests of the one before. */
+static void should_bind_without_what_an_earlier_request_left(void)
+{
+	begin();
+	struct staged ends[] = {operation(TAKO_VERBS_OP_INVALIDATE_WINDOW, 0, 0, 0)};
+	ends[0].work.rkey = 0x101;
+	ends[0].work.pieces = 0;
+	CHECK(post(&pair, ends, 1) == TAKO_VERBS_POSTED);
+	struct ibv_mw window = {.rkey = 0x101};
+	struct staged begins[] = {operation(TAKO_VERBS_OP_BIND_WINDOW, 1, 0, 0)};
+	begins[0].work.window = (uint64_t)(uintptr_t)&window;
+	begins[0].work.rkey = 0x102;
+	begins[0].work.pieces = 0;
+	CHECK(post(&pair, begins, 1) == TAKO_VERBS_POSTED);
+	CHECK(pair.device.sends[1].opcode == IBV_WR_BIND_MW);
+	CHECK(pair.device.sends[1].immediate == 0);
+	fake_succeed(&pair.device, 2);
+	end();
+}
+
 static void should_fail_at_what_must_not_be_tried(void)
 {
 	begin();
@@ -198,6 +218,7 @@ int main(void)
 	should_give_slots_back_without_a_word();
 	should_report_what_asked_for_it_round_the_ring();
 	should_translate_each_operation();
+	should_bind_without_what_an_earlier_request_left();
 	should_fail_at_what_must_not_be_tried();
 	should_keep_what_the_device_does_not_take();
 	should_flush_posts_in_error();

@@ -75,6 +75,7 @@ static bool build(struct tako_verbs_qp *qp, struct ibv_send_wr *wr,
 {
 	wr->next = wr + 1;
 	wr->send_flags = 0;
+	wr->imm_data = 0; /* devices refuse a binding that still has what an earlier request left */
 	wr->num_sge = gather(wr, work);
 	switch (work->opcode) {
 	case TAKO_VERBS_OP_WRITE_WITH_IMMEDIATE:

@@ -8,6 +8,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Session;
 import io.takofs.transport.Transport;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.util.function.UnaryOperator;
 
@@ -36,9 +37,17 @@ public final class SimClients {
         URI.create("tako://simulated"),
         config,
         user,
-        new TransportConnector(wrapper, transport, new LocalMemory(transport), endpoint, clock),
+        new TransportConnector(wrapper, transport, memoryOf(transport), endpoint, clock),
         clock,
         renewal -> new Thread(() -> {}, "leases are not renewed"));
+  }
+
+  private static LocalMemory memoryOf(Transport transport) {
+    try {
+      return new LocalMemory(transport);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private record TransportConnector(

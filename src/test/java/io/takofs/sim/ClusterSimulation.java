@@ -24,8 +24,6 @@ final class ClusterSimulation {
   private static final long LIMIT_NS = TimeUnit.HOURS.toNanos(2);
   private static final long EXPIRY_NS = TimeUnit.SECONDS.toNanos(3);
   private static final long AFTERMATH_NS = TimeUnit.SECONDS.toNanos(30);
-  private static final SimConditions CONDITIONS =
-      new SimConditions(500, 20_000, 0.02, 1_000_000, 0.005, 0.7, false);
 
   private final long seed;
   private final int stepsPerUser;
@@ -47,7 +45,10 @@ final class ClusterSimulation {
     this.stepsPerUser = stepsPerUser;
     this.scheduler = new SimScheduler(seed);
     this.dataBytes = DATA_BYTES[scheduler.random().nextInt(DATA_BYTES.length)];
-    this.network = new SimNetwork(scheduler, CONDITIONS);
+    boolean windows = scheduler.random().nextBoolean();
+    this.network =
+        new SimNetwork(
+            scheduler, new SimConditions(500, 20_000, 0.02, 1_000_000, 0.005, 0.7, windows));
   }
 
   /** What a run did, and a number that differs when anything happened differently. */

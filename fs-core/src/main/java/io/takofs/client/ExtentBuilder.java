@@ -43,6 +43,11 @@ final class ExtentBuilder {
     length = committed.getLength();
   }
 
+  /** What was granted. */
+  Extent grant() {
+    return grant;
+  }
+
   /** Bytes that still fit. */
   int room() {
     return grant.getCapacity() - length;
@@ -83,6 +88,8 @@ final class ExtentBuilder {
   /** What a commit says of it now. */
   Extent build() {
     return grant.toBuilder()
+        .clearRkey()
+        .clearChecksumsRkey()
         .setFileOffset(fileOffset)
         .setLength(length)
         .setChecksumsCrc((int) checksums.getValue())

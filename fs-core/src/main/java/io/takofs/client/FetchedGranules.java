@@ -58,10 +58,11 @@ final class FetchedGranules {
     if (wantsEntries) {
       pieces.add(
           new RemoteZone.Piece(
-              region, entriesAt, extent.checksumsSize(), arena, extent.checksumsOffset()));
+              region, entriesAt, extent.checksumsSize(), arena, extent.checksumsOffset(), 0));
     }
     if (end > start) {
-      pieces.add(new RemoteZone.Piece(region, 0, end - start, arena, extent.arenaOffset() + start));
+      pieces.add(
+          new RemoteZone.Piece(region, 0, end - start, arena, extent.arenaOffset() + start, 0));
     }
     if (!pieces.isEmpty()) {
       transfer = zone.read(deadlineNs, pieces.toArray(new RemoteZone.Piece[0]));

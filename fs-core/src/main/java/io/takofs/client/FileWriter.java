@@ -170,6 +170,7 @@ final class FileWriter {
       throw new TakoException(
           Status.INTERNAL, "write " + path + " on " + session.server() + ": an empty grant");
     }
+    access.granted(extents);
     grants.addAll(extents);
     for (Extent extent : extents) {
       granted += extent.getCapacity();
@@ -207,6 +208,11 @@ final class FileWriter {
       sink.restPlaced();
     }
     committed = position;
+    for (ExtentBuilder extent : uncommitted) {
+      if (extent != current || extent.room() == 0) {
+        access.done(extent.grant());
+      }
+    }
     uncommitted.clear();
     if (current != null && current.room() > 0) {
       uncommitted.add(current);

@@ -1,7 +1,10 @@
 package io.takofs.client;
 
+import io.takofs.transport.Access;
+import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.Transport;
+import java.io.IOException;
 
 /**
  * A client's own registered memory over one transport; it outlives connections.
@@ -11,10 +14,12 @@ import io.takofs.transport.Transport;
 final class LocalMemory implements AutoCloseable {
   private final ProtectionDomain domain;
   private final Staging staging;
+  private final MemoryRegion word;
 
-  LocalMemory(Transport transport) {
+  LocalMemory(Transport transport) throws IOException {
     domain = transport.allocateProtectionDomain();
     staging = new Staging(domain);
+    word = transport.hasMemoryWindows() ? domain.allocate(Long.BYTES, Access.REMOTE_READ) : null;
   }
 
   ProtectionDomain domain() {
@@ -25,9 +30,20 @@ final class LocalMemory implements AutoCloseable {
     return staging;
   }
 
+  /**
+   * A word that servers may read where they give memory windows: a read that follows the end of one
+   * tells them that nothing comes through it any more. Null elsewhere.
+   */
+  MemoryRegion word() {
+    return word;
+  }
+
   @Override
   public void close() {
     staging.close();
+    if (word != null) {
+      word.close();
+    }
     domain.close();
   }
 }

@@ -120,8 +120,14 @@ final class RemoteSink implements ExtentSink {
 
     void post() throws TakoException {
       RemoteZone zone = access.remote();
+      Extent keys = access.writable(zone, extent);
+      if (keys == null) {
+        transfer = null; // the connection has ended meanwhile
+        return;
+      }
       RemoteZone.Piece bytes =
-          new RemoteZone.Piece(region, 0, fill, extent.getArena(), extent.getOffset() + start);
+          new RemoteZone.Piece(
+              region, 0, fill, extent.getArena(), extent.getOffset() + start, keys.getRkey());
       if (entries == 0) {
         transfer = zone.write(access.deadline(), bytes);
         return;
@@ -131,7 +137,12 @@ final class RemoteSink implements ExtentSink {
               access.deadline(),
               bytes,
               new RemoteZone.Piece(
-                  region, bufferSize, entries * Integer.BYTES, extent.getArena(), entryOffset()));
+                  region,
+                  bufferSize,
+                  entries * Integer.BYTES,
+                  extent.getArena(),
+                  entryOffset(),
+                  keys.getChecksumsRkey()));
     }
   }
 

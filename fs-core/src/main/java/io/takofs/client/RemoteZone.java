@@ -1,8 +1,8 @@
 package io.takofs.client;
 
 import io.takofs.base.Clock;
-import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
+import io.takofs.proto.Arenas;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Status;
 import io.takofs.transport.CompletionQueue;
@@ -13,7 +13,6 @@ import io.takofs.transport.QueuePair;
 import io.takofs.transport.ScatterGather;
 import java.util.ArrayDeque;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -33,17 +32,30 @@ final class RemoteZone implements DataZone {
 
   private static final int BATCH = 32;
 
+  /** How long one that wants room waits before it looks whether nobody polls. */
+  private static final long TURN_NS = 1_000_000;
+
   /** Work request of the last operation of a transfer. */
   private static final long LAST = 1;
 
-  /** One run of bytes: of local memory, and of an arena. */
-  record Piece(MemoryRegion region, int regionOffset, int length, int arena, int arenaOffset) {}
+  /**
+   * One run of bytes: of local memory, and of an arena.
+   *
+   * @param rkey to reach it with, 0 for the arena's
+   */
+  record Piece(
+      MemoryRegion region, int regionOffset, int length, int arena, int arenaOffset, int rkey) {}
 
   private final Map<Integer, RemoteArena> arenas = new HashMap<>();
   private final QueuePair pair;
   private final Staging staging;
   private final CompletionQueue completions;
   private final Clock clock;
+  private final boolean keysOfExtents;
+
+  /** Who of the waiting polls, where the transport has no thread for it; else null. */
+  private final PollingTurn polling;
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Semaphore room = new Semaphore(TRANSFERS_MAX);
   private final ArrayDeque<Transfer> underWay = new ArrayDeque<>();
@@ -52,24 +64,27 @@ final class RemoteZone implements DataZone {
   private boolean released;
 
   /**
-   * Takes over {@code pair} and {@code completions}, whose transport must have a thread of its own.
+   * Takes over {@code pair} and {@code completions}.
    *
    * @param staging local memory that {@code pair} can transfer
    */
   RemoteZone(
-      List<RemoteArena> arenas,
-      QueuePair pair,
-      CompletionQueue completions,
-      Staging staging,
-      Clock clock) {
+      Arenas shown, QueuePair pair, CompletionQueue completions, Staging staging, Clock clock) {
     this.clock = clock;
     this.pair = pair;
     this.staging = staging;
     this.completions = completions;
-    for (RemoteArena arena : arenas) {
-      this.arenas.put(arena.getIndex(), arena);
+    this.keysOfExtents = shown.getKeysOfExtents();
+    for (RemoteArena arena : shown.getArenasList()) {
+      arenas.put(arena.getIndex(), arena);
     }
-    Invariant.check(completions.onEvent(this::poll), "the transport can neither map nor call back");
+    this.polling =
+        completions.onEvent(this::poll) ? null : new PollingTurn(completions, this::poll);
+  }
+
+  /** Whether to write an extent takes its own key. */
+  boolean keysOfExtents() {
+    return keysOfExtents;
   }
 
   @Override
@@ -100,7 +115,7 @@ final class RemoteZone implements DataZone {
       }
     }
     acquireRoom(deadlineNs);
-    Transfer transfer = new Transfer(clock);
+    Transfer transfer = new Transfer(clock, polling);
     lock.lock();
     try {
       if (open) {
@@ -124,16 +139,24 @@ final class RemoteZone implements DataZone {
     int flags = last ? QueuePair.SIGNALED : 0;
     local.clear().add(piece.region, piece.regionOffset, piece.length);
     long address = arena.getAddress() + piece.arenaOffset;
+    int rkey = piece.rkey == 0 ? arena.getRkey() : piece.rkey;
     if (write) {
-      pair.write(last ? LAST : 0, local, address, arena.getRkey(), flags);
+      pair.write(last ? LAST : 0, local, address, rkey, flags);
     } else {
-      pair.read(last ? LAST : 0, local, address, arena.getRkey(), flags);
+      pair.read(last ? LAST : 0, local, address, rkey, flags);
     }
   }
 
   private void acquireRoom(long deadlineNs) throws TakoException {
-    boolean acquired =
-        Interrupts.await(clock, deadlineNs, left -> room.tryAcquire(left, TimeUnit.NANOSECONDS));
+    boolean acquired = room.tryAcquire();
+    while (!acquired && clock.nanoTime() - deadlineNs < 0) {
+      long turnNs = polling == null ? deadlineNs : clock.nanoTime() + TURN_NS;
+      if (polling != null) {
+        polling.await(() -> room.availablePermits() > 0, clock, turnNs);
+      }
+      acquired =
+          Interrupts.await(clock, turnNs, left -> room.tryAcquire(left, TimeUnit.NANOSECONDS));
+    }
     if (!acquired) {
       throw new TakoException(
           Status.DEADLINE_EXCEEDED, "transfers of file data did not end in time");

@@ -74,8 +74,13 @@ final class RpcConnector implements Connector {
     return link.because(selected.verdict());
   }
 
-  private LocalMemory memory(Transport transport) {
-    return memories.computeIfAbsent(transport, LocalMemory::new);
+  private LocalMemory memory(Transport transport) throws IOException {
+    LocalMemory memory = memories.get(transport);
+    if (memory == null) {
+      memory = new LocalMemory(transport);
+      memories.put(transport, memory);
+    }
+    return memory;
   }
 
   @Override

@@ -3,6 +3,8 @@ package io.takofs.client;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Arenas;
+import io.takofs.proto.GetArenas;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -11,6 +13,7 @@ import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.RpcClient;
 import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
@@ -98,7 +101,7 @@ final class ServerLink implements ServerConnection {
     QueuePair pair = null;
     try {
       pair = connectData(terms, completions, deadlineNs);
-      zone = zone(terms.getArenasList(), pair, completions);
+      zone = zone(arenas(terms, deadlineNs), pair, completions);
       return zone;
     } finally {
       if (zone == null) {
@@ -112,8 +115,14 @@ final class ServerLink implements ServerConnection {
 
   private QueuePair connectData(Session terms, CompletionQueue completions, long deadlineNs)
       throws TakoException {
+    MemoryRegion word = memory.word();
     ConnectionInfo ours =
-        ConnectionInfo.ours(Layout.CONNECTION_DATA, terms.getClientId(), terms.getEpoch(), 0, 0);
+        ConnectionInfo.ours(
+            Layout.CONNECTION_DATA,
+            terms.getClientId(),
+            terms.getEpoch(),
+            word == null ? 0 : word.address(),
+            word == null ? 0 : word.rkey());
     QueuePairConfig config =
         new QueuePairConfig(
             memory.domain(), completions, completions, RemoteZone.OPERATIONS_MAX, 0);
@@ -134,8 +143,18 @@ final class ServerLink implements ServerConnection {
     }
   }
 
-  private DataZone zone(List<RemoteArena> arenas, QueuePair pair, CompletionQueue completions)
+  private Arenas arenas(Session terms, long deadlineNs) throws TakoException {
+    Request request = Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build();
+    Reply reply = rpc.call(terms.getClientId(), CallNumbers.UNRECORDED, request, deadlineNs);
+    if (reply.getStatus() != Status.OK) {
+      throw new TakoException(reply.getStatus(), reply.getMessage());
+    }
+    return reply.getArenas();
+  }
+
+  private DataZone zone(Arenas shown, QueuePair pair, CompletionQueue completions)
       throws TakoException {
+    List<RemoteArena> arenas = shown.getArenasList();
     if (arenas.isEmpty()) {
       throw new TakoException(
           Status.INTERNAL, "the server showed no arena over " + transport.name());
@@ -153,7 +172,7 @@ final class ServerLink implements ServerConnection {
     if (!maps && pair.state() != QueuePair.State.CONNECTED) {
       throw new TakoException(Status.DISCONNECTED, pair.errorText());
     }
-    return maps ? mapped : new RemoteZone(arenas, pair, completions, memory.staging(), clock);
+    return maps ? mapped : new RemoteZone(shown, pair, completions, memory.staging(), clock);
   }
 
   @Override

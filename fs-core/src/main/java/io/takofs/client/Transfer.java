@@ -20,13 +20,20 @@ final class Transfer {
   }
 
   private final Clock clock;
+  private final PollingTurn polling;
   private final List<Runnable> afterwards = new ArrayList<>(1);
   private volatile State state = State.UNDER_WAY;
   private volatile Thread waiter;
   private volatile String failure = "";
 
-  Transfer(Clock clock) {
+  /**
+   * One that is under way.
+   *
+   * @param polling by which its end is found out; null where that comes by itself
+   */
+  Transfer(Clock clock, PollingTurn polling) {
     this.clock = clock;
+    this.polling = polling;
   }
 
   /** All bytes are placed. */
@@ -85,8 +92,12 @@ final class Transfer {
           throw new TakoException(
               Status.DEADLINE_EXCEEDED, "a transfer of file data did not end in time");
         }
-        clock.parkNanos(this, left);
-        interrupted |= Thread.interrupted();
+        if (polling == null) {
+          clock.parkNanos(this, left);
+          interrupted |= Thread.interrupted();
+        } else {
+          interrupted |= polling.await(() -> state != State.UNDER_WAY, clock, deadlineNs);
+        }
       }
       return state == State.DONE;
     } finally {

@@ -3,10 +3,14 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.proto.Extent;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -28,6 +32,16 @@ final class ZoneAccess {
 
   /** Of a writer: the last zone that was there while it was known to hold its lease. */
   private volatile DataZone leased;
+
+  /** Of a writer: the extents that it may write through that zone, with their keys. */
+  private final Map<Location, Extent> writable = new ConcurrentHashMap<>();
+
+  /** Where an extent begins. */
+  private record Location(int arena, int offset) {
+    static Location of(Extent extent) {
+      return new Location(extent.getArena(), extent.getOffset());
+    }
+  }
 
   private ZoneAccess(
       Session session,
@@ -62,8 +76,14 @@ final class ZoneAccess {
    */
   static ZoneAccess forWriter(
       Session session, TakoConfig config, Answer opened, DataZone before, String path) {
-    return new ZoneAccess(
-        session, config, opened.session(), opened.reply().getOpenedFile(), before, "write", path);
+    OpenedFile file = opened.reply().getOpenedFile();
+    ZoneAccess access =
+        new ZoneAccess(session, config, opened.session(), file, before, "write", path);
+    access.granted(file.getGrantsList());
+    if (file.hasLastExtent()) {
+      access.granted(List.of(file.getLastExtent()));
+    }
+    return access;
   }
 
   /** When an operation that begins now must be over. */
@@ -83,15 +103,54 @@ final class ZoneAccess {
   DataZone zone() throws TakoException {
     DataZone zone = connected();
     if (owner != null && zone != leased) {
-      session.call(
-          operation,
-          path,
-          Request.newBuilder()
-              .setRenewLeases(RenewLeases.newBuilder().setFileId(fileId).setLeaseEpoch(leaseEpoch)),
-          owner);
+      writable.clear();
+      renew();
       leased = zone;
     }
     return zone;
+  }
+
+  private void renew() throws TakoException {
+    RenewLeases.Builder lease =
+        RenewLeases.newBuilder().setFileId(fileId).setLeaseEpoch(leaseEpoch);
+    Request.Builder request = Request.newBuilder().setRenewLeases(lease);
+    granted(session.call(operation, path, request, owner).reply().getGrants().getExtentsList());
+  }
+
+  /** The server lets the writer write {@code extents}. */
+  void granted(List<Extent> extents) {
+    for (Extent extent : extents) {
+      if (extent.getRkey() != 0) {
+        writable.put(Location.of(extent), extent);
+      }
+    }
+  }
+
+  /** The writer will not write {@code extent} any more. */
+  void done(Extent extent) {
+    writable.remove(Location.of(extent));
+  }
+
+  /**
+   * {@code extent} with the keys to write it through {@code zone}.
+   *
+   * @return null when the server shows none because it takes the connection for ended
+   * @throws TakoException LEASE_LOST
+   */
+  Extent writable(RemoteZone zone, Extent extent) throws TakoException {
+    if (!zone.keysOfExtents()) {
+      return extent;
+    }
+    Location location = Location.of(extent);
+    Extent keys = writable.get(location);
+    if (keys == null) {
+      renew();
+      keys = writable.get(location);
+    }
+    if (keys == null) {
+      zone.close();
+    }
+    return keys;
   }
 
   private DataZone connected() throws TakoException {

@@ -1,6 +1,9 @@
 package io.takofs.rpc;
 
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
+import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.util.List;
 
@@ -22,12 +25,25 @@ public interface RpcHandler {
   /**
    * A client wants a connection to the data zone.
    *
+   * @return the domain of the regions that it may address
    * @throws IOException to refuse, naming why
    */
-  void checkDataConnection(long clientId) throws IOException;
+  ProtectionDomain admitDataConnection(Transport transport, long clientId) throws IOException;
 
-  /** A connection to the data zone stands; the handler closes it in the end. */
-  void onDataConnected(long clientId, QueuePair pair);
+  /** Nothing became of a connection to the data zone that was admitted with {@code domain}. */
+  void onDataAborted(ProtectionDomain domain);
+
+  /**
+   * A connection to the data zone stands; the handler closes it in the end.
+   *
+   * @param client what the client said of itself, with the address of a word of its memory that
+   *     this side may read, if there is one
+   * @param domain that it was admitted with
+   */
+  void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain domain);
+
+  /** An operation that the handler posted to a connection to the data zone is done. */
+  void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status);
 
   /** The peer of a data connection closed it, or died. */
   void onDataDisconnected(long clientId, QueuePair pair);

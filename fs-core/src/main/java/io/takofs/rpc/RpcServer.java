@@ -34,11 +34,17 @@ public final class RpcServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
   private static final int COMPLETIONS_PER_CONNECTION = Layout.RPC_SLOTS + RpcConnection.MAX_SENDS;
 
+  /** Operations under way on a connection to the data zone at most, of this side. */
+  public static final int DATA_SENDS = 64;
+
+  private static final int BATCH = 64;
+
   private final Transport transport;
   private final RpcHandler handler;
-  private final ProtectionDomain dataDomain;
   private final long epoch;
   private final int maxConnections;
+
+  /** Where the transport's threads receive: what connections to the data zone complete. */
   private final CompletionQueue dataCompletions;
 
   /** Whether the transport's threads receive; else {@code poller} does. */
@@ -47,33 +53,53 @@ public final class RpcServer implements AutoCloseable {
   private final Poller poller;
   private final Map<ConnectionAcceptor.Accept, Receiver> accepted = new ConcurrentHashMap<>();
   private final Map<QueuePair, Receiver> receivers = new ConcurrentHashMap<>();
-  private final Map<ConnectionAcceptor.Accept, Long> acceptedData = new ConcurrentHashMap<>();
+  private final Map<ConnectionAcceptor.Accept, ConnectionInfo> acceptedData =
+      new ConcurrentHashMap<>();
   private final Map<QueuePair, Long> dataPairs = new ConcurrentHashMap<>();
 
   /** One connection and the inbox its completions go to. */
   private record Receiver(RpcConnection connection, Inbox inbox) {}
 
   /**
-   * @param dataDomain whose regions connections to the data zone may address
    * @param epoch incarnation of the server
    * @param maxConnections connections that carry calls, at most
    */
-  public RpcServer(
-      Transport transport,
-      RpcHandler handler,
-      ProtectionDomain dataDomain,
-      long epoch,
-      int maxConnections) {
+  public RpcServer(Transport transport, RpcHandler handler, long epoch, int maxConnections) {
     this.transport = transport;
     this.handler = handler;
-    this.dataDomain = dataDomain;
     this.epoch = epoch;
     this.maxConnections = maxConnections;
-    this.dataCompletions = transport.createCompletionQueue(1);
-    this.eventDriven = dataCompletions.onEvent(() -> {});
-    this.poller = eventDriven ? null : new Poller();
-    if (poller != null) {
+    CompletionQueue queue = transport.createCompletionQueue(maxConnections * DATA_SENDS);
+    this.eventDriven = queue.onEvent(this::pollData);
+    if (eventDriven) {
+      this.dataCompletions = queue;
+      this.poller = null;
+    } else {
+      queue.close();
+      this.poller = new Poller();
+      this.dataCompletions = poller.inbox.completions;
       poller.thread.start();
+    }
+  }
+
+  private void pollData() {
+    int count = BATCH;
+    while (count == BATCH) {
+      synchronized (dataCompletions) {
+        count = dataCompletions.poll(this::onDataCompletion, BATCH);
+      }
+    }
+  }
+
+  private void onDataCompletion(
+      QueuePair pair,
+      long workRequestId,
+      Opcode opcode,
+      CompletionStatus status,
+      int byteCount,
+      int immediate) {
+    if (opcode != Opcode.RECEIVE_IMMEDIATE) {
+      handler.onDataCompletion(pair, workRequestId, status);
     }
   }
 
@@ -95,8 +121,9 @@ public final class RpcServer implements AutoCloseable {
     }
     if (poller != null) {
       poller.stop();
+    } else {
+      dataCompletions.close();
     }
-    dataCompletions.close();
   }
 
   private void end(QueuePair pair, Receiver receiver, String why) {
@@ -152,27 +179,15 @@ public final class RpcServer implements AutoCloseable {
     }
 
     private Accept acceptData(ConnectionInfo peer) throws IOException {
-      handler.checkDataConnection(peer.clientId());
-      releaseEndedDataConnections();
+      ProtectionDomain domain = handler.admitDataConnection(transport, peer.clientId());
       ConnectionInfo ours =
           ConnectionInfo.ours(Layout.CONNECTION_DATA, peer.clientId(), epoch, 0, 0);
       Accept accept =
           new Accept(
-              new QueuePairConfig(dataDomain, dataCompletions, dataCompletions, 1, 1), ours.pack());
-      acceptedData.put(accept, peer.clientId());
+              new QueuePairConfig(domain, dataCompletions, dataCompletions, DATA_SENDS, 1),
+              ours.pack());
+      acceptedData.put(accept, peer);
       return accept;
-    }
-
-    /**
-     * Nothing completes on data connections, but where completions are polled, polling is what
-     * frees the places of those that were closed.
-     */
-    private void releaseEndedDataConnections() {
-      if (!eventDriven) {
-        synchronized (dataCompletions) {
-          dataCompletions.poll((pair, id, opcode, status, byteCount, immediate) -> {}, 1);
-        }
-      }
     }
 
     @Override
@@ -183,17 +198,18 @@ public final class RpcServer implements AutoCloseable {
         receiver.connection.connected(pair, () -> end(pair, receiver, receiver.connection.fault()));
         return;
       }
-      Long clientId = acceptedData.remove(accept);
-      dataPairs.put(pair, clientId);
-      handler.onDataConnected(clientId, pair);
+      ConnectionInfo client = acceptedData.remove(accept);
+      dataPairs.put(pair, client.clientId());
+      handler.onDataConnected(client, pair, accept.config().domain());
     }
 
     @Override
     public void onAborted(Accept accept) {
-      acceptedData.remove(accept);
       Receiver receiver = accepted.remove(accept);
       if (receiver != null) {
         receiver.inbox.retire(receiver.connection);
+      } else if (acceptedData.remove(accept) != null) {
+        handler.onDataAborted(accept.config().domain());
       }
     }
 
@@ -277,6 +293,7 @@ public final class RpcServer implements AutoCloseable {
         int immediate) {
       Receiver receiver = receivers.get(pair);
       if (receiver == null) {
+        onDataCompletion(pair, workRequestId, opcode, status, byteCount, immediate);
         return;
       }
       RpcConnection connection = receiver.connection;
@@ -349,7 +366,8 @@ public final class RpcServer implements AutoCloseable {
     private static final long IDLE_NS = 1_000_000_000;
     private static final long PAUSE_NS = 1_000_000;
 
-    private final Inbox inbox = new Inbox(maxConnections * COMPLETIONS_PER_CONNECTION);
+    private final Inbox inbox =
+        new Inbox(maxConnections * (COMPLETIONS_PER_CONNECTION + DATA_SENDS + 1));
     private final Thread thread = new Thread(this::run, "tako-rpc-" + transport.name());
     private volatile boolean stopped;
 

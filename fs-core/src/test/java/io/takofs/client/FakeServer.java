@@ -233,7 +233,11 @@ final class FakeServer implements Connector {
     @Override
     public DataZone openZone(Session terms, long deadlineNs) {
       ByteBuffer memory = arena.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-      return new MappedZone(terms.getArenasList(), index -> memory, () -> open, () -> {});
+      return new MappedZone(
+          List.of(RemoteArena.newBuilder().setLength(arena.capacity()).build()),
+          index -> memory,
+          () -> open,
+          () -> {});
     }
 
     @Override
@@ -286,8 +290,7 @@ final class FakeServer implements Connector {
                 .setSuperuser(superuser)
                 .addGroups("people")
                 .setLeaseSoftLimitMs(LEASE_SOFT_LIMIT_MS)
-                .setSessionTtlMs(LEASE_SOFT_LIMIT_MS)
-                .addArenas(RemoteArena.newBuilder().setLength(arena.capacity())))
+                .setSessionTtlMs(LEASE_SOFT_LIMIT_MS))
         .build();
   }
 

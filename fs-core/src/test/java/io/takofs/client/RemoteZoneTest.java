@@ -3,6 +3,7 @@ package io.takofs.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.base.Clock;
+import io.takofs.proto.Arenas;
 import io.takofs.proto.RemoteArena;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
@@ -14,7 +15,6 @@ import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,12 +26,13 @@ class RemoteZoneTest {
   private static final int SIZE = 65536;
 
   private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
-  private final LocalMemory memory = new LocalMemory(transport);
+  private LocalMemory memory;
   private MemoryRegion arena;
   private RemoteZone zone;
 
   @BeforeEach
   void connect() throws IOException {
+    memory = new LocalMemory(transport);
     ProtectionDomain domain = transport.allocateProtectionDomain();
     CompletionQueue served = transport.createCompletionQueue(1);
     arena = domain.allocate(SIZE, Access.REMOTE_READ_WRITE);
@@ -47,13 +48,15 @@ class RemoteZoneTest {
                 memory.domain(), completions, completions, RemoteZone.OPERATIONS_MAX, 0),
             new byte[0],
             TimeUnit.SECONDS.toNanos(20));
-    RemoteArena shown =
-        RemoteArena.newBuilder()
-            .setAddress(arena.address())
-            .setRkey(arena.rkey())
-            .setLength(SIZE)
+    Arenas shown =
+        Arenas.newBuilder()
+            .addArenas(
+                RemoteArena.newBuilder()
+                    .setAddress(arena.address())
+                    .setRkey(arena.rkey())
+                    .setLength(SIZE))
             .build();
-    zone = new RemoteZone(List.of(shown), pair, completions, memory.staging(), Clock.SYSTEM);
+    zone = new RemoteZone(shown, pair, completions, memory.staging(), Clock.SYSTEM);
   }
 
   @AfterEach
@@ -87,7 +90,7 @@ class RemoteZoneTest {
     MemoryRegion local = memory.staging().take(8);
     local.buffer().putLong(0, 77);
     Thread.currentThread().interrupt();
-    Transfer transfer = zone.write(deadline, new RemoteZone.Piece(local, 0, 8, 0, 4096));
+    Transfer transfer = zone.write(deadline, new RemoteZone.Piece(local, 0, 8, 0, 4096, 0));
     assertThat(transfer.await(deadline)).isTrue();
     assertThat(Thread.interrupted()).isTrue();
     assertThat(arena.buffer().getLong(4096)).isEqualTo(77);

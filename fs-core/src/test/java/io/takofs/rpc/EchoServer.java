@@ -1,6 +1,8 @@
 package io.takofs.rpc;
 
 import io.takofs.proto.Reply;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.Transport;
 import java.io.IOException;
@@ -20,7 +22,7 @@ final class EchoServer implements RpcHandler, AutoCloseable {
   private final List<IncomingCall> held = new ArrayList<>();
 
   EchoServer(Transport transport, String endpoint) throws IOException {
-    rpc = new RpcServer(transport, this, transport.allocateProtectionDomain(), EPOCH, 40);
+    rpc = new RpcServer(transport, this, EPOCH, 40);
     listener = transport.listen(endpoint, rpc.acceptor());
   }
 
@@ -69,12 +71,19 @@ final class EchoServer implements RpcHandler, AutoCloseable {
   public void onDisconnected(RpcConnection connection) {}
 
   @Override
-  public void checkDataConnection(long clientId) throws IOException {
+  public ProtectionDomain admitDataConnection(Transport transport, long clientId)
+      throws IOException {
     throw new IOException("no data here");
   }
 
   @Override
-  public void onDataConnected(long clientId, QueuePair pair) {}
+  public void onDataAborted(ProtectionDomain domain) {}
+
+  @Override
+  public void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {}
+
+  @Override
+  public void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {}
 
   @Override
   public void onDataDisconnected(long clientId, QueuePair pair) {}

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.layout.Layout;
 import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
@@ -25,11 +26,25 @@ class ShmDataConnectionTest {
     @Override
     public void onDisconnected(RpcConnection connection) {}
 
-    @Override
-    public void checkDataConnection(long clientId) {}
+    private final ProtectionDomain domain;
+
+    ClosingHandler(ProtectionDomain domain) {
+      this.domain = domain;
+    }
 
     @Override
-    public void onDataConnected(long clientId, QueuePair pair) {}
+    public ProtectionDomain admitDataConnection(Transport transport, long clientId) {
+      return domain;
+    }
+
+    @Override
+    public void onDataAborted(ProtectionDomain aborted) {}
+
+    @Override
+    public void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain admitted) {}
+
+    @Override
+    public void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {}
 
     @Override
     public void onDataDisconnected(long clientId, QueuePair pair) {
@@ -42,8 +57,7 @@ class ShmDataConnectionTest {
     try (ShmTransport serving = ShmTransport.create();
         ShmTransport calling = ShmTransport.create();
         RpcServer server =
-            new RpcServer(
-                serving, new ClosingHandler(), serving.allocateProtectionDomain(), 7, 4)) {
+            new RpcServer(serving, new ClosingHandler(serving.allocateProtectionDomain()), 7, 4)) {
       Transport.Listener listener = serving.listen("", server.acceptor());
       ProtectionDomain domain = calling.allocateProtectionDomain();
       for (int i = 0; i < Layout.SHM_QUEUE_PAIRS + 64; i++) {

@@ -1,5 +1,6 @@
 package io.takofs.server;
 
+import io.takofs.server.extent.Location;
 import io.takofs.transport.QueuePair;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,28 +22,37 @@ final class DataConnections {
   private final Map<Long, List<Connected>> pairs = new HashMap<>();
   private final Set<QueuePair> ended = new LinkedHashSet<>();
   private final BooleanSupplier formerPeers;
+  private final WriteWindows windows;
   private final Set<Long> metHere = new HashSet<>(); // while there may be former peers
   private boolean maybeFormerPeers = true;
 
   /**
    * @param formerPeers whether somebody may still write to the data zone through a connection to an
    *     earlier incarnation of the server; asked until it says no
+   * @param windows of all connections
    */
-  DataConnections(BooleanSupplier formerPeers) {
+  DataConnections(BooleanSupplier formerPeers, WriteWindows windows) {
     this.formerPeers = formerPeers;
+    this.windows = windows;
   }
 
-  /** A connection and when it was made, before the client knew of it. */
-  private record Connected(QueuePair pair, long sinceMs) {}
+  /** A connection, what it may address, and when it was made, before the client knew of it. */
+  private record Connected(QueuePair pair, ArenaExport export, long sinceMs) {}
 
-  /** A client has one connection at a time, and the others end if it should have more. */
-  synchronized void add(long clientId, QueuePair pair, long nowMs) {
-    List<Connected> mine = pairs.computeIfAbsent(clientId, id -> new ArrayList<>());
-    mine.forEach(earlier -> ended.add(earlier.pair));
-    mine.add(new Connected(pair, nowMs));
+  /** A connection of a client that has no other. */
+  synchronized void add(long clientId, QueuePair pair, ArenaExport export, long nowMs) {
+    pairs
+        .computeIfAbsent(clientId, id -> new ArrayList<>())
+        .add(new Connected(pair, export, nowMs));
     if (maybeFormerPeers) {
       metHere.add(clientId); // one that connects has let go of its earlier connection
     }
+  }
+
+  /** What the present connection of {@code clientId} may address; null when it has none. */
+  synchronized ArenaExport exportTo(long clientId) {
+    List<Connected> mine = pairs.getOrDefault(clientId, List.of());
+    return mine.isEmpty() ? null : mine.get(mine.size() - 1).export;
   }
 
   /** Whether something may still arrive through a connection of {@code clientId}. */
@@ -52,12 +62,14 @@ final class DataConnections {
 
   /**
    * Whether {@code clientId} can not store any more in an extent that was taken from it at {@code
-   * takenMs}. Connections made since do not count: on each new one a writer asks whether it still
-   * has its lease before it stores anything.
+   * takenMs}: there is no window on it, and no connection that may write everything. Connections
+   * made since do not count: on each new one a writer asks whether it still has its lease before it
+   * stores anything.
    */
-  synchronized boolean isFenced(long clientId, long takenMs) {
+  synchronized boolean isFenced(long clientId, Location extent, long takenMs) {
     return pairs.getOrDefault(clientId, List.of()).stream()
-            .noneMatch(connected -> connected.sinceMs <= takenMs)
+            .noneMatch(connected -> connected.export.isWritable() && connected.sinceMs <= takenMs)
+        && !windows.isWritable(extent)
         && (!maybeFormerPeers || metHere.contains(clientId));
   }
 
@@ -83,17 +95,25 @@ final class DataConnections {
   void revokeEnded() {
     for (QueuePair pair : endedPairs()) {
       if (pair.revoke()) {
-        drop(pair);
-        pair.close();
+        windows.gone(pair);
+        close(pair);
       }
+    }
+  }
+
+  private void close(QueuePair pair) {
+    Connected connected = drop(pair);
+    pair.close();
+    if (connected != null && !connected.export.isWritable()) {
+      connected.export.close(); // it was this connection's alone
     }
   }
 
   /** Ends all connections, at the end of the server. */
   void close() {
     for (QueuePair pair : all()) {
-      drop(pair);
-      pair.close();
+      windows.gone(pair);
+      close(pair);
     }
   }
 
@@ -114,9 +134,17 @@ final class DataConnections {
     return pairs.values().stream().flatMap(List::stream).map(Connected::pair).toList();
   }
 
-  private synchronized void drop(QueuePair pair) {
+  /** Forgets a pair; null when it is forgotten already. */
+  private synchronized Connected drop(QueuePair pair) {
     ended.remove(pair);
-    pairs.values().forEach(mine -> mine.removeIf(connected -> connected.pair == pair));
+    Connected dropped = null;
+    for (List<Connected> mine : pairs.values()) {
+      for (Connected connected : mine) {
+        dropped = connected.pair == pair ? connected : dropped;
+      }
+      mine.remove(dropped);
+    }
     pairs.values().removeIf(List::isEmpty);
+    return dropped;
   }
 }

@@ -4,9 +4,9 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.log.Log;
 import io.takofs.memory.MappedMemory;
-import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
+import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.rpc.RpcHandler;
@@ -14,17 +14,16 @@ import io.takofs.rpc.RpcServer;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
-import io.takofs.transport.Access;
+import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
-import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -51,16 +50,17 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   private final long epoch;
   private final int maxConnections;
   private final List<MappedMemory> arenaMemory;
-  private final List<Served> served = new ArrayList<>();
-  private final Map<String, List<RemoteArena>> arenas = new HashMap<>();
+  private final WriteWindows windows = new WriteWindows();
+  private final List<RpcServer> served = new ArrayList<>();
+
+  /** Those that all connections of a transport share, by its name. */
+  private final Map<String, ArenaExport> shared = new ConcurrentHashMap<>();
+
+  /** Those of single connections that are being made. */
+  private final Map<ProtectionDomain, ArenaExport> admitted = new ConcurrentHashMap<>();
+
   private volatile Runnable tickWanted = () -> {};
   private boolean closed;
-
-  /** A transport and what was made from it. */
-  private record Served(ProtectionDomain domain, List<MemoryRegion> regions, RpcServer rpc) {}
-
-  /** A reply that waits until the lock is free. */
-  private record Answer(IncomingCall call, Reply reply) {}
 
   /**
    * @param store at its last checkpoint
@@ -83,7 +83,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
       int maxConnections,
       BooleanSupplier formerPeers) {
     this.clock = new SteadyClock(clock);
-    this.dataConnections = new DataConnections(formerPeers);
+    this.dataConnections = new DataConnections(formerPeers, windows);
     this.epoch = epoch;
     this.groups = groups;
     this.blocking = blocking;
@@ -94,7 +94,16 @@ public final class DataServer implements RpcHandler, AutoCloseable {
             store, arenaMemory.stream().map(MappedMemory::length).toList(), settings.limits());
     this.core =
         new DataServerCore(
-            this.clock, settings, epoch, store, log, machine, dataConnections, arenaMemory, groups);
+            this.clock,
+            settings,
+            epoch,
+            store,
+            log,
+            machine,
+            dataConnections,
+            windows,
+            arenaMemory,
+            groups);
   }
 
   /**
@@ -112,30 +121,11 @@ public final class DataServer implements RpcHandler, AutoCloseable {
    * @return what the owner passes to the transport's listen
    */
   public ConnectionAcceptor serve(Transport transport) throws IOException {
-    ProtectionDomain domain = transport.allocateProtectionDomain();
-    List<MemoryRegion> regions = new ArrayList<>();
-    List<RemoteArena> addresses = new ArrayList<>();
-    for (MappedMemory arena : arenaMemory) {
-      MemoryRegion region =
-          domain.register(arena, 0, Math.toIntExact(arena.length()), Access.REMOTE_READ_WRITE);
-      addresses.add(
-          RemoteArena.newBuilder()
-              .setIndex(regions.size())
-              .setAddress(region.address())
-              .setRkey(region.rkey())
-              .setLength(region.length())
-              .build());
-      regions.add(region);
+    if (!transport.hasMemoryWindows()) {
+      shared.put(transport.name(), new ArenaExport(transport, arenaMemory));
     }
-    RpcServer rpc = new RpcServer(transport, this, domain, epoch, maxConnections);
-    lock.lock();
-    try {
-      served.add(new Served(domain, regions, rpc));
-      arenas.put(transport.name(), addresses);
-      core.setArenas(arenas);
-    } finally {
-      lock.unlock();
-    }
+    RpcServer rpc = new RpcServer(transport, this, epoch, maxConnections);
+    served.add(rpc);
     return rpc.acceptor();
   }
 
@@ -172,9 +162,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
    */
   @Override
   public void close() {
-    for (Served each : served) {
-      each.rpc.close();
-    }
+    served.forEach(RpcServer::close);
     dataConnections.close();
     lock.lock();
     try {
@@ -183,10 +171,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     } finally {
       lock.unlock();
     }
-    for (Served each : served) {
-      each.regions.forEach(MemoryRegion::close);
-      each.domain.close();
-    }
+    shared.values().forEach(ArenaExport::close);
   }
 
   // ---- what the transports' threads call
@@ -241,13 +226,13 @@ public final class DataServer implements RpcHandler, AutoCloseable {
       if (closed) {
         return;
       }
-      core.onCalls(calls, (call, reply) -> answers.add(new Answer(call, reply)));
+      core.onCalls(calls, answers);
       tick = core.wantsTick();
     } finally {
       lock.unlock();
     }
     for (Answer answer : answers) {
-      answer.call.reply(answer.reply);
+      answer.send(windows);
     }
     if (tick) {
       tickWanted.run();
@@ -265,7 +250,18 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   }
 
   @Override
-  public void checkDataConnection(long clientId) throws TakoException {
+  public ProtectionDomain admitDataConnection(Transport transport, long clientId)
+      throws IOException {
+    checkDataConnection(clientId);
+    ArenaExport export = shared.get(transport.name());
+    if (export == null) {
+      export = new ArenaExport(transport, arenaMemory);
+      admitted.put(export.domain(), export);
+    }
+    return export.domain();
+  }
+
+  private void checkDataConnection(long clientId) throws TakoException {
     lock.lock();
     try {
       core.checkDataConnection(clientId);
@@ -286,8 +282,42 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   }
 
   @Override
-  public void onDataConnected(long clientId, QueuePair pair) {
-    dataConnections.add(clientId, pair, clock.currentTimeMillis());
+  public void onDataAborted(ProtectionDomain domain) {
+    ArenaExport export = admitted.remove(domain);
+    if (export != null) {
+      export.close();
+    }
+  }
+
+  @Override
+  public void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {
+    ArenaExport own = admitted.remove(domain);
+    ArenaExport export = own != null ? own : sharedExport(domain);
+    dataConnections.add(client.clientId(), pair, export, clock.currentTimeMillis());
+    if (own != null) {
+      takeWindows(client, pair, own);
+    }
+  }
+
+  private ArenaExport sharedExport(ProtectionDomain domain) {
+    return shared.values().stream()
+        .filter(export -> export.domain() == domain)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private void takeWindows(ConnectionInfo client, QueuePair pair, ArenaExport export) {
+    try {
+      windows.connected(client.clientId(), new WindowedConnection(pair, export, client));
+    } catch (IOException e) {
+      LOG.warn("{} cannot be used: {}", pair, e.getMessage());
+      dataConnections.ended(pair);
+    }
+  }
+
+  @Override
+  public void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {
+    windows.onCompletion(pair, workRequestId, status);
   }
 
   /** The pair stays until it can be fenced: its peer may still have the memory mapped. */

@@ -6,9 +6,10 @@ import io.takofs.layout.Layout;
 import io.takofs.log.Log;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Caller;
+import io.takofs.proto.Extent;
+import io.takofs.proto.Grants;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSession;
-import io.takofs.proto.RemoteArena;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -17,13 +18,12 @@ import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.server.groups.GroupMapping;
+import io.takofs.server.namespace.OpenLease;
 import io.takofs.server.namespace.SessionInfo;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +48,8 @@ final class DataServerCore {
   private final StatusReport statusReport;
   private final DataPersistence persistence;
   private final Placements placements;
-  private Map<String, List<RemoteArena>> arenas = Map.of();
+  private final DataConnections dataConnections;
+  private final WriteWindows windows;
 
   /**
    * @param store holds the last checkpoint
@@ -64,6 +65,7 @@ final class DataServerCore {
       Log log,
       StateMachine machine,
       DataConnections dataConnections,
+      WriteWindows windows,
       List<MappedMemory> arenaMemory,
       GroupMapping groups) {
     this.clock = clock;
@@ -71,6 +73,8 @@ final class DataServerCore {
     this.epoch = epoch;
     this.machine = machine;
     this.groups = groups;
+    this.dataConnections = dataConnections;
+    this.windows = windows;
     this.persistence = DataPersistence.of(arenaMemory, machine::committedLength);
     this.placements = new Placements(arenaMemory, machine);
     this.journal = new Journal(log, store, machine, counters, settings.checkpointBytes());
@@ -88,19 +92,15 @@ final class DataServerCore {
    */
   void recover() throws TakoException {
     int count = journal.recover();
+    machine.takeEndedLeases(); // nobody writes through windows yet
     for (SessionInfo session : machine.sessions()) {
       sessions.client(session.clientId());
     }
     LOG.info("epoch {}: {} log entries replayed, {} files", epoch, count, machine.files());
   }
 
-  /** Says where the arenas are for clients of each transport. */
-  void setArenas(Map<String, List<RemoteArena>> arenas) {
-    this.arenas = Map.copyOf(arenas);
-  }
-
   /** Executes {@code calls} in order; {@code out} gets the reply of each. */
-  void onCalls(List<IncomingCall> calls, BiConsumer<IncomingCall, Reply> out) {
+  void onCalls(List<IncomingCall> calls, List<Answer> out) {
     for (IncomingCall call : calls) {
       counters.add("calls", 1);
       counters.add("calls." + call.request().getOperationCase().name().toLowerCase(Locale.ROOT), 1);
@@ -117,7 +117,26 @@ final class DataServerCore {
       if (reply.getStatus() != Status.OK) {
         counters.add("refused." + reply.getStatus().name().toLowerCase(Locale.ROOT), 1);
       }
-      out.accept(call, reply);
+      closeWindows(call.request(), reply);
+      out.add(Answer.to(call, reply, windows));
+    }
+  }
+
+  /** Takes away what nobody may write any more, before anybody else is told that he may. */
+  private void closeWindows(Request request, Reply reply) {
+    if (request.hasCommitExtents() && reply.getStatus() == Status.OK) {
+      for (Extent extent : request.getCommitExtents().getExtentsList()) {
+        if (extent.getLength() == extent.getCapacity()) {
+          windows.close(extent);
+        }
+      }
+    }
+    closeWindowsOfEndedLeases();
+  }
+
+  private void closeWindowsOfEndedLeases() {
+    for (OpenLease lease : machine.takeEndedLeases()) {
+      windows.close(lease.clientId(), lease.fileId());
     }
   }
 
@@ -139,7 +158,9 @@ final class DataServerCore {
    * @return nanoseconds until the next call is wanted
    */
   long onTick() {
-    return housekeeping.tick();
+    long next = housekeeping.tick();
+    closeWindowsOfEndedLeases();
+    return next;
   }
 
   /** Clients whose connections to the data zone are to be fenced; asked once each time. */
@@ -176,6 +197,9 @@ final class DataServerCore {
     if (request.hasRenewLeases()) {
       return renewed(call.clientId(), request.getRenewLeases());
     }
+    if (request.hasGetArenas()) {
+      return arenas(call.clientId());
+    }
     if (!StateMachine.isMutation(request)) {
       return machine.query(client.caller, request);
     }
@@ -187,10 +211,21 @@ final class DataServerCore {
   }
 
   private Reply renewed(long clientId, RenewLeases renewal) throws TakoException {
-    if (renewal.getFileId() != 0) {
-      machine.checkLease(clientId, renewal.getFileId(), renewal.getLeaseEpoch());
+    if (renewal.getFileId() == 0) {
+      return Reply.getDefaultInstance();
     }
-    return Reply.getDefaultInstance();
+    machine.checkLease(clientId, renewal.getFileId(), renewal.getLeaseEpoch());
+    List<Extent> writable = machine.writable(renewal.getFileId());
+    return Reply.newBuilder().setGrants(Grants.newBuilder().addAllExtents(writable)).build();
+  }
+
+  private Reply arenas(long clientId) throws TakoException {
+    ArenaExport export = dataConnections.exportTo(clientId);
+    if (export == null) {
+      throw new TakoException(
+          Status.DISCONNECTED, "the client has no connection to the data zone; make one first");
+    }
+    return Reply.newBuilder().setArenas(export.describe()).build();
   }
 
   private Reply mutate(long clientId, long sequence, Caller caller, Request asked)
@@ -253,8 +288,6 @@ final class DataServerCore {
         reply.getSession().toBuilder()
             .setEpoch(epoch)
             .setSessionTtlMs(settings.sessionTtl().toMillis())
-            .clearArenas()
-            .addAllArenas(arenas.getOrDefault(call.connection().transportName(), List.of()))
             .setSuperuser(caller.getSuperuser())
             .addAllGroups(caller.getGroupsList())
             .build();

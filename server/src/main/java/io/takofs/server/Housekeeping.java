@@ -12,6 +12,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.proto.Usage;
+import io.takofs.server.extent.Location;
 import io.takofs.server.namespace.OpenLease;
 import io.takofs.server.namespace.QuarantinedExtent;
 import io.takofs.server.namespace.StateMachine;
@@ -231,7 +232,7 @@ final class Housekeeping {
     long patience = clock.currentTimeMillis() - settings.leaseSoftLimit().toMillis();
     for (QuarantinedExtent extent : resting) {
       long grantee = extent.granteeId();
-      if (grantee == 0 || dataConnections.isFenced(grantee, extent.sinceMs())) {
+      if (grantee == 0 || isFenced(extent)) {
         free.addExtents(extent.extent());
       } else if (spaceIsShort || machine.session(grantee) == null || extent.sinceMs() < patience) {
         fence(grantee);
@@ -242,6 +243,11 @@ final class Housekeeping {
       counters.add("extents.freed", free.getExtentsCount());
     }
     return new Round(free.getExtentsCount(), resting.size() < FREE_EXTENTS);
+  }
+
+  private boolean isFenced(QuarantinedExtent extent) {
+    return dataConnections.isFenced(
+        extent.granteeId(), Location.of(extent.extent()), extent.sinceMs());
   }
 
   /** How many extents were freed, and whether those that come next have been looked at before. */

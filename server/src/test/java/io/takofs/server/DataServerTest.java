@@ -18,6 +18,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Session;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
+import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.ReplyHandler;
 import io.takofs.transport.QueuePair;
 import java.lang.reflect.Proxy;
@@ -71,7 +72,9 @@ class DataServerTest {
       assertThat(client.stat("/a/c").getStatus()).isEqualTo(Status.NOT_FOUND);
 
       assertThat(client.session.getEpoch()).isEqualTo(server.epoch());
-      assertThat(client.session.getArenasCount()).isEqualTo(1);
+      assertThat(client.arenas().getStatus()).isEqualTo(Status.DISCONNECTED);
+      client.connectData();
+      assertThat(client.arenas().getArenas().getArenasCount()).isEqualTo(1);
       var status = client.status();
       assertThat(status.getFiles()).isEqualTo(1);
       assertThat(status.getCountersMap()).containsEntry("calls.create", 1L);
@@ -410,8 +413,10 @@ class DataServerTest {
     try (TestClient hoarder = new TestClient(server, "mallory");
         TestClient other = new TestClient(server, "alice")) {
       long clientId = hoarder.session.getClientId();
-      server.server.checkDataConnection(clientId);
-      server.server.onDataConnected(clientId, pairThatIsRevokedWhen(letGo));
+      server.server.onDataConnected(
+          ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 0, 0),
+          pairThatIsRevokedWhen(letGo),
+          server.server.admitDataConnection(server.transport, clientId));
       assertThatThrownBy(hoarder::connectData)
           .hasMessageContaining("earlier connection")
           .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);

@@ -6,6 +6,7 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Create;
+import io.takofs.proto.GetArenas;
 import io.takofs.proto.GetExtents;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.GetServerStatus;
@@ -154,6 +155,11 @@ final class TestClient implements AutoCloseable {
   }
 
   /** A connection to the data zone for this session. */
+  /** Asks where the arenas are for the connection to the data zone. */
+  Reply arenas() throws TakoException {
+    return call(Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build());
+  }
+
   QueuePair connectData() throws IOException {
     ProtectionDomain domain = transport.allocateProtectionDomain();
     CompletionQueue completions = transport.createCompletionQueue(16);

@@ -16,6 +16,7 @@ import java.util.TreeMap;
 final class LeaseTable {
   private final Store store;
   private final NavigableMap<Long, Lease> leases = new TreeMap<>();
+  private List<Lease> ended = new ArrayList<>();
 
   LeaseTable(Store store) {
     this.store = store;
@@ -35,13 +36,18 @@ final class LeaseTable {
   void put(Transaction tx, Lease lease) {
     tx.put(map(lease.fileId()), Keys.of(Keys.LEASE, lease.fileId()), lease.encode());
     Lease before = leases.put(lease.fileId(), lease);
-    tx.undoWith(() -> restore(lease.fileId(), before));
+    boolean passesOn = before != null && before.epoch() != lease.epoch();
+    if (passesOn) {
+      ended.add(before);
+    }
+    tx.undoWith(() -> restore(lease.fileId(), before, passesOn));
   }
 
   void remove(Transaction tx, long fileId) {
     tx.remove(map(fileId), Keys.of(Keys.LEASE, fileId));
     Lease before = leases.remove(fileId);
-    tx.undoWith(() -> restore(fileId, before));
+    ended.add(before);
+    tx.undoWith(() -> restore(fileId, before, true));
   }
 
   /** All, in order of file id. */
@@ -60,7 +66,20 @@ final class LeaseTable {
     return found;
   }
 
-  private void restore(long fileId, Lease before) {
+  /** The leases that have ended since this was last asked. */
+  List<Lease> takeEnded() {
+    if (ended.isEmpty()) {
+      return List.of();
+    }
+    List<Lease> taken = ended;
+    ended = new ArrayList<>();
+    return taken;
+  }
+
+  private void restore(long fileId, Lease before, boolean hadEnded) {
+    if (hadEnded) {
+      ended.remove(before);
+    }
     if (before == null) {
       leases.remove(fileId);
     } else {

@@ -3,12 +3,15 @@ package io.takofs.server.namespace;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
 import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Extent;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.proto.Usage;
+import io.takofs.server.extent.Grant;
 import io.takofs.server.store.Store;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -52,6 +55,7 @@ public final class StateMachine {
           COMMIT_EXTENTS ->
           true;
       case RENEW_LEASES,
+          GET_ARENAS,
           GET_FILE,
           LIST,
           GET_EXTENTS,
@@ -187,6 +191,7 @@ public final class StateMachine {
       case GRANT_EXTENTS -> GrantOperation.grant(context, request.getGrantExtents());
       case COMMIT_EXTENTS -> CommitOperation.apply(context, request.getCommitExtents());
       case RENEW_LEASES,
+          GET_ARENAS,
           GET_FILE,
           LIST,
           GET_EXTENTS,
@@ -264,6 +269,28 @@ public final class StateMachine {
     Recovery.requireLease(state, clientId, fileId, leaseEpoch);
   }
 
+  /**
+   * The extents that the holder of a lease may write: those granted to its file, and the last one
+   * of the file while it can grow.
+   */
+  public List<Extent> writable(long fileId) {
+    List<Extent> extents = new ArrayList<>();
+    for (Grant grant : state.extents.granted(fileId)) {
+      extents.add(grant.location().toProto().setGeneration(grant.generation()).build());
+    }
+    Lease lease = state.leases.get(fileId);
+    FileExtent last = state.data.last(state.tree.get(lease.parentId(), lease.name()).inode());
+    if (last != null && last.canGrow()) {
+      extents.add(last.toProto());
+    }
+    return extents;
+  }
+
+  /** The leases that have ended since this was last asked. */
+  public List<OpenLease> takeEndedLeases() {
+    return state.leases.takeEnded().stream().map(OpenLease::of).toList();
+  }
+
   /** Sessions, in order of id. */
   public List<SessionInfo> sessions() {
     return state.sessions.all();
@@ -276,9 +303,7 @@ public final class StateMachine {
 
   /** Files open for writing, in order of id. */
   public List<OpenLease> leases() {
-    return state.leases.all().stream()
-        .map(lease -> new OpenLease(lease.fileId(), lease.clientId(), lease.epoch()))
-        .toList();
+    return state.leases.all().stream().map(OpenLease::of).toList();
   }
 
   /**

@@ -1,0 +1,76 @@
+package io.takofs.server;
+
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Arenas;
+import io.takofs.proto.RemoteArena;
+import io.takofs.transport.Access;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The arenas, registered in one protection domain.
+ *
+ * <p>Where a transport has memory windows, each connection has an export of its own, for reading
+ * only, and is given windows to write ({@link WriteWindows}). Elsewhere all connections share one,
+ * for reading and writing, and a client is kept out by ending its connection.
+ *
+ * <p>Thread rule: immutable, any thread.
+ */
+final class ArenaExport implements AutoCloseable {
+  private final ProtectionDomain domain;
+  private final List<MemoryRegion> regions = new ArrayList<>();
+  private final boolean writable;
+
+  /** Registers {@code arenas} in a new domain of {@code transport}. */
+  ArenaExport(Transport transport, List<MappedMemory> arenas) throws IOException {
+    this.domain = transport.allocateProtectionDomain();
+    this.writable = !transport.hasMemoryWindows();
+    Access access = writable ? Access.REMOTE_READ_WRITE : Access.REMOTE_READ;
+    try {
+      for (MappedMemory arena : arenas) {
+        regions.add(domain.register(arena, 0, Math.toIntExact(arena.length()), access));
+      }
+    } catch (IOException | RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  ProtectionDomain domain() {
+    return domain;
+  }
+
+  /** Whether whoever reaches the arenas may write them; else it takes windows. */
+  boolean isWritable() {
+    return writable;
+  }
+
+  MemoryRegion arena(int index) {
+    return regions.get(index);
+  }
+
+  /** What a client must know to address them. */
+  Arenas describe() {
+    Arenas.Builder arenas = Arenas.newBuilder().setKeysOfExtents(!writable);
+    for (MemoryRegion region : regions) {
+      arenas.addArenas(
+          RemoteArena.newBuilder()
+              .setIndex(arenas.getArenasCount())
+              .setAddress(region.address())
+              .setRkey(region.rkey())
+              .setLength(region.length()));
+    }
+    return arenas.build();
+  }
+
+  /** Needs its connections closed. */
+  @Override
+  public void close() {
+    regions.forEach(MemoryRegion::close);
+    domain.close();
+  }
+}

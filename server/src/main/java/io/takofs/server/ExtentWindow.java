@@ -1,0 +1,130 @@
+package io.takofs.server;
+
+import io.takofs.layout.Layout;
+import io.takofs.server.extent.Location;
+import io.takofs.transport.MemoryWindow;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One client's right to write one extent: a window on its bytes and one on its checksum entries.
+ *
+ * <p>Thread rule: the lock of {@link WriteWindows}.
+ */
+final class ExtentWindow {
+  private enum State {
+    BINDING,
+    OPEN,
+    CLOSING,
+    CLOSED
+  }
+
+  private final WindowedConnection connection;
+  private final long fileId;
+  private final Location location;
+  private final List<Runnable> waiting = new ArrayList<>(1);
+  private State state = State.BINDING;
+  private WindowPair windows;
+
+  ExtentWindow(WindowedConnection connection, long fileId, Location location) {
+    this.connection = connection;
+    this.fileId = fileId;
+    this.location = location;
+  }
+
+  /** The two windows that are bound together. */
+  record WindowPair(MemoryWindow data, MemoryWindow checksums) {}
+
+  WindowedConnection connection() {
+    return connection;
+  }
+
+  long fileId() {
+    return fileId;
+  }
+
+  Location location() {
+    return location;
+  }
+
+  WindowPair windows() {
+    return windows;
+  }
+
+  void use(WindowPair bound) {
+    windows = bound;
+  }
+
+  /** Whether this is, or will be, what {@code file} needs to write {@code extent}. */
+  boolean isFor(long file, Location extent) {
+    return fileId == file && location.equals(extent) && state != State.CLOSING;
+  }
+
+  boolean overlaps(Location other) {
+    return location.arena() == other.arena()
+        && location.offset() < other.offset() + other.capacity()
+        && other.offset() < location.offset() + location.capacity();
+  }
+
+  boolean isOpen() {
+    return state == State.OPEN;
+  }
+
+  boolean isClosed() {
+    return state == State.CLOSED;
+  }
+
+  /** The keys are good, unless they are taken away already. */
+  void bound() {
+    if (state == State.BINDING) {
+      state = State.OPEN;
+    }
+  }
+
+  /** Begins to take the keys away; false when that was begun before. */
+  boolean beginClosing() {
+    boolean first = state == State.BINDING || state == State.OPEN;
+    if (first) {
+      state = State.CLOSING;
+    }
+    return first;
+  }
+
+  void closed() {
+    state = State.CLOSED;
+  }
+
+  int rkey() {
+    return windows.data().rkey();
+  }
+
+  int checksumsRkey() {
+    return windows.checksums().rkey();
+  }
+
+  /** Where in the arena its checksum entries are. */
+  int checksumsOffset() {
+    return location.offset() / Layout.GRANULE_SIZE * Integer.BYTES;
+  }
+
+  /** Bytes of its checksum entries. */
+  int checksumsLength() {
+    return location.capacity() / Layout.GRANULE_SIZE * Integer.BYTES;
+  }
+
+  /** Holds {@code ticket} until this is open or closed, the next time. */
+  void await(Ticket ticket) {
+    ticket.hold();
+    waiting.add(ticket::release);
+  }
+
+  /** What waits for the state that it has now. */
+  List<Runnable> takeWaiting() {
+    if (state != State.OPEN && state != State.CLOSED) {
+      return List.of();
+    }
+    List<Runnable> taken = List.copyOf(waiting);
+    waiting.clear();
+    return taken;
+  }
+}

@@ -1,0 +1,191 @@
+package io.takofs.server;
+
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import io.takofs.server.extent.Location;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.QueuePair;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which extents clients may write, where that is given extent by extent: a memory window on the
+ * extent and one on its checksum entries, for the client's own queue pair, from the grant until the
+ * lease ends, the extent is full and committed, or the pair is gone.
+ *
+ * <p>Closing takes a moment: the keys are invalidated and then a word of the client's memory is
+ * read through the pair; when that read is done, so is all that came through the windows. Until
+ * then the extent counts as writable, and nobody else gets an answer that lets him write it.
+ *
+ * <p>Thread rule: any thread. Has its own lock, under which queue pairs are posted to and nothing
+ * else is taken; what waits runs without it.
+ */
+final class WriteWindows {
+  private static final Logger LOG = LoggerFactory.getLogger(WriteWindows.class);
+
+  private final Map<Long, WindowedConnection> byClient = new HashMap<>();
+  private final Map<QueuePair, WindowedConnection> byPair = new HashMap<>();
+
+  /** All windows that a client may write through, by the frame that their extent is in. */
+  private final Map<Long, List<ExtentWindow>> byFrame = new HashMap<>();
+
+  /** A connection of {@code clientId} stands, through which it takes windows from now on. */
+  synchronized void connected(long clientId, WindowedConnection connection) {
+    byClient.put(clientId, connection);
+    byPair.put(connection.pair(), connection);
+  }
+
+  /** Nothing arrives through {@code pair} any more, and nothing can be posted to it. */
+  void gone(QueuePair pair) {
+    List<Runnable> waiting = new ArrayList<>();
+    synchronized (this) {
+      WindowedConnection connection = byPair.remove(pair);
+      if (connection == null) {
+        return;
+      }
+      byClient.values().remove(connection);
+      for (ExtentWindow window : connection.end()) {
+        window.closed();
+        forget(window);
+        waiting.addAll(window.takeWaiting());
+      }
+    }
+    waiting.forEach(Runnable::run);
+  }
+
+  /**
+   * Lets {@code clientId} write extents of a file, through its present connection if that takes
+   * windows.
+   *
+   * @param ticket is held until the keys are good, and until nobody else can write the extents
+   */
+  synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket) {
+    WindowedConnection connection = byClient.get(clientId);
+    if (connection == null && byFrame.isEmpty()) {
+      return;
+    }
+    for (Extent extent : extents) {
+      Location location = Location.of(extent);
+      ExtentWindow own = null;
+      for (ExtentWindow window : overlapping(location)) {
+        if (window.connection() == connection && window.isFor(fileId, location)) {
+          own = window;
+        } else {
+          window.await(ticket);
+          close(window);
+        }
+      }
+      if (connection != null) {
+        own = own == null ? bind(connection, fileId, location) : own;
+        if (own != null && !own.isOpen()) {
+          own.await(ticket);
+        }
+      }
+    }
+  }
+
+  private ExtentWindow bind(WindowedConnection connection, long fileId, Location location) {
+    try {
+      ExtentWindow window = new ExtentWindow(connection, fileId, location);
+      connection.bind(window);
+      byFrame.computeIfAbsent(frame(location), frame -> new ArrayList<>()).add(window);
+      return window;
+    } catch (IOException e) {
+      // The client asks again, and by its deadline tells its user.
+      LOG.warn("no window on {} for {}: {}", location, connection.pair(), e.getMessage());
+      return null;
+    }
+  }
+
+  /** The extent with its keys, if {@code clientId} can write it. */
+  synchronized Extent withKeys(long clientId, Extent extent) {
+    WindowedConnection connection = byClient.get(clientId);
+    Location location = Location.of(extent);
+    for (ExtentWindow window : overlapping(location)) {
+      if (window.connection() == connection && window.isOpen()) {
+        return extent.toBuilder()
+            .setRkey(window.rkey())
+            .setChecksumsRkey(window.checksumsRkey())
+            .build();
+      }
+    }
+    return extent;
+  }
+
+  /** The lease on a file has ended: its writer writes no more. */
+  synchronized void close(long clientId, long fileId) {
+    WindowedConnection connection = byClient.get(clientId);
+    if (connection != null) {
+      connection.windowsOf(fileId).forEach(this::close);
+    }
+  }
+
+  /** An extent is full and committed: nobody writes it any more. */
+  synchronized void close(Extent full) {
+    if (!byFrame.isEmpty()) {
+      overlapping(Location.of(full)).forEach(this::close);
+    }
+  }
+
+  private void close(ExtentWindow window) {
+    if (window.beginClosing()) {
+      window.connection().invalidate(window);
+    }
+  }
+
+  /** Whether somebody may still write to part of {@code location} through a window. */
+  synchronized boolean isWritable(Location location) {
+    return !byFrame.isEmpty() && !overlapping(location).isEmpty();
+  }
+
+  /** How many extents can be written through windows. */
+  synchronized int count() {
+    return byFrame.values().stream().mapToInt(List::size).sum();
+  }
+
+  /** What was posted to a connection is done. */
+  void onCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {
+    List<Runnable> waiting;
+    synchronized (this) {
+      WindowedConnection connection = byPair.get(pair);
+      if (connection == null || status != CompletionStatus.SUCCESS) {
+        return; // the transport tells of the pair's end
+      }
+      ExtentWindow window = connection.completed(workRequestId);
+      if (window.isClosed()) {
+        forget(window);
+      }
+      waiting = window.takeWaiting();
+    }
+    waiting.forEach(Runnable::run);
+  }
+
+  private void forget(ExtentWindow window) {
+    byFrame.computeIfPresent(
+        frame(window.location()),
+        (frame, windows) -> {
+          windows.remove(window);
+          return windows.isEmpty() ? null : windows;
+        });
+  }
+
+  private List<ExtentWindow> overlapping(Location location) {
+    List<ExtentWindow> found = new ArrayList<>(1);
+    for (ExtentWindow window : byFrame.getOrDefault(frame(location), List.of())) {
+      if (window.overlaps(location)) {
+        found.add(window);
+      }
+    }
+    return found;
+  }
+
+  /** Extents are aligned to their size, so that each is in one frame. */
+  private static long frame(Location location) {
+    return (long) location.arena() << Integer.SIZE | location.offset() / Layout.EXTENT_SIZE_MAX;
+  }
+}
