@@ -8,6 +8,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Session;
 import io.takofs.proto.Status;
+import io.takofs.transport.select.TransportLostException;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -117,6 +118,7 @@ final class Links {
         try {
           return connect(deadlineNs);
         } catch (IOException e) {
+          forgetLostSession(e, now);
           if (!worthRetrying(e) || !pause.sleep(now + patience)) {
             throw new TakoException(
                 e instanceof TakoException known ? known.status() : Status.UNAVAILABLE,
@@ -126,6 +128,18 @@ final class Links {
           LOG.debug("connecting again to {}: {}", server(), e.getMessage());
         }
       }
+    }
+  }
+
+  /**
+   * A server that answers, but not over the session's transport, has ended the session once it has
+   * missed its client for long enough: then another transport will do.
+   */
+  private void forgetLostSession(IOException failure, long sinceNs) {
+    long lifeNs = TimeUnit.MILLISECONDS.toNanos(terms().getSessionTtlMs());
+    if (failure instanceof TransportLostException && clock.nanoTime() - sinceNs > lifeNs) {
+      LOG.warn("the session at {} is lost: {}", server(), failure.getMessage());
+      identity.set(null);
     }
   }
 

@@ -52,7 +52,7 @@ final class RpcConnector implements Connector {
   @Override
   public synchronized ServerConnection connect(long clientId, long deadlineNs) throws IOException {
     if (selector == null) {
-      selector = new TransportSelector(config.get(ConfigKeys.TRANSPORT));
+      selector = new TransportSelector(config);
     }
     long timeoutNs = Math.max(1, deadlineNs - Clock.SYSTEM.nanoTime());
     Selected<ServerLink> selected =

@@ -26,7 +26,20 @@ public final class ConfigKeys {
               "fs.tako.transport",
               TransportChoice.AUTO,
               "How a client reaches the server: auto takes shared memory when the server is on the"
-                  + " same host and offers it, and tcp otherwise."));
+                  + " same host and offers it, verbs when both hosts have an RDMA device with an"
+                  + " active port, and tcp otherwise."));
+
+  /** The RDMA device to use. */
+  public static final ConfigKey<String> VERBS_ADDRESS =
+      register(
+          ConfigKey.string(
+              "fs.tako.verbs.address",
+              "an IPv4 address of this machine that an RDMA device has; empty for the first with an"
+                  + " active port",
+              "",
+              "Names the RDMA device that a client uses, and a server that listens on all"
+                  + " addresses.",
+              address -> address));
 
   /** Deadline of one call. */
   public static final ConfigKey<Duration> CLIENT_TIMEOUT =

@@ -11,9 +11,13 @@ import io.takofs.transport.Transport;
 import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
+import io.takofs.transport.verbs.VerbsTransport;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -32,18 +36,60 @@ final class ServerTransports implements AutoCloseable {
 
   private ShmTransport shm;
   private Transport.Listener shmListener;
+  private VerbsTransport verbs;
+  private Transport.Listener verbsListener;
   private TcpTransport tcp;
   private Transport.Listener tcpListener;
 
   /** Opens all transports and lets {@code server} serve over them. */
   void listen(DataServer server, TakoConfig config, Path shmDirectory) throws IOException {
+    listenShm(server, shmDirectory);
+    listenVerbs(server, config);
+    listenTcp(server, config);
+  }
+
+  private void listenShm(DataServer server, Path directory) throws IOException {
     Optional<String> cause = ShmTransport.unavailabilityCause();
     if (cause.isPresent()) {
       LOG.warn("shared memory is not offered: {}; clients of this host use tcp", cause.get());
     } else {
-      shm = ShmTransport.create(shmDirectory);
+      shm = ShmTransport.create(directory);
       shmListener = shm.listen("", server.serve(shm));
     }
+  }
+
+  /** On the device of the server's address; one that cannot be used costs nobody the server. */
+  private void listenVerbs(DataServer server, TakoConfig config) {
+    try {
+      InetAddress host = InetAddress.getByName(config.get(ConfigKeys.SERVER_HOST));
+      Optional<String> cause =
+          host.isLoopbackAddress()
+              ? Optional.of("the server listens on " + host.getHostAddress() + " only")
+              : VerbsTransport.unavailabilityCause();
+      if (cause.isPresent()) {
+        LOG.info("verbs is not offered: {}", cause.get());
+        return;
+      }
+      verbs = VerbsTransport.create(deviceAddress(host, config.get(ConfigKeys.VERBS_ADDRESS)));
+      if (verbs.hasMemoryWindows()) {
+        verbsListener = verbs.listen("", server.serve(verbs));
+      } else {
+        LOG.warn("verbs is not offered: the device has no memory windows of type 2B");
+      }
+    } catch (IOException e) {
+      LOG.warn("verbs is not offered: {}", e.getMessage());
+    }
+  }
+
+  private static Optional<InetAddress> deviceAddress(InetAddress host, String configured)
+      throws IOException {
+    if (!host.isAnyLocalAddress()) {
+      return Optional.of(host);
+    }
+    return configured.isEmpty() ? Optional.empty() : Optional.of(InetAddress.getByName(configured));
+  }
+
+  private void listenTcp(DataServer server, TakoConfig config) throws IOException {
     int loops = Math.min(EVENT_LOOPS_MAX, Runtime.getRuntime().availableProcessors());
     tcp =
         new TcpTransport(
@@ -75,9 +121,14 @@ final class ServerTransports implements AutoCloseable {
   }
 
   private List<OfferedTransport> offers() throws IOException {
-    return shmListener == null
-        ? List.of()
-        : List.of(new OfferedTransport(shm.name(), shmListener.endpoint(), HostIdentity.local()));
+    List<OfferedTransport> offers = new ArrayList<>();
+    if (shmListener != null) {
+      offers.add(new OfferedTransport(shm.name(), shmListener.endpoint(), HostIdentity.local()));
+    }
+    if (verbsListener != null) {
+      offers.add(new OfferedTransport(verbs.name(), verbsListener.endpoint(), ""));
+    }
+    return offers;
   }
 
   /** {@code tako://host:port}. */
@@ -87,26 +138,24 @@ final class ServerTransports implements AutoCloseable {
 
   /** For people. */
   String text() {
-    return shmListener == null ? "tcp" : "shm and tcp";
+    return (shmListener == null ? "" : "shm, ") + (verbsListener == null ? "" : "verbs, ") + "tcp";
   }
 
   /** No new connections from now on. */
   void stopListening() {
-    if (tcpListener != null) {
-      tcpListener.close();
-    }
-    if (shmListener != null) {
-      shmListener.close();
+    for (Transport.Listener listener : Arrays.asList(tcpListener, verbsListener, shmListener)) {
+      if (listener != null) {
+        listener.close();
+      }
     }
   }
 
   @Override
   public void close() {
-    if (tcp != null) {
-      tcp.close();
-    }
-    if (shm != null) {
-      shm.close();
+    for (Transport transport : Arrays.asList(tcp, verbs, shm)) {
+      if (transport != null) {
+        transport.close();
+      }
     }
   }
 }

@@ -1,54 +1,47 @@
 package io.takofs.transport.select;
 
 import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
 import io.takofs.config.TransportChoice;
 import io.takofs.proto.Status;
-import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
 import io.takofs.transport.Transport;
-import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Connects to servers over shared memory where that is possible and over tcp elsewhere, or over the
- * one transport that was asked for. Each attempt asks the server anew, so that a server that came
- * back elsewhere is found.
+ * Connects to servers over shared memory where that is possible, else over verbs where both hosts
+ * have a device, else over tcp; or over the one transport that was asked for. Each attempt asks the
+ * server anew, so that a server that came back elsewhere is found.
  *
  * <p>Thread rule: any thread; it owns its transports, which live until it is closed.
  */
 public final class TransportSelector implements AutoCloseable {
-  private static final String SHM = "shm";
-
   private final TransportChoice choice;
-  private final SharedMemory sharedMemory;
+  private final List<Candidate> candidates;
   private final TcpTransport tcp = new TcpTransport(TcpSettings.DEFAULT);
-  private Transport shm;
 
-  public TransportSelector(TransportChoice choice) {
+  /** With the choice and the device that {@code config} names. */
+  public TransportSelector(TakoConfig config) {
     this(
-        choice,
-        new SharedMemory() {
-          @Override
-          public Optional<String> unavailabilityCause() {
-            return ShmTransport.unavailabilityCause();
-          }
-
-          @Override
-          public Transport create() throws IOException {
-            return ShmTransport.create();
-          }
-        });
+        config.get(ConfigKeys.TRANSPORT),
+        List.of(new SharedMemory(), new Verbs(config.get(ConfigKeys.VERBS_ADDRESS))));
   }
 
-  TransportSelector(TransportChoice choice, SharedMemory sharedMemory) {
+  /**
+   * A selector.
+   *
+   * @param candidates the best first
+   */
+  TransportSelector(TransportChoice choice, List<Candidate> candidates) {
     this.choice = choice;
-    this.sharedMemory = sharedMemory;
+    this.candidates = candidates;
   }
 
   /** Makes everything that belongs to one connection, over one transport. */
@@ -57,9 +50,6 @@ public final class TransportSelector implements AutoCloseable {
     T connect(Transport transport, String endpoint) throws IOException;
   }
 
-  /** A reason why there is no shared memory, or the place where it is. */
-  private record Finding(String endpoint, String obstacle) {}
-
   /**
    * Connects to the server that listens at {@code endpoint}.
    *
@@ -67,91 +57,89 @@ public final class TransportSelector implements AutoCloseable {
    * @param timeoutNs for finding out what it offers
    * @param required name of the only transport that will do, because of what was begun over it;
    *     null for none
-   * @param attempt tried over shared memory and then, with {@link TransportChoice#AUTO}, over tcp
-   * @throws TakoException UNSUPPORTED when shared memory was asked for and is impossible
+   * @param attempt tried over each candidate that is possible and then, with {@link
+   *     TransportChoice#AUTO}, over tcp
+   * @throws TakoException UNSUPPORTED when a transport was asked for that is impossible
+   * @throws TransportLostException when the server is there, but not by the required transport
    * @throws IOException of the attempt, or naming the endpoint
    */
   public <T> Selected<T> connect(
       String endpoint, long timeoutNs, String required, Attempt<T> attempt) throws IOException {
-    if (choice == TransportChoice.TCP) {
-      return new Selected<>(attempt.connect(tcp, endpoint), "tcp: as configured");
+    if (choice == TransportChoice.TCP || tcp.name().equals(required)) {
+      String why = required == null ? "as configured" : "as before";
+      return new Selected<>(attempt.connect(tcp, endpoint), "tcp: " + why);
     }
-    if (tcp.name().equals(required)) {
-      return new Selected<>(attempt.connect(tcp, endpoint), "tcp: as before");
-    }
-    Finding finding = find(endpoint, timeoutNs);
-    if (choice == TransportChoice.SHM) {
-      if (finding.obstacle() != null) {
-        throw new TakoException(
-            Status.UNSUPPORTED,
-            "fs.tako.transport is shm, but "
-                + endpoint
-                + " cannot be reached that way: "
-                + finding.obstacle()
-                + "; auto takes tcp then");
+    List<String> obstacles = new ArrayList<>();
+    List<OfferedTransport> offers = null;
+    for (Candidate candidate : candidates) {
+      if (!isWanted(candidate, required)) {
+        continue;
       }
-      return new Selected<>(attempt.connect(shm(), finding.endpoint()), "shm: as configured");
-    }
-    String obstacle = finding.obstacle();
-    if (obstacle == null) {
-      try {
-        return new Selected<>(attempt.connect(shm(), finding.endpoint()), "shm: same host");
-      } catch (IOException e) {
-        obstacle = "shared memory failed: " + e.getMessage();
+      Optional<String> obstacle = candidate.unavailabilityCause();
+      if (obstacle.isEmpty()) {
+        offers = offers == null ? tcp.discover(endpoint, timeoutNs) : offers;
+        Optional<OfferedTransport> offer = candidate.offerIn(offers);
+        obstacle = obstacleTo(candidate, offer);
+        if (obstacle.isEmpty()) {
+          try {
+            T connection = attempt.connect(candidate.transport(), offer.orElseThrow().endpoint());
+            return new Selected<>(connection, candidate.name() + ": " + reason(candidate));
+          } catch (IOException e) {
+            if (choice != TransportChoice.AUTO) {
+              throw e;
+            }
+            obstacle = Optional.of(candidate.name() + " failed: " + e.getMessage());
+          }
+        }
       }
+      obstacles.add(obstacle.get());
+    }
+    String why = String.join("; ", obstacles);
+    checkFallback(endpoint, required, why);
+    return new Selected<>(attempt.connect(tcp, endpoint), "tcp: " + why);
+  }
+
+  private boolean isWanted(Candidate candidate, String required) {
+    boolean chosen = choice == TransportChoice.AUTO || candidate.name().equals(choiceName());
+    return chosen && (required == null || candidate.name().equals(required));
+  }
+
+  private static Optional<String> obstacleTo(Candidate candidate, Optional<OfferedTransport> offer)
+      throws IOException {
+    return offer.isEmpty()
+        ? Optional.of("the server offers no " + candidate.name())
+        : candidate.obstacleTo(offer.get());
+  }
+
+  private String reason(Candidate candidate) {
+    return choice == TransportChoice.AUTO ? candidate.advantage() : "as configured";
+  }
+
+  private void checkFallback(String endpoint, String required, String why) throws TakoException {
+    if (choice != TransportChoice.AUTO) {
+      throw new TakoException(
+          Status.UNSUPPORTED,
+          "fs.tako.transport is "
+              + choiceName()
+              + ", but "
+              + endpoint
+              + " cannot be reached that way: "
+              + why
+              + "; auto takes another transport then");
     }
     if (required != null) {
-      throw new TakoException(
-          Status.UNAVAILABLE,
-          endpoint + " was reached by " + required + " before and now is not: " + obstacle);
+      throw new TransportLostException(
+          endpoint + " was reached by " + required + " before and now is not: " + why);
     }
-    return new Selected<>(attempt.connect(tcp, endpoint), "tcp: " + obstacle);
   }
 
-  private Finding find(String endpoint, long timeoutNs) throws IOException {
-    Optional<String> missing = sharedMemory.unavailabilityCause();
-    if (missing.isPresent()) {
-      return new Finding(null, "native library not loaded: " + missing.get());
-    }
-    for (OfferedTransport offer : tcp.discover(endpoint, timeoutNs)) {
-      if (offer.transport().equals(SHM)) {
-        return new Finding(offer.endpoint(), obstacleTo(offer));
-      }
-    }
-    return new Finding(null, "the server offers no shared memory");
-  }
-
-  private static String obstacleTo(OfferedTransport offer) throws IOException {
-    if (!offer.host().equals(HostIdentity.local())) {
-      return "the server runs on another host";
-    }
-    Path path;
-    try {
-      path = Path.of(offer.endpoint());
-    } catch (InvalidPathException e) {
-      return "the server's shared memory has the impossible path '" + offer.endpoint() + "'";
-    }
-    if (!Files.exists(path)) {
-      return "the server's shared memory at " + path + " is not visible here";
-    }
-    if (!Files.isWritable(path)) {
-      return "this user may not use the server's shared memory at " + path;
-    }
-    return null;
-  }
-
-  private synchronized Transport shm() throws IOException {
-    if (shm == null) {
-      shm = sharedMemory.create();
-    }
-    return shm;
+  private String choiceName() {
+    return choice.name().toLowerCase(Locale.ROOT);
   }
 
   @Override
-  public synchronized void close() {
-    if (shm != null) {
-      shm.close();
-    }
+  public void close() {
+    candidates.forEach(Candidate::close);
     tcp.close();
   }
 }

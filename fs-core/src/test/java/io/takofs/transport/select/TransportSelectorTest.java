@@ -31,6 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Which transport is taken, and what is said about it; nothing is connected here but discovery. */
 @Timeout(60)
 class TransportSelectorTest {
+  private static final String NO_DEVICE = "this host has no RDMA device";
+  private static final OfferedTransport VERBS = new OfferedTransport("verbs", "10.0.0.1:7", "");
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
 
   @TempDir Path directory;
@@ -70,28 +72,48 @@ class TransportSelectorTest {
     public void onDisconnected(QueuePair queuePair) {}
   }
 
-  /** A selector whose shared memory is another tcp transport: it is only told from the first. */
-  private TransportSelector selector(TransportChoice choice, String missing) {
-    TransportSelector selector =
-        new TransportSelector(
-            choice,
-            new SharedMemory() {
-              @Override
-              public Optional<String> unavailabilityCause() {
-                return Optional.ofNullable(missing);
-              }
+  /** The candidates are other tcp transports: they are only told from the last resort. */
+  private TransportSelector selector(
+      TransportChoice choice, String missingMemory, String missingDevice) {
+    SharedMemory memory =
+        new SharedMemory() {
+          @Override
+          Optional<String> unavailabilityCause() {
+            return Optional.ofNullable(missingMemory);
+          }
 
-              @Override
-              public Transport create() {
-                return new TcpTransport(TcpSettings.DEFAULT);
-              }
-            });
+          @Override
+          Transport create() {
+            return new TcpTransport(TcpSettings.DEFAULT);
+          }
+        };
+    Verbs verbs =
+        new Verbs("") {
+          @Override
+          Optional<String> unavailabilityCause() {
+            return Optional.ofNullable(missingDevice);
+          }
+
+          @Override
+          Transport create() {
+            return new TcpTransport(TcpSettings.DEFAULT);
+          }
+        };
+    TransportSelector selector = new TransportSelector(choice, List.of(memory, verbs));
     opened.add(selector);
     return selector;
   }
 
+  private TransportSelector selector(TransportChoice choice, String missing) {
+    return selector(choice, missing, NO_DEVICE);
+  }
+
   private Selected<String> connect(TransportChoice choice, String missing) throws IOException {
-    return selector(choice, missing).connect(endpoint, TIMEOUT_NS, null, (transport, at) -> at);
+    return connect(selector(choice, missing));
+  }
+
+  private Selected<String> connect(TransportSelector selector) throws IOException {
+    return selector.connect(endpoint, TIMEOUT_NS, null, (transport, at) -> at);
   }
 
   @Test
@@ -107,13 +129,10 @@ class TransportSelectorTest {
   @Test
   void shouldTakeTcpWhereSharedMemoryIsImpossibleAndSayWhy() throws IOException {
     assertThat(connect(TransportChoice.AUTO, "no library for this machine"))
-        .isEqualTo(
-            new Selected<>(
-                endpoint, "tcp: native library not loaded: no library for this machine"));
+        .isEqualTo(new Selected<>(endpoint, "tcp: no library for this machine; " + NO_DEVICE));
     String local = HostIdentity.local();
-    expectTcp(List.of(), "the server offers no shared memory");
-    expectTcp(
-        List.of(new OfferedTransport("verbs", "x", local)), "the server offers no shared memory");
+    expectTcp(List.of(), "the server offers no shm");
+    expectTcp(List.of(new OfferedTransport("verbs", "x", local)), "the server offers no shm");
     expectTcp(
         List.of(new OfferedTransport("shm", shmEndpoint, "elsewhere")),
         "the server runs on another host");
@@ -129,7 +148,7 @@ class TransportSelectorTest {
   private void expectTcp(List<OfferedTransport> offered, String reason) throws IOException {
     offers = offered;
     assertThat(connect(TransportChoice.AUTO, null))
-        .isEqualTo(new Selected<>(endpoint, "tcp: " + reason));
+        .isEqualTo(new Selected<>(endpoint, "tcp: " + reason + "; " + NO_DEVICE));
     assertThatThrownBy(() -> connect(TransportChoice.SHM, null))
         .isInstanceOf(TakoException.class)
         .hasMessageContaining(endpoint)
@@ -146,11 +165,49 @@ class TransportSelectorTest {
           return at;
         };
     assertThat(selector(TransportChoice.AUTO, null).connect(endpoint, TIMEOUT_NS, null, attempt))
-        .isEqualTo(new Selected<>(endpoint, "tcp: shared memory failed: the segment is gone"));
+        .isEqualTo(new Selected<>(endpoint, "tcp: shm failed: the segment is gone; " + NO_DEVICE));
     assertThatThrownBy(
             () -> selector(TransportChoice.SHM, null).connect(endpoint, TIMEOUT_NS, null, attempt))
         .isInstanceOf(IOException.class)
         .hasMessage("the segment is gone");
+  }
+
+  @Test
+  void shouldTakeVerbsWhereBothHostsHaveADevice() throws IOException {
+    offers = List.of(new OfferedTransport("shm", shmEndpoint, "elsewhere"), VERBS);
+    assertThat(connect(selector(TransportChoice.AUTO, null, null)))
+        .isEqualTo(new Selected<>("10.0.0.1:7", "verbs: both hosts have an RDMA device"));
+    assertThat(connect(selector(TransportChoice.VERBS, null, null)))
+        .isEqualTo(new Selected<>("10.0.0.1:7", "verbs: as configured"));
+    offers = List.of(new OfferedTransport("shm", shmEndpoint, HostIdentity.local()), VERBS);
+    assertThat(connect(selector(TransportChoice.AUTO, null, null)))
+        .isEqualTo(new Selected<>(shmEndpoint, "shm: same host"));
+  }
+
+  @Test
+  void shouldTakeTcpWhereVerbsIsImpossibleAndSayWhy() throws IOException {
+    offers = List.of(VERBS);
+    assertThat(connect(TransportChoice.AUTO, null))
+        .isEqualTo(new Selected<>(endpoint, "tcp: the server offers no shm; " + NO_DEVICE));
+    assertThatThrownBy(() -> connect(TransportChoice.VERBS, null))
+        .hasMessageContaining("fs.tako.transport is verbs")
+        .hasMessageContaining(NO_DEVICE);
+    TransportSelector.Attempt<String> attempt =
+        (transport, at) -> {
+          if (at.equals(VERBS.endpoint())) {
+            throw new IOException("the port is down");
+          }
+          return at;
+        };
+    TransportSelector selector = selector(TransportChoice.AUTO, "no library", null);
+    assertThat(selector.connect(endpoint, TIMEOUT_NS, null, attempt))
+        .isEqualTo(new Selected<>(endpoint, "tcp: no library; verbs failed: the port is down"));
+    assertThatThrownBy(() -> selector.connect(endpoint, TIMEOUT_NS, "verbs", attempt))
+        .isInstanceOf(TransportLostException.class)
+        .hasMessageContaining("the port is down");
+    offers = List.of();
+    assertThatThrownBy(() -> connect(selector(TransportChoice.VERBS, null, null)))
+        .hasMessageContaining("the server offers no verbs");
   }
 
   @Test

@@ -1,0 +1,39 @@
+package io.takofs.transport.select;
+
+import io.takofs.transport.OfferedTransport;
+import io.takofs.transport.Transport;
+import io.takofs.transport.verbs.VerbsTransport;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.Optional;
+
+/** An RDMA device, where both hosts have one. */
+class Verbs extends Candidate {
+  private final String address;
+
+  /**
+   * The device that owns an address.
+   *
+   * @param address of this host, empty for the first device that has an active port
+   */
+  Verbs(String address) {
+    super("verbs", "both hosts have an RDMA device");
+    this.address = address;
+  }
+
+  @Override
+  Optional<String> unavailabilityCause() {
+    return VerbsTransport.unavailabilityCause();
+  }
+
+  @Override
+  Transport create() throws IOException {
+    return VerbsTransport.create(
+        address.isEmpty() ? Optional.empty() : Optional.of(InetAddress.getByName(address)));
+  }
+
+  @Override
+  Optional<String> obstacleTo(OfferedTransport offer) {
+    return Optional.empty();
+  }
+}
