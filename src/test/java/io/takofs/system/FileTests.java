@@ -453,6 +453,10 @@ abstract class FileTests {
   @Test
   void shouldCallTheServerNoMoreOftenForMoreBytes() throws IOException {
     byte[] piece = random(1 << 20, 3);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(piece); // connects to the data zone
+    }
+    client.delete(path, false);
     long before = client.serverStatus().getCountersOrThrow("calls");
     try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
       for (int i = 0; i < 64; i++) {

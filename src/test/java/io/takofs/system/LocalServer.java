@@ -26,6 +26,7 @@ final class LocalServer implements AutoCloseable {
     directory = Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-");
     config =
         new TakoConfig()
+            .set("fs.tako.server.host", ServerAddress.host())
             .set("fs.tako.server.port", "0")
             .set("fs.tako.server.pool.path", directory.resolve("pool").toString())
             .set("fs.tako.server.pool.size", poolSize)

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * <p>Thread rule: one thread.
  */
 public final class ServerProcess implements AutoCloseable {
-  private static final Duration START_LIMIT = Duration.ofSeconds(60);
+  private static final Duration START_LIMIT = Duration.ofMinutes(3);
   private static final Path ROOT = root();
 
   private final Path directory;
@@ -37,6 +37,7 @@ public final class ServerProcess implements AutoCloseable {
   public static ServerProcess start(String... keysAndValues) throws Exception {
     ServerProcess server =
         new ServerProcess(Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-"));
+    server.settings.put("fs.tako.server.host", ServerAddress.host());
     server.settings.put("fs.tako.server.port", "0");
     server.settings.put("fs.tako.server.pool.path", server.directory.resolve("pool").toString());
     server.settings.put("fs.tako.server.pool.size", "160m");
