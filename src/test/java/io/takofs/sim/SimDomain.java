@@ -5,6 +5,7 @@ import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -41,6 +42,7 @@ final class SimDomain implements ProtectionDomain {
             access,
             own);
     regions.put(region.rkey(), region);
+    transport.counters().add(Counter.REGIONS, 1);
     return region;
   }
 
@@ -77,7 +79,11 @@ final class SimDomain implements ProtectionDomain {
   }
 
   void remove(SimRegion region) {
-    if (regions.remove(region.rkey(), region) && region.isOwn()) {
+    if (!regions.remove(region.rkey(), region)) {
+      return;
+    }
+    transport.counters().add(Counter.REGIONS, -1);
+    if (region.isOwn()) {
       transport.network().giveMemory(region.memory());
     }
   }
