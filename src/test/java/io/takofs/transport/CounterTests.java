@@ -25,16 +25,14 @@ interface CounterTests extends HarnessedTests {
     queuePair.write(
         2, piece(local, 0, 24).add(local, 100, 100), remote.address(), remote.rkey(), 0);
     queuePair.ring();
-    queuePair.read(
-        3, piece(local, 0, 300), remote.address(), remote.rkey(), QueuePair.SIGNALED);
+    queuePair.read(3, piece(local, 0, 300), remote.address(), remote.rkey(), QueuePair.SIGNALED);
     queuePair.writeWithImmediate(4, new ScatterGather(), 0, 0, 7, QueuePair.SIGNALED);
     queuePair.ring();
     queuePair.ring(); // nothing
     h.await(h.client, 2);
     h.await(h.server, 1);
 
-    assertThat(counts(h.client))
-        .isEqualTo(counts(4, 1424, 0, 2, 0));
+    assertThat(counts(h.client)).isEqualTo(counts(4, 1424, 0, 2, 0));
     assertThat(counts(h.server)).isEqualTo(counts(0, 0, 3, 1, 0));
   }
 

@@ -124,8 +124,8 @@ public final class TakoClient implements Closeable {
 
   /**
    * What this client did over each transport that it used, by the transport's name ({@code shm},
-   * {@code tcp}) and the counter's ({@link TransportCounters#snapshot}); {@code reconnects} says how
-   * often a connection for calls was made again. Empty before the first call and after {@link
+   * {@code tcp}) and the counter's ({@link TransportCounters#snapshot}); {@code reconnects} says
+   * how often a connection for calls was made again. Empty before the first call and after {@link
    * #close}; never waits.
    */
   public Map<String, Map<String, Long>> transportCounters() {

@@ -72,13 +72,13 @@ final class Diagnosis {
             .forEach(each -> printUnder(out, indent, name, each.getAsJsonObject()));
       } else {
         String line = indent + label(name);
-        out.println(line + " ".repeat(Math.max(1, LABEL_WIDTH - line.length())) + text(name, value));
+        out.println(
+            line + " ".repeat(Math.max(1, LABEL_WIDTH - line.length())) + text(name, value));
       }
     }
   }
 
-  private static void printUnder(
-      PrintWriter out, String indent, String name, JsonObject object) {
+  private static void printUnder(PrintWriter out, String indent, String name, JsonObject object) {
     out.println(indent + label(name));
     print(out, indent + INDENT, object);
   }

@@ -95,8 +95,7 @@ final class HostChecks {
       transport.listen("127.0.0.1:0", new Nobody()).close();
       usable = true;
     } catch (IOException e) {
-      diagnosis.problem(
-          "tcp does not work on this host: " + e.getMessage(), "ip link set lo up");
+      diagnosis.problem("tcp does not work on this host: " + e.getMessage(), "ip link set lo up");
     }
     section.addProperty("usable", usable);
   }

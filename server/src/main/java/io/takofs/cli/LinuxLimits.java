@@ -27,9 +27,7 @@ final class LinuxLimits {
   /** Bytes that this process may lock; empty for no limit. */
   static OptionalLong lockedMemory() throws IOException {
     String soft = field(LIMITS, "Max locked memory");
-    return soft.equals("unlimited")
-        ? OptionalLong.empty()
-        : OptionalLong.of(Long.parseLong(soft));
+    return soft.equals("unlimited") ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(soft));
   }
 
   /** Whether the limit of locked memory does not hold for this process. */

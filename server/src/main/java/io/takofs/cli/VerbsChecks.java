@@ -126,7 +126,8 @@ final class VerbsChecks {
     object.addProperty("atomics", facts.atomics());
     object.addProperty("memory_windows_2b", facts.windows2B());
     object.addProperty(
-        "data_in_order", facts.dataInOrder().map(known -> known ? "yes" : "no").orElse("not known"));
+        "data_in_order",
+        facts.dataInOrder().map(known -> known ? "yes" : "no").orElse("not known"));
     checkConnectable(port);
     if (!port.addresses().isEmpty()) {
       object.addProperty("registers_huge_pages", tryHugePages(port.addresses().get(0)));

@@ -91,6 +91,7 @@ final class StatusReport {
         }
       }
     }
+    // A device's own counters are read here too, from a few small files that the kernel caches.
     for (Transport transport : transports) {
       status.addTransports(
           TransportStatus.newBuilder()

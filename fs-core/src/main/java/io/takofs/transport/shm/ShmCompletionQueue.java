@@ -120,8 +120,7 @@ final class ShmCompletionQueue implements CompletionQueue {
       pair.fail("it sent more than receives were posted");
       return 0;
     }
-    CompletionStatus status =
-        STATUSES[completions.get(at + Layout.SHM_COMPLETION_STATUS_OFFSET)];
+    CompletionStatus status = STATUSES[completions.get(at + Layout.SHM_COMPLETION_STATUS_OFFSET)];
     if (status == CompletionStatus.SUCCESS) {
       succeeded++;
     } else {

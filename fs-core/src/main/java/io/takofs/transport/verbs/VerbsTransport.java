@@ -56,8 +56,7 @@ public final class VerbsTransport implements Transport {
 
   private VerbsTransport(VerbsControl control) {
     this.control = control;
-    this.counters =
-        new TransportCounters(new DeviceCounters(control.facts())::receiverNotReady);
+    this.counters = new TransportCounters(new DeviceCounters(control.facts())::receiverNotReady);
     this.endings =
         Executors.newSingleThreadExecutor(
             task -> {
