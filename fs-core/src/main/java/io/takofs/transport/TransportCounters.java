@@ -1,5 +1,6 @@
 package io.takofs.transport;
 
+import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,11 +36,8 @@ public final class TransportCounters {
     WINDOWS
   }
 
-  private static final Counter[] COUNTERS = Counter.values();
-  private static final CompletionStatus[] STATUSES = CompletionStatus.values();
-
-  private final LongAdder[] values = adders(COUNTERS.length);
-  private final LongAdder[] completions = adders(STATUSES.length);
+  private final Map<Counter, LongAdder> values = adders(Counter.class);
+  private final Map<CompletionStatus, LongAdder> completions = adders(CompletionStatus.class);
   private final Supplier<Map<String, Long>> device;
 
   /** Counters of a transport without a device. */
@@ -56,31 +54,31 @@ public final class TransportCounters {
     this.device = device;
   }
 
-  private static LongAdder[] adders(int count) {
-    LongAdder[] adders = new LongAdder[count];
-    for (int i = 0; i < count; i++) {
-      adders[i] = new LongAdder();
+  private static <K extends Enum<K>> Map<K, LongAdder> adders(Class<K> keys) {
+    Map<K, LongAdder> adders = new EnumMap<>(keys);
+    for (K key : keys.getEnumConstants()) {
+      adders.put(key, new LongAdder());
     }
     return adders;
   }
 
   /** Counts {@code amount} more, or less. */
   public void add(Counter counter, long amount) {
-    values[counter.ordinal()].add(amount);
+    values.get(counter).add(amount);
   }
 
   /** Counts {@code count} completions as they are polled. */
   public void addCompletions(CompletionStatus status, long count) {
-    completions[status.ordinal()].add(count);
+    completions.get(status).add(count);
   }
 
   public long get(Counter counter) {
-    return values[counter.ordinal()].sum();
+    return values.get(counter).sum();
   }
 
   /** Completions polled with that status. */
   public long completions(CompletionStatus status) {
-    return completions[status.ordinal()].sum();
+    return completions.get(status).sum();
   }
 
   /**
@@ -89,12 +87,9 @@ public final class TransportCounters {
    */
   public Map<String, Long> snapshot() {
     Map<String, Long> snapshot = new TreeMap<>();
-    for (Counter counter : COUNTERS) {
-      snapshot.put(name(counter), get(counter));
-    }
-    for (CompletionStatus status : STATUSES) {
-      snapshot.put("completions." + name(status), completions(status));
-    }
+    values.forEach((counter, value) -> snapshot.put(name(counter), value.sum()));
+    completions.forEach(
+        (status, value) -> snapshot.put("completions." + name(status), value.sum()));
     device.get().forEach((name, value) -> snapshot.put("device." + name, value));
     return snapshot;
   }

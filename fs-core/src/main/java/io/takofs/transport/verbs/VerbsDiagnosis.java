@@ -39,18 +39,25 @@ public final class VerbsDiagnosis {
       ports.add(new Port(facts, new ArrayList<>()));
     }
     for (InetAddress address : VerbsControl.localAddresses()) {
-      try (VerbsControl control = VerbsControl.open(Optional.of(address))) {
-        DeviceFacts reached = control.facts();
-        ports.stream()
-            .filter(port -> port.facts().device().equals(reached.device()))
-            .filter(port -> port.facts().port() == reached.port())
-            .forEach(port -> port.addresses().add(address));
-      } catch (IOException e) {
-        // No device has it, or its port is down, which the port itself says.
-        continue;
-      }
+      portOf(address)
+          .flatMap(
+              reached -> ports.stream().filter(port -> isSame(port.facts(), reached)).findAny())
+          .ifPresent(port -> port.addresses().add(address));
     }
     return ports;
+  }
+
+  private static boolean isSame(DeviceFacts one, DeviceFacts other) {
+    return one.device().equals(other.device()) && one.port() == other.port();
+  }
+
+  /** Empty where no device has the address, or its port is not active. */
+  private static Optional<DeviceFacts> portOf(InetAddress address) {
+    try (VerbsControl control = VerbsControl.open(Optional.of(address))) {
+      return Optional.of(control.facts());
+    } catch (IOException e) {
+      return Optional.empty();
+    }
   }
 
   /**
