@@ -2,6 +2,7 @@ package io.takofs.cli;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.verbs.DeviceFacts;
 import io.takofs.transport.verbs.VerbsDiagnosis;
 import java.io.File;
@@ -33,6 +34,9 @@ final class VerbsChecks {
     section.addProperty("libraries_loaded", cause.isEmpty());
     boolean devices = listDevices();
     checkLockedMemory(devices);
+    if (ShmTransport.unavailabilityCause().isPresent()) {
+      return; // Verbs need the native library first, and that it is missing is said already.
+    }
     if (cause.isPresent()) {
       diagnosis.problem(
           "the libraries for verbs are not loaded: " + cause.get(),
