@@ -32,6 +32,10 @@ final class SimDomain implements ProtectionDomain {
     return add(memory.slice(offset, length), access, false);
   }
 
+  void count(Counter counter, int amount) {
+    transport.counters().add(counter, amount);
+  }
+
   private SimRegion add(ByteBuffer memory, Access access, boolean own) {
     SimRegion region =
         new SimRegion(
@@ -42,7 +46,7 @@ final class SimDomain implements ProtectionDomain {
             access,
             own);
     regions.put(region.rkey(), region);
-    transport.counters().add(Counter.REGIONS, 1);
+    count(Counter.REGIONS, 1);
     return region;
   }
 
@@ -82,7 +86,7 @@ final class SimDomain implements ProtectionDomain {
     if (!regions.remove(region.rkey(), region)) {
       return;
     }
-    transport.counters().add(Counter.REGIONS, -1);
+    count(Counter.REGIONS, -1);
     if (region.isOwn()) {
       transport.network().giveMemory(region.memory());
     }

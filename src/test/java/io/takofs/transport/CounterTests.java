@@ -3,6 +3,7 @@ package io.takofs.transport;
 import static io.takofs.transport.TransportHarness.piece;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.takofs.transport.TransportCounters.Counter;
 import io.takofs.transport.TransportHarness.Pair;
@@ -87,6 +88,21 @@ interface CounterTests extends HarnessedTests {
     assertThat(client.get(Counter.REGIONS)).isEqualTo(1);
     two.close();
     assertThat(client.get(Counter.REGIONS)).isZero();
+  }
+
+  @Test
+  default void shouldCountWindowsThatAreOpen() throws IOException {
+    TransportHarness h = harness();
+    TransportCounters counters = h.server.transport.counters();
+    assumeTrue(h.server.transport.hasMemoryWindows(), "it has no memory windows");
+    MemoryWindow one = h.server.domain.allocateWindow();
+    MemoryWindow two = h.server.domain.allocateWindow();
+    assertThat(counters.get(Counter.WINDOWS)).isEqualTo(2);
+    one.close();
+    one.close();
+    assertThat(counters.get(Counter.WINDOWS)).isEqualTo(1);
+    two.close();
+    assertThat(counters.get(Counter.WINDOWS)).isZero();
   }
 
   @Test

@@ -129,6 +129,7 @@ final class VerbsChecks {
     object.addProperty("max_reads_outstanding", facts.maxReads());
     object.addProperty("atomics", facts.atomics());
     object.addProperty("memory_windows_2b", facts.windows2B());
+    object.addProperty("memory_window_bounds", facts.windowBounds());
     object.addProperty(
         "data_in_order",
         facts.dataInOrder().map(known -> known ? "yes" : "no").orElse("not known"));
