@@ -52,4 +52,7 @@ int tako_verbs_devices(struct tako_verbs_device *out, int max);
 /* Fills the record of one port of an open device. */
 int tako_verbs_query(struct ibv_context *context, uint8_t port, struct tako_verbs_device *out);
 
+/* Registers a reserved huge page of `length` bytes and lets go of it: whether that is possible. */
+int tako_verbs_register_huge_page(struct ibv_context *context, uint64_t length);
+
 #endif

@@ -33,6 +33,11 @@ static jint query(ARGS, jlong id, jlong out)
 	return error;
 }
 
+static jint register_huge_page(ARGS, jlong context, jlong length)
+{
+	return tako_verbs_register_huge_page(pointer(context), (uint64_t)length);
+}
+
 static jint event(ARGS, jlong id, jlong out)
 {
 	memcpy(pointer(out), &tako_cm_slot(pointer(id))->event, sizeof(struct tako_verbs_event));
@@ -99,6 +104,7 @@ int tako_register_control(JNIEnv *env)
 	    NATIVE("layoutHash", "()J", layout_hash),
 	    NATIVE("devices", "(JI)I", devices),
 	    NATIVE("query", "(JJ)I", query),
+	    NATIVE("registerHugePage", "(JJ)I", register_huge_page),
 	    NATIVE("event", "(JJ)I", event),
 	    NATIVE("stagePair", "(JI)I", stage_pair),
 	    NATIVE("stageAccept", "(JJI)I", stage_accept),

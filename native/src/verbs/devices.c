@@ -1,9 +1,12 @@
+#define _GNU_SOURCE
 #include "tako/verbs_control.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <infiniband/verbs.h>
 
@@ -41,6 +44,7 @@ static void query_gid(struct ibv_context *context, int table, struct tako_verbs_
 			continue;
 		best = rank;
 		out->gid_index = i;
+		out->gid_type = entry.gid_type;
 		memset(out->ipv4, 0, sizeof(out->ipv4));
 		if (ipv4)
 			memcpy(out->ipv4, entry.gid.raw + sizeof(IPV4_MAPPED), sizeof(out->ipv4));
@@ -62,6 +66,27 @@ static struct ibv_qp *probe_pair(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t 
 	return ibv_create_qp(pd, &attributes);
 }
 
+/*
+ * Asks whether what a peer writes through the pair lands in order, once the pair belongs to a port.
+ * Looked up and not linked: a libibverbs without this call is as good for everything else.
+ */
+static void query_data_order(struct ibv_qp *qp, struct tako_verbs_device *out)
+{
+	int (*in_order)(struct ibv_qp *, enum ibv_wr_opcode, uint32_t) = NULL;
+	*(void **)&in_order = dlsym(RTLD_DEFAULT, "ibv_query_qp_data_in_order");
+	struct ibv_qp_attr attributes = {
+	    .qp_state = IBV_QPS_INIT,
+	    .port_num = (uint8_t)out->port,
+	    .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+	const int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	if (in_order == NULL || ibv_modify_qp(qp, &attributes, mask) != 0)
+		return;
+	out->flags |= TAKO_VERBS_DATA_ORDER_KNOWN;
+	if (in_order(qp, IBV_WR_RDMA_WRITE, 0) == 1)
+		out->flags |= TAKO_VERBS_DATA_IN_ORDER;
+}
+
 /* What only a queue pair can tell: how much it takes inline, and whether data lands in order. */
 static void query_pair(struct ibv_context *context, struct tako_verbs_device *out)
 {
@@ -74,10 +99,7 @@ static void query_pair(struct ibv_context *context, struct tako_verbs_device *ou
 			bytes = bytes <= 16 ? 0 : bytes / 2;
 		if (qp != NULL) {
 			out->max_inline = bytes;
-#ifdef TAKO_HAVE_DATA_IN_ORDER
-			if (ibv_query_qp_data_in_order(qp, IBV_WR_RDMA_WRITE, 0) == 1)
-				out->flags |= TAKO_VERBS_DATA_IN_ORDER;
-#endif
+			query_data_order(qp, out);
 			ibv_destroy_qp(qp);
 		}
 	}
@@ -89,6 +111,8 @@ static void query_pair(struct ibv_context *context, struct tako_verbs_device *ou
 
 static void query_device(const struct ibv_device_attr *device, struct tako_verbs_device *out)
 {
+	out->max_queue_pairs = (uint32_t)device->max_qp;
+	out->max_regions = (uint32_t)device->max_mr;
 	out->max_queue_pair_work = (uint32_t)device->max_qp_wr;
 	out->max_scatter_gather = (uint32_t)device->max_sge;
 	out->max_completions = (uint32_t)device->max_cqe;
@@ -152,4 +176,29 @@ int tako_verbs_devices(struct tako_verbs_device *out, int max)
 		found = query_ports(devices[i], out, found, max);
 	ibv_free_device_list(devices);
 	return found;
+}
+
+/* 0 or the errno of what failed. */
+static int register_page(struct ibv_context *context, void *page, size_t length)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	if (pd == NULL)
+		return errno;
+	struct ibv_mr *mr = ibv_reg_mr(pd, page, length, IBV_ACCESS_LOCAL_WRITE);
+	int error = mr == NULL ? errno : 0;
+	if (mr != NULL)
+		ibv_dereg_mr(mr);
+	ibv_dealloc_pd(pd);
+	return error;
+}
+
+int tako_verbs_register_huge_page(struct ibv_context *context, uint64_t length)
+{
+	void *page = mmap(NULL, length, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	int error = register_page(context, page, length);
+	munmap(page, length);
+	return -error;
 }

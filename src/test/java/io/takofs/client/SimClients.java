@@ -7,9 +7,11 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Session;
 import io.takofs.transport.Transport;
+import io.takofs.transport.TransportCounters;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /** Makes clients over a transport and a clock that a test owns. */
@@ -66,6 +68,11 @@ public final class SimClients {
     @Override
     public String server() {
       return endpoint;
+    }
+
+    @Override
+    public Map<String, TransportCounters> counters() {
+      return Map.of(transport.name(), transport.counters());
     }
 
     @Override

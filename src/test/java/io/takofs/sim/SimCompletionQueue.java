@@ -76,6 +76,7 @@ final class SimCompletionQueue implements CompletionQueue {
     int count = 0;
     while (count < max && !entries.isEmpty()) {
       Entry entry = entries.remove();
+      transport.counters().addCompletions(entry.status, 1);
       entry.queuePair.completionPolled(entry.sendSequence);
       handler.onCompletion(
           entry.queuePair,

@@ -5,6 +5,7 @@ import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -31,6 +32,10 @@ final class SimDomain implements ProtectionDomain {
     return add(memory.slice(offset, length), access, false);
   }
 
+  void count(Counter counter, int amount) {
+    transport.counters().add(counter, amount);
+  }
+
   private SimRegion add(ByteBuffer memory, Access access, boolean own) {
     SimRegion region =
         new SimRegion(
@@ -41,6 +46,7 @@ final class SimDomain implements ProtectionDomain {
             access,
             own);
     regions.put(region.rkey(), region);
+    count(Counter.REGIONS, 1);
     return region;
   }
 
@@ -77,7 +83,11 @@ final class SimDomain implements ProtectionDomain {
   }
 
   void remove(SimRegion region) {
-    if (regions.remove(region.rkey(), region) && region.isOwn()) {
+    if (!regions.remove(region.rkey(), region)) {
+      return;
+    }
+    count(Counter.REGIONS, -1);
+    if (region.isOwn()) {
       transport.network().giveMemory(region.memory());
     }
   }

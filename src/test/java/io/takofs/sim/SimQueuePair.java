@@ -10,6 +10,7 @@ import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -197,6 +198,10 @@ final class SimQueuePair implements QueuePair {
   @Override
   public void ring() {
     checkUsable();
+    transport.counters().add(Counter.SENDS, staged.size());
+    for (WorkRequest request : staged) {
+      transport.counters().add(Counter.BYTES, request.length());
+    }
     inFlight.addAll(staged);
     if (state == State.ERROR) {
       staged.clear();
@@ -232,6 +237,7 @@ final class SimQueuePair implements QueuePair {
   public void postReceive(long workRequestId) {
     checkUsable();
     Invariant.check(receives.size() < config.maxReceives(), "no more receives than asked for");
+    transport.counters().add(Counter.RECEIVES, 1);
     receives.add(workRequestId);
     if (state == State.ERROR) {
       flushReceives();

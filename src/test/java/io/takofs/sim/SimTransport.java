@@ -7,6 +7,8 @@ import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +20,7 @@ public final class SimTransport implements Transport {
 
   private final SimNetwork network;
   private final SimProcess process;
+  private final TransportCounters counters = new TransportCounters();
   private final List<SimQueuePair> pairs = new ArrayList<>();
   private final List<SimDomain> domains = new ArrayList<>();
   private final List<SimListener> listeners = new ArrayList<>();
@@ -62,7 +65,9 @@ public final class SimTransport implements Transport {
   }
 
   void remove(SimQueuePair pair) {
-    pairs.remove(pair);
+    if (pairs.remove(pair)) {
+      counters.add(Counter.QUEUE_PAIRS, -1);
+    }
   }
 
   /** The process is gone; its peers find out. */
@@ -75,6 +80,11 @@ public final class SimTransport implements Transport {
   @Override
   public String name() {
     return "sim";
+  }
+
+  @Override
+  public TransportCounters counters() {
+    return counters;
   }
 
   @Override
@@ -120,6 +130,8 @@ public final class SimTransport implements Transport {
       QueuePairConfig config, String remoteName, byte[] remoteData, ConnectionAcceptor acceptor) {
     SimQueuePair pair = new SimQueuePair(this, config, remoteName, remoteData, acceptor);
     pairs.add(pair);
+    counters.add(Counter.QUEUE_PAIRS, 1);
+    counters.add(Counter.CONNECTS, 1);
     return pair;
   }
 

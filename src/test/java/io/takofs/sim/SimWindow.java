@@ -2,14 +2,17 @@ package io.takofs.sim;
 
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryWindow;
+import io.takofs.transport.TransportCounters.Counter;
 
 /** A memory window: a key to part of a region for the peer of one queue pair. */
 final class SimWindow implements MemoryWindow {
   private final SimDomain domain;
   private int rkey;
+  private boolean open = true;
 
   SimWindow(SimDomain domain) {
     this.domain = domain;
+    domain.count(Counter.WINDOWS, 1);
   }
 
   /** What a key gives to the peer of one queue pair. */
@@ -51,6 +54,11 @@ final class SimWindow implements MemoryWindow {
 
   @Override
   public void close() {
+    if (!open) {
+      return;
+    }
+    open = false;
+    domain.count(Counter.WINDOWS, -1);
     SimWindow.Binding binding = domain.endBinding(rkey);
     if (binding != null) {
       binding.flushed = true;

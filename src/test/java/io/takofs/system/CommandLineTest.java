@@ -2,6 +2,9 @@ package io.takofs.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import java.io.File;
@@ -17,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What bin/tako does when something is wrong. */
+/** What bin/tako says and does, above all when something is wrong. */
 @Timeout(120)
 class CommandLineTest {
   private static ServerProcess server;
@@ -101,5 +104,56 @@ class CommandLineTest {
       assertThat(outcome.code()).as(uri).isEqualTo(1);
       assertThat(outcome.output()).startsWith("tako: '" + uri + "'").doesNotContain("\tat ");
     }
+    assertThat(tako("doctor", "foo").output()).startsWith("tako: 'foo'");
+  }
+
+  @Test
+  void shouldSayWhatThisHostCanDo() throws Exception {
+    Outcome outcome = tako("doctor");
+    assertThat(outcome.code()).isZero();
+    assertThat(outcome.output())
+        .containsPattern("native library\n  loaded +yes")
+        .containsPattern("shm\n  usable +yes")
+        .containsPattern("dev shm free +[0-9.]+ [KMGT]iB")
+        .containsPattern("tcp\n  usable +yes")
+        .containsPattern("memlock limit +(unlimited|[0-9.]+ [KMGT]?i?B)")
+        .doesNotContain("\nserver\n");
+  }
+
+  @Test
+  void shouldSayHowItReachesAServer() throws Exception {
+    Outcome outcome = tako("doctor", server.uri().toString());
+    assertThat(outcome.code()).isZero();
+    assertThat(outcome.output()).containsPattern("server\n  uri .*\n  transport +shm: same host");
+  }
+
+  @Test
+  void shouldFailWhenItCannotReachTheServerThatItWasAskedFor() throws Exception {
+    Outcome outcome = tako("doctor", "--json", "tako://localhost:1");
+    assertThat(outcome.code()).isEqualTo(1);
+    JsonObject diagnosis = JsonParser.parseString(outcome.output()).getAsJsonObject();
+    assertThat(diagnosis.getAsJsonObject("shm").get("usable").getAsBoolean()).isTrue();
+    assertThat(diagnosis.getAsJsonObject("server").get("transport").getAsString())
+        .isEqualTo("none");
+    assertThat(diagnosis.getAsJsonArray("problems"))
+        .extracting(each -> each.getAsJsonObject().get("problem").getAsString())
+        .anyMatch(problem -> problem.contains("localhost:1"));
+    assertThat(diagnosis.getAsJsonArray("problems"))
+        .allMatch(each -> !each.getAsJsonObject().get("advice").getAsString().isEmpty());
+  }
+
+  @Test
+  void shouldShowTheCountersOfEachTransport() throws Exception {
+    assertThat(tako("status").output())
+        .containsPattern("counters of shm\n(  .*\n)*  connects +[1-9]")
+        .containsPattern("counters of tcp\n(  .*\n)*  connects +[0-9]");
+    JsonArray transports =
+        JsonParser.parseString(tako("status", "--json").output())
+            .getAsJsonObject()
+            .getAsJsonObject("status")
+            .getAsJsonArray("transports");
+    assertThat(transports)
+        .extracting(each -> each.getAsJsonObject().get("transport").getAsString())
+        .contains("shm", "tcp");
   }
 }

@@ -25,6 +25,7 @@ public abstract class TransportConformanceTest
         ImmediateTests,
         AccessTests,
         WindowTests,
+        CounterTests,
         FailureTests,
         ConnectionTests,
         CompletionQueueTests,

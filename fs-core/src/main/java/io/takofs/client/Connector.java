@@ -1,6 +1,8 @@
 package io.takofs.client;
 
+import io.takofs.transport.TransportCounters;
 import java.io.IOException;
+import java.util.Map;
 
 /** Makes connections to the one server a client talks to. */
 interface Connector extends AutoCloseable {
@@ -14,6 +16,12 @@ interface Connector extends AutoCloseable {
 
   /** The server, {@code host:port}. */
   String server();
+
+  /**
+   * What this side did over each transport that it used, by the transport's name; empty after
+   * {@link #close}.
+   */
+  Map<String, TransportCounters> counters();
 
   @Override
   void close();

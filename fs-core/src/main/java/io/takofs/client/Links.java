@@ -8,8 +8,10 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Session;
 import io.takofs.proto.Status;
+import io.takofs.transport.TransportCounters;
 import io.takofs.transport.select.TransportLostException;
 import java.io.IOException;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
@@ -69,6 +71,10 @@ final class Links {
   DataZone openZone() {
     Link link = current;
     return link == null ? null : link.openZone();
+  }
+
+  Map<String, TransportCounters> transportCounters() {
+    return connector.counters();
   }
 
   String transportVerdict() {

@@ -6,12 +6,15 @@ import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
 import io.takofs.transport.Transport;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.TransportCounters.Counter;
 import io.takofs.transport.select.Selected;
 import io.takofs.transport.select.TransportSelector;
 import java.io.IOException;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Makes connections to the server of a URI over the transport that fits.
@@ -21,7 +24,7 @@ import java.util.Map;
 final class RpcConnector implements Connector {
   private final String server;
   private final TakoConfig config;
-  private final Map<Transport, LocalMemory> memories = new HashMap<>();
+  private final Map<Transport, LocalMemory> memories = new ConcurrentHashMap<>();
   private TransportSelector selector;
 
   /** What a session was opened over; open files depend on how data is reached. */
@@ -70,7 +73,10 @@ final class RpcConnector implements Connector {
                     deadlineNs,
                     Clock.SYSTEM));
     ServerLink link = selected.connection();
-    lastTransport = link.transportName();
+    if (lastTransport != null) {
+      link.transport().counters().add(Counter.RECONNECTS, 1);
+    }
+    lastTransport = link.transport().name();
     return link.because(selected.verdict());
   }
 
@@ -81,6 +87,13 @@ final class RpcConnector implements Connector {
       memories.put(transport, memory);
     }
     return memory;
+  }
+
+  @Override
+  public Map<String, TransportCounters> counters() {
+    Map<String, TransportCounters> counters = new HashMap<>();
+    memories.keySet().forEach(transport -> counters.put(transport.name(), transport.counters()));
+    return counters;
   }
 
   @Override

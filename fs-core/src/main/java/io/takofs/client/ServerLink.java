@@ -68,8 +68,8 @@ final class ServerLink implements ServerConnection {
     return this;
   }
 
-  String transportName() {
-    return transport.name();
+  Transport transport() {
+    return transport;
   }
 
   @Override

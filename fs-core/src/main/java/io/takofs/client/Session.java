@@ -8,6 +8,8 @@ import io.takofs.proto.CloseSession;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.transport.TransportCounters;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -46,6 +48,11 @@ final class Session implements AutoCloseable {
   /** The time that deadlines are of. */
   Clock clock() {
     return clock;
+  }
+
+  /** What was done over each transport that was used, by its name. */
+  Map<String, TransportCounters> transportCounters() {
+    return links.transportCounters();
   }
 
   /** The server, {@code host:port}. */

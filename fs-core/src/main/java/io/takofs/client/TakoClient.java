@@ -16,9 +16,12 @@ import io.takofs.proto.Rename;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SetAttributes;
+import io.takofs.transport.TransportCounters;
 import java.io.Closeable;
 import java.net.URI;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ThreadFactory;
 
 /**
@@ -117,6 +120,20 @@ public final class TakoClient implements Closeable {
       session.link("connect", "");
     }
     return session.transportVerdict();
+  }
+
+  /**
+   * What this client did over each transport that it used, by the transport's name ({@code shm},
+   * {@code tcp}) and the counter's ({@link TransportCounters#snapshot}); {@code reconnects} says
+   * how often a connection for calls was made again. Empty before the first call and after {@link
+   * #close}; never waits.
+   */
+  public Map<String, Map<String, Long>> transportCounters() {
+    Map<String, Map<String, Long>> counters = new TreeMap<>();
+    session
+        .transportCounters()
+        .forEach((transport, counted) -> counters.put(transport, counted.snapshot()));
+    return counters;
   }
 
   // ---- namespace

@@ -20,6 +20,9 @@ public final class NativeControl {
   /** Fills the VERBS_DEVICE of the port that an {@code rdma_cm_id} goes through. */
   public static native int query(long id, long out);
 
+  /** Registers a huge page of {@code length} bytes through an {@code ibv_context}, to try. */
+  public static native int registerHugePage(long context, long length);
+
   /** Copies the VERBS_EVENT of an identifier's last event. */
   public static native int event(long id, long out);
 

@@ -993,6 +993,9 @@ public final class Layout {
   /** flag: a window's own bounds are looked at, and not only its region's. */
   public static final int VERBS_WINDOW_BOUNDS = 8;
 
+  /** flag: the library could be asked for that order. */
+  public static final int VERBS_DATA_ORDER_KNOWN = 16;
+
   /** bytes of private data in an event of the connection manager. */
   public static final int VERBS_EVENT_DATA_MAX = 256;
 
@@ -1006,7 +1009,7 @@ public final class Layout {
   public static final int VERBS_REJECT_DATA_MAX = 148;
 
   /** Bytes of the record {@code VERBS_DEVICE}. */
-  public static final int VERBS_DEVICE_SIZE = 128;
+  public static final int VERBS_DEVICE_SIZE = 144;
 
   /** Offset of {@code VERBS_DEVICE.name}: of the device, zero-terminated. */
   public static final int VERBS_DEVICE_NAME_OFFSET = 0;
@@ -1044,7 +1047,7 @@ public final class Layout {
   /** Offset of {@code VERBS_DEVICE.max_region_bytes}: bytes of one memory region. */
   public static final int VERBS_DEVICE_MAX_REGION_BYTES_OFFSET = 104;
 
-  /** Offset of {@code VERBS_DEVICE.flags}: VERBS_ATOMICS, VERBS_WINDOWS_2B, VERBS_DATA_IN_ORDER, VERBS_WINDOW_BOUNDS. */
+  /** Offset of {@code VERBS_DEVICE.flags}: VERBS_ATOMICS, VERBS_WINDOWS_2B, VERBS_DATA_IN_ORDER, VERBS_WINDOW_BOUNDS, VERBS_DATA_ORDER_KNOWN. */
   public static final int VERBS_DEVICE_FLAGS_OFFSET = 112;
 
   /** Offset of {@code VERBS_DEVICE.ipv4}: address that the GID names, else zero. */
@@ -1052,6 +1055,15 @@ public final class Layout {
 
   /** Offset of {@code VERBS_DEVICE.context}: ibv_context it was asked through; 0 when it was opened for the question only. */
   public static final int VERBS_DEVICE_CONTEXT_OFFSET = 120;
+
+  /** Offset of {@code VERBS_DEVICE.max_queue_pairs}: queue pairs. */
+  public static final int VERBS_DEVICE_MAX_QUEUE_PAIRS_OFFSET = 128;
+
+  /** Offset of {@code VERBS_DEVICE.max_regions}: memory regions. */
+  public static final int VERBS_DEVICE_MAX_REGIONS_OFFSET = 132;
+
+  /** Offset of {@code VERBS_DEVICE.gid_type}: of that GID: ibv_gid_type. */
+  public static final int VERBS_DEVICE_GID_TYPE_OFFSET = 136;
 
   /** Bytes of the record {@code VERBS_EVENT}. */
   public static final int VERBS_EVENT_SIZE = 264;
@@ -1066,7 +1078,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xee99043a03b18e29L;
+  public static final long LAYOUT_HASH = 0x3eed64d53e77d8f8L;
 
   private Layout() {}
 }

@@ -40,6 +40,9 @@ public interface Transport extends AutoCloseable {
   QueuePair connect(String endpoint, QueuePairConfig config, byte[] privateData, long timeoutNs)
       throws IOException;
 
+  /** What was done over it. */
+  TransportCounters counters();
+
   /** Closes everything made from it. */
   @Override
   void close();

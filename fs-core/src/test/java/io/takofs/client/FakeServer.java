@@ -18,6 +18,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Session;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
+import io.takofs.transport.TransportCounters;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -171,6 +172,11 @@ final class FakeServer implements Connector {
   @Override
   public String server() {
     return "fake:1";
+  }
+
+  @Override
+  public Map<String, TransportCounters> counters() {
+    return Map.of();
   }
 
   @Override

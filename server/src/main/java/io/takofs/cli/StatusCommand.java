@@ -3,9 +3,11 @@ package io.takofs.cli;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
+import io.takofs.proto.TransportStatus;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -81,7 +83,14 @@ final class StatusCommand implements Callable<Integer> {
           connection.getRemote());
     }
     out.println("counters");
-    new TreeMap<>(status.getCountersMap())
-        .forEach((name, value) -> out.printf("  %-40s %d%n", name, value));
+    print(out, status.getCountersMap());
+    for (TransportStatus transport : status.getTransportsList()) {
+      out.println("counters of " + transport.getTransport());
+      print(out, transport.getCountersMap());
+    }
+  }
+
+  private static void print(PrintWriter out, Map<String, Long> counters) {
+    new TreeMap<>(counters).forEach((name, value) -> out.printf("  %-40s %d%n", name, value));
   }
 }

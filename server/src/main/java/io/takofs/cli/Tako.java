@@ -21,6 +21,7 @@ import picocli.CommandLine.Spec;
       DevCommand.class,
       FsCommand.class,
       StatusCommand.class,
+      DoctorCommand.class,
       ConfCommand.class,
       VersionCommand.class
     })

@@ -126,6 +126,12 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     }
     RpcServer rpc = new RpcServer(transport, this, epoch, maxConnections);
     served.add(rpc);
+    lock.lock();
+    try {
+      core.addTransport(transport);
+    } finally {
+      lock.unlock();
+    }
     return rpc.acceptor();
   }
 

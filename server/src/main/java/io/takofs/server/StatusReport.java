@@ -6,9 +6,13 @@ import io.takofs.log.Log;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerStatus;
+import io.takofs.proto.TransportStatus;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
+import io.takofs.transport.Transport;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Says how the server is.
@@ -27,6 +31,7 @@ final class StatusReport {
   private final StateMachine machine;
   private final SessionTable sessions;
   private final Counters counters;
+  private final List<Transport> transports = new ArrayList<>();
   private final long startedNs;
 
   StatusReport(
@@ -47,6 +52,11 @@ final class StatusReport {
     this.sessions = sessions;
     this.counters = counters;
     this.startedNs = clock.nanoTime();
+  }
+
+  /** Shows a transport that the server listens with. */
+  void addTransport(Transport transport) {
+    transports.add(transport);
   }
 
   Reply build() {
@@ -80,6 +90,13 @@ final class StatusReport {
                   .setCalls(connection.calls()));
         }
       }
+    }
+    // A device's own counters are read here too, from a few small files that the kernel caches.
+    for (Transport transport : transports) {
+      status.addTransports(
+          TransportStatus.newBuilder()
+              .setTransport(transport.name())
+              .putAllCounters(transport.counters().snapshot()));
     }
     return Reply.newBuilder().setServerStatus(status).build();
   }

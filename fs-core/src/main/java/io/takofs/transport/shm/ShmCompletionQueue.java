@@ -9,6 +9,7 @@ import io.takofs.transport.CompletionHandler;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
+import io.takofs.transport.TransportCounters;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -30,6 +31,7 @@ final class ShmCompletionQueue implements CompletionQueue {
   private static final CompletionStatus[] STATUSES = CompletionStatus.values();
 
   private final Path doorbellPath;
+  private final TransportCounters counters;
   private final MappedMemory doorbell;
   private final MappedMemory block;
   private final MappedMemory batch;
@@ -42,8 +44,12 @@ final class ShmCompletionQueue implements CompletionQueue {
   private int next;
   private int filled;
 
-  ShmCompletionQueue(Path doorbellPath) throws IOException {
+  // As well: successes not counted yet.
+  private int succeeded;
+
+  ShmCompletionQueue(Path doorbellPath, TransportCounters counters) throws IOException {
     this.doorbellPath = doorbellPath;
+    this.counters = counters;
     this.doorbell = MappedMemory.create(doorbellPath, Layout.SHM_DOORBELL_SIZE);
     this.block = MappedMemory.anonymous(Layout.SHM_COMPLETION_QUEUE_SIZE, true);
     this.batch = MappedMemory.anonymous((long) BATCH * Layout.SHM_COMPLETION_SIZE, true);
@@ -82,6 +88,10 @@ final class ShmCompletionQueue implements CompletionQueue {
     while (delivered < max && (next < filled || refill(max - delivered))) {
       delivered += deliver(handler, next++ * Layout.SHM_COMPLETION_SIZE);
     }
+    if (succeeded > 0) {
+      counters.addCompletions(CompletionStatus.SUCCESS, succeeded);
+      succeeded = 0;
+    }
     return delivered;
   }
 
@@ -110,11 +120,17 @@ final class ShmCompletionQueue implements CompletionQueue {
       pair.fail("it sent more than receives were posted");
       return 0;
     }
+    CompletionStatus status = STATUSES[completions.get(at + Layout.SHM_COMPLETION_STATUS_OFFSET)];
+    if (status == CompletionStatus.SUCCESS) {
+      succeeded++;
+    } else {
+      counters.addCompletions(status, 1);
+    }
     handler.onCompletion(
         pair,
         completions.getLong(at + Layout.SHM_COMPLETION_ID_OFFSET),
         OPCODES[opcode],
-        STATUSES[completions.get(at + Layout.SHM_COMPLETION_STATUS_OFFSET)],
+        status,
         completions.getInt(at + Layout.SHM_COMPLETION_BYTE_COUNT_OFFSET),
         completions.getInt(at + Layout.SHM_COMPLETION_IMMEDIATE_OFFSET));
     return 1;

@@ -8,6 +8,8 @@ import io.takofs.proto.Status;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -25,12 +27,14 @@ final class ShmProtectionDomain implements ProtectionDomain {
   private static final int PAGE = 4096;
 
   private final Path directory;
+  private final TransportCounters counters;
   private final ExportTable table;
   private final AtomicInteger lastLkey = new AtomicInteger();
   private final Set<ShmMemoryRegion> regions = ConcurrentHashMap.newKeySet();
 
-  ShmProtectionDomain(Path directory) throws IOException {
+  ShmProtectionDomain(Path directory, TransportCounters counters) throws IOException {
     this.directory = directory;
+    this.counters = counters;
     this.table = new ExportTable(directory);
   }
 
@@ -104,6 +108,7 @@ final class ShmProtectionDomain implements ProtectionDomain {
 
   private ShmMemoryRegion add(ShmMemoryRegion region) {
     regions.add(region);
+    counters.add(Counter.REGIONS, 1);
     return region;
   }
 
@@ -130,6 +135,7 @@ final class ShmProtectionDomain implements ProtectionDomain {
   /** Takes a region that is being closed from the peers. */
   void withdraw(ShmMemoryRegion region) {
     regions.remove(region);
+    counters.add(Counter.REGIONS, -1);
     if (region.rkey() == 0) {
       return;
     }

@@ -10,6 +10,7 @@ import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -145,6 +146,7 @@ final class ShmQueuePair implements QueuePair {
     fields.putLong(Layout.SHM_QUEUE_PAIR_PEER_EXPORTS_OFFSET, peer.exportsAddress());
     fields.putInt(Layout.SHM_QUEUE_PAIR_PEER_SLOT_OFFSET, offer.slot());
     fields.putInt(Layout.SHM_QUEUE_PAIR_PEER_MASK_OFFSET, offer.receives() - 1);
+    transport.counters().add(Counter.CONNECTS, 1);
   }
 
   @Override
@@ -244,6 +246,8 @@ final class ShmQueuePair implements QueuePair {
       return;
     }
     if (!closed) {
+      transport.counters().add(Counter.SENDS, work.count());
+      transport.counters().add(Counter.BYTES, work.localBytes());
       post();
     }
     work.clear();
@@ -267,6 +271,7 @@ final class ShmQueuePair implements QueuePair {
     if (closed) {
       return;
     }
+    transport.counters().add(Counter.RECEIVES, 1);
     int result = NativeCore.postReceive(block.address(), workRequestId);
     Invariant.check(result == 0, "more receives posted than the queue pair has room for");
   }
@@ -333,6 +338,7 @@ final class ShmQueuePair implements QueuePair {
       ring();
       closed = true;
       NativeCore.fail(block.address(), Layout.SHM_CLOSED);
+      transport.counters().add(Counter.QUEUE_PAIRS, -1);
     }
     letGo();
   }

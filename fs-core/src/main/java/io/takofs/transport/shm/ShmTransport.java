@@ -11,6 +11,8 @@ import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +39,7 @@ public final class ShmTransport implements Transport {
 
   private final ShmDirectory directory;
   private final ControlLoop control;
+  private final TransportCounters counters = new TransportCounters();
   private final AtomicInteger lastName = new AtomicInteger();
   private final AtomicInteger lastPair = new AtomicInteger();
   private final Set<AutoCloseable> domains = ConcurrentHashMap.newKeySet();
@@ -100,10 +103,15 @@ public final class ShmTransport implements Transport {
   }
 
   @Override
+  public TransportCounters counters() {
+    return counters;
+  }
+
+  @Override
   public ProtectionDomain allocateProtectionDomain() {
     try {
       Path path = directory.createDirectory(newName("domain-"));
-      ShmProtectionDomain domain = new ShmProtectionDomain(path);
+      ShmProtectionDomain domain = new ShmProtectionDomain(path, counters);
       domains.add(domain);
       return domain;
     } catch (IOException e) {
@@ -116,7 +124,7 @@ public final class ShmTransport implements Transport {
     Invariant.check(capacity > 0, "a completion queue has room for at least one completion");
     try {
       ShmCompletionQueue queue =
-          new ShmCompletionQueue(directory.path().resolve(newName("doorbell-")));
+          new ShmCompletionQueue(directory.path().resolve(newName("doorbell-")), counters);
       queues.add(queue);
       return queue;
     } catch (IOException e) {
@@ -162,6 +170,7 @@ public final class ShmTransport implements Transport {
         new ShmQueuePair(
             this, config, lastPair.incrementAndGet(), directory.path().resolve(newName("inbox-")));
     pairs.add(pair);
+    counters.add(Counter.QUEUE_PAIRS, 1);
     return pair;
   }
 

@@ -20,6 +20,7 @@ final class StagedWork {
   private final ByteBuffer records;
   private int end;
   private int count;
+  private long localBytes;
 
   // The regions of the staged pieces: an address must not outlive its mapping, even if its region
   // is closed and forgotten before the operations are handed over.
@@ -46,11 +47,17 @@ final class StagedWork {
     return end;
   }
 
+  /** Local bytes of what is staged, as {@code TransportCounters} counts them. */
+  long localBytes() {
+    return localBytes;
+  }
+
   void clear() {
     Arrays.fill(regions, 0, regionCount, null);
     regionCount = 0;
     end = 0;
     count = 0;
+    localBytes = 0;
   }
 
   /**
@@ -84,6 +91,7 @@ final class StagedWork {
     records.putInt(at + Layout.SHM_WORK_LENGTH_OFFSET, (int) Math.max(length, 0));
     end = at + Layout.SHM_WORK_SIZE + pieces * Layout.SHM_PIECE_SIZE;
     count++;
+    localBytes += Math.max(length, 0);
   }
 
   /** Writes the pieces; returns their total length, or -1 if one of them must not be used. */

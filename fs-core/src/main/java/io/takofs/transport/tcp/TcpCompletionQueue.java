@@ -4,6 +4,7 @@ import io.takofs.transport.CompletionHandler;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
+import io.takofs.transport.TransportCounters;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -19,6 +20,7 @@ final class TcpCompletionQueue implements CompletionQueue {
   private static final long SPIN_NS = 10_000;
 
   private final Object lock = new Object();
+  private final TransportCounters counters;
   private final AtomicInteger events = new AtomicInteger();
 
   // Guarded by lock: a ring of entries.
@@ -39,7 +41,11 @@ final class TcpCompletionQueue implements CompletionQueue {
   private volatile Thread waiter;
   private volatile Runnable callback;
 
-  TcpCompletionQueue(int capacity) {
+  // The poller's: successes not counted yet.
+  private int succeeded;
+
+  TcpCompletionQueue(int capacity, TransportCounters counters) {
+    this.counters = counters;
     int size = Math.max(1, capacity);
     pairs = new TcpQueuePair[size];
     ids = new long[size];
@@ -162,8 +168,17 @@ final class TcpCompletionQueue implements CompletionQueue {
         count = count - 1;
       }
       taken++;
+      if (status == CompletionStatus.SUCCESS) {
+        succeeded++;
+      } else {
+        counters.addCompletions(status, 1);
+      }
       pair.completionPolled(opcode);
       handler.onCompletion(pair, id, opcode, status, byteCount, immediate);
+    }
+    if (succeeded > 0) {
+      counters.addCompletions(CompletionStatus.SUCCESS, succeeded);
+      succeeded = 0;
     }
     return taken;
   }

@@ -6,6 +6,8 @@ import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Set;
@@ -21,14 +23,16 @@ final class TcpProtectionDomain implements ProtectionDomain {
   private static final int PAGE = 4096;
 
   private final IntSupplier keys;
+  private final TransportCounters counters;
   private final Map<Integer, TcpMemoryRegion> regions = new ConcurrentHashMap<>();
   private final Set<TcpQueuePair> pairs = ConcurrentHashMap.newKeySet();
 
   /**
    * @param keys gives keys that no other region of the transport has
    */
-  TcpProtectionDomain(IntSupplier keys) {
+  TcpProtectionDomain(IntSupplier keys, TransportCounters counters) {
     this.keys = keys;
+    this.counters = counters;
   }
 
   @Override
@@ -55,6 +59,7 @@ final class TcpProtectionDomain implements ProtectionDomain {
   private TcpMemoryRegion add(ByteBuffer memory, Access access) {
     TcpMemoryRegion region = new TcpMemoryRegion(this, memory, keys.getAsInt(), access);
     regions.put(region.rkey(), region);
+    counters.add(Counter.REGIONS, 1);
     return region;
   }
 
@@ -73,7 +78,9 @@ final class TcpProtectionDomain implements ProtectionDomain {
 
   /** Forgets a closed region, and returns when no pair is in the midst of applying to it. */
   void remove(TcpMemoryRegion region) {
-    regions.remove(region.rkey());
+    if (regions.remove(region.rkey()) != null) {
+      counters.add(Counter.REGIONS, -1);
+    }
     for (TcpQueuePair pair : pairs) {
       pair.regionClosed(region);
     }

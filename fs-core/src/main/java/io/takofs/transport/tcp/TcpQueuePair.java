@@ -8,6 +8,8 @@ import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -37,6 +39,7 @@ final class TcpQueuePair implements QueuePair {
   private final String remoteName;
   private final byte[] remotePrivateData;
   private final TcpSettings settings;
+  private final TransportCounters counters;
   private final TcpProtectionDomain domain;
   private final TcpCompletionQueue sendCompletions;
   private final TcpCompletionQueue receiveCompletions;
@@ -75,12 +78,14 @@ final class TcpQueuePair implements QueuePair {
       int peerMaxSends,
       byte[] remotePrivateData,
       TcpSettings settings,
+      TransportCounters counters,
       Consumer<TcpQueuePair> onEnd) {
     this.number = number;
     this.channel = channel;
     this.remoteName = channel.remoteName();
     this.remotePrivateData = remotePrivateData;
     this.settings = settings;
+    this.counters = counters;
     this.domain = (TcpProtectionDomain) config.domain();
     this.sendCompletions = (TcpCompletionQueue) config.sendQueue();
     this.receiveCompletions = (TcpCompletionQueue) config.receiveQueue();
@@ -90,6 +95,7 @@ final class TcpQueuePair implements QueuePair {
     this.outbound = new TcpOutbound(lock, channel, 2 * peerMaxSends + SPARE_RESPONSES);
     this.requester = new TcpRequester(this, outbound, config);
     domain.add(this);
+    counters.add(Counter.QUEUE_PAIRS, 1);
     long tickNs = Math.max(1, settings.operationTimeoutNs() / TICKS);
     this.ticks =
         channel
@@ -235,9 +241,11 @@ final class TcpQueuePair implements QueuePair {
 
   @Override
   public void ring() {
-    if (!requester.hasStaged()) {
+    if (requester.stagedCount() == 0) {
       return;
     }
+    counters.add(Counter.SENDS, requester.stagedCount());
+    counters.add(Counter.BYTES, requester.takeStagedBytes());
     boolean failed;
     boolean valid;
     synchronized (lock) {
@@ -277,6 +285,7 @@ final class TcpQueuePair implements QueuePair {
       Invariant.check(
           receivesHeld < receives.length,
           () -> "more than " + receives.length + " receives posted");
+      counters.add(Counter.RECEIVES, 1);
       receivesHeld++;
       if (state == State.CONNECTED) {
         receives[(receiveHead + receiveCount) % receives.length] = workRequestId;
@@ -534,6 +543,9 @@ final class TcpQueuePair implements QueuePair {
     try {
       synchronized (lock) {
         first = state == State.CONNECTED;
+        if (target == State.CLOSED && state != State.CLOSED) {
+          counters.add(Counter.QUEUE_PAIRS, -1);
+        }
         if (target == State.CLOSED || first) {
           state = target;
         }

@@ -36,6 +36,9 @@ final class TcpRequester {
   private final boolean[] faulty;
   private final AtomicLong released = new AtomicLong();
 
+  /** Local bytes staged since {@link #takeStagedBytes}. */
+  private long stagedBytes;
+
   private long staged;
   private long posted;
   private long done;
@@ -119,6 +122,7 @@ final class TcpRequester {
             address,
             operand1,
             operand2);
+    stagedBytes += fits ? total : 0;
     staged++;
   }
 
@@ -135,9 +139,16 @@ final class TcpRequester {
     return opcode != Opcode.WRITE && opcode != Opcode.WRITE_WITH_IMMEDIATE;
   }
 
-  /** Whether anything is staged. The posting thread. */
-  boolean hasStaged() {
-    return staged > posted;
+  /** Operations staged and not posted. The posting thread. */
+  int stagedCount() {
+    return (int) (staged - posted);
+  }
+
+  /** Local bytes of what was staged since the last call. The posting thread. */
+  long takeStagedBytes() {
+    long taken = stagedBytes;
+    stagedBytes = 0;
+    return taken;
   }
 
   /** Hands what is staged to the outbound queue. */

@@ -21,6 +21,8 @@ import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -52,6 +54,7 @@ public final class TcpTransport implements Transport {
 
   private final TcpSettings settings;
   private final EventLoopGroup loops;
+  private final TransportCounters counters = new TransportCounters();
   private final Set<TcpQueuePair> pairs = ConcurrentHashMap.newKeySet();
   private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
   private final AtomicInteger pairNumbers = new AtomicInteger();
@@ -73,13 +76,18 @@ public final class TcpTransport implements Transport {
   }
 
   @Override
+  public TransportCounters counters() {
+    return counters;
+  }
+
+  @Override
   public ProtectionDomain allocateProtectionDomain() {
-    return new TcpProtectionDomain(() -> keys.addAndGet(KEY_STEP));
+    return new TcpProtectionDomain(() -> keys.addAndGet(KEY_STEP), counters);
   }
 
   @Override
   public CompletionQueue createCompletionQueue(int capacity) {
-    return new TcpCompletionQueue(capacity);
+    return new TcpCompletionQueue(capacity, counters);
   }
 
   @Override
@@ -274,8 +282,10 @@ public final class TcpTransport implements Transport {
             peerMaxSends,
             remotePrivateData,
             settings,
+            counters,
             pairs::remove);
     pairs.add(pair);
+    counters.add(Counter.CONNECTS, 1);
     if (closed) {
       pair.close();
     }

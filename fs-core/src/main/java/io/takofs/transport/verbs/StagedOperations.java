@@ -19,6 +19,7 @@ final class StagedOperations {
   private final ScatterGather none = new ScatterGather();
   private int end;
   private int count;
+  private long localBytes;
 
   StagedOperations(VerbsProtectionDomain domain, int maxSends) throws TakoException {
     this.domain = domain;
@@ -36,9 +37,15 @@ final class StagedOperations {
     return memory.address();
   }
 
+  /** Local bytes of what is staged, as {@code TransportCounters} counts them. */
+  long localBytes() {
+    return localBytes;
+  }
+
   void clear() {
     end = 0;
     count = 0;
+    localBytes = 0;
   }
 
   /**
@@ -72,6 +79,7 @@ final class StagedOperations {
     records.putInt(at + Layout.VERBS_WORK_LENGTH_OFFSET, (int) Math.max(length, 0));
     end = at + Layout.VERBS_WORK_SIZE + pieces * Layout.VERBS_PIECE_SIZE;
     count++;
+    localBytes += Math.max(length, 0);
   }
 
   /** Adds the binding of {@code length} bytes at {@code address} of a region to a window. */

@@ -50,6 +50,9 @@ final class VerbsCompletionQueue implements CompletionQueue {
   // The polling thread's: completions ever taken from the ring.
   private int head;
 
+  // As well: successes not counted yet.
+  private int succeeded;
+
   VerbsCompletionQueue(VerbsTransport transport, int capacity) throws IOException {
     this.transport = transport;
     this.capacity = capacity;
@@ -157,6 +160,10 @@ final class VerbsCompletionQueue implements CompletionQueue {
       delivered += deliver(handler, at);
     }
     fields.putInt(Layout.VERBS_COMPLETION_QUEUE_HEAD_OFFSET, head);
+    if (succeeded > 0) {
+      transport.counters().addCompletions(CompletionStatus.SUCCESS, succeeded);
+      succeeded = 0;
+    }
     return delivered;
   }
 
@@ -193,7 +200,10 @@ final class VerbsCompletionQueue implements CompletionQueue {
       return 0;
     }
     CompletionStatus status = STATUSES[ring.get(at + Layout.VERBS_COMPLETION_STATUS_OFFSET)];
-    if (status != CompletionStatus.SUCCESS) {
+    if (status == CompletionStatus.SUCCESS) {
+      succeeded++;
+    } else {
+      transport.counters().addCompletions(status, 1);
       pair.onFailedCompletion(
           status,
           ring.getShort(at + Layout.VERBS_COMPLETION_DEVICE_STATUS_OFFSET),

@@ -152,7 +152,8 @@ final class VerbsControl implements AutoCloseable {
     return null;
   }
 
-  private static List<InetAddress> localAddresses() throws IOException {
+  /** IPv4 addresses of this host that connections could come to. */
+  static List<InetAddress> localAddresses() throws IOException {
     List<InetAddress> addresses = new ArrayList<>();
     for (NetworkInterface device : Collections.list(NetworkInterface.getNetworkInterfaces())) {
       if (device.isUp() && !device.isLoopback()) {
@@ -194,6 +195,17 @@ final class VerbsControl implements AutoCloseable {
   /** The {@code ibv_context}. */
   long context() {
     return ((NatObject) context).getObjId();
+  }
+
+  /**
+   * Tries whether huge pages can be registered, with one.
+   *
+   * @param length bytes of a huge page, of which one must be free
+   */
+  void tryHugePage(long length) throws TakoException {
+    NativeError.check(
+        NativeControl.registerHugePage(context(), length),
+        "registering a huge page with " + facts.device());
   }
 
   VerbsDomain allocateDomain() throws IOException {

@@ -8,6 +8,7 @@ import io.takofs.proto.Status;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -64,6 +65,7 @@ final class VerbsProtectionDomain implements ProtectionDomain {
     VerbsMemoryRegion region =
         new VerbsMemoryRegion(this, memory, owned, offset, length, access, registration);
     regions.add(region);
+    transport.counters().add(Counter.REGIONS, 1);
     return region;
   }
 
@@ -83,6 +85,7 @@ final class VerbsProtectionDomain implements ProtectionDomain {
     boolean exact = transport.control().facts().windowBounds();
     VerbsMemoryWindow window = new VerbsMemoryWindow(this, exact);
     windows.add(window);
+    transport.counters().add(Counter.WINDOWS, 1);
     return window;
   }
 
@@ -96,10 +99,12 @@ final class VerbsProtectionDomain implements ProtectionDomain {
 
   void forget(VerbsMemoryWindow window) {
     windows.remove(window);
+    transport.counters().add(Counter.WINDOWS, -1);
   }
 
   void forget(VerbsMemoryRegion region) {
     regions.remove(region);
+    transport.counters().add(Counter.REGIONS, -1);
   }
 
   @Override

@@ -13,6 +13,7 @@ import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -158,6 +159,7 @@ final class VerbsQueuePair implements QueuePair {
   /** The device may send from now on: posts what was rung for before. */
   synchronized void establish() {
     established = true;
+    transport.counters().add(Counter.CONNECTS, 1);
     if (rung && !closed) {
       ring();
     }
@@ -305,6 +307,8 @@ final class VerbsQueuePair implements QueuePair {
     }
     int result = 0;
     if (!closed) {
+      transport.counters().add(Counter.SENDS, work.count());
+      transport.counters().add(Counter.BYTES, work.localBytes());
       result = VerbsCore.post(block.address(), work.address(), work.count());
     }
     work.clear();
@@ -322,6 +326,7 @@ final class VerbsQueuePair implements QueuePair {
     }
     int free = config.maxReceives() - receivesPosted();
     Invariant.check(free > 0, "more receives posted than the queue pair has room for");
+    transport.counters().add(Counter.RECEIVES, 1);
     int result = VerbsCore.postReceive(block.address(), workRequestId);
     if (result < 0) {
       fail("the device took no more receives (errno " + -result + ")");

@@ -10,6 +10,8 @@ import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -43,6 +45,7 @@ public final class VerbsTransport implements Transport {
   private static final int INLINE_MAX = 220;
 
   private final VerbsControl control;
+  private final TransportCounters counters;
   private final ExecutorService endings;
   private final AtomicInteger lastPair = new AtomicInteger();
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -53,6 +56,7 @@ public final class VerbsTransport implements Transport {
 
   private VerbsTransport(VerbsControl control) {
     this.control = control;
+    this.counters = new TransportCounters(new DeviceCounters(control.facts())::receiverNotReady);
     this.endings =
         Executors.newSingleThreadExecutor(
             task -> {
@@ -104,6 +108,11 @@ public final class VerbsTransport implements Transport {
   @Override
   public boolean hasMemoryWindows() {
     return control.facts().windows2B();
+  }
+
+  @Override
+  public TransportCounters counters() {
+    return counters;
   }
 
   @Override
@@ -159,6 +168,7 @@ public final class VerbsTransport implements Transport {
         new VerbsQueuePair(
             this, config, connection, lastPair.incrementAndGet(), remoteName, acceptor);
     pairs.put(connection, pair);
+    counters.add(Counter.QUEUE_PAIRS, 1);
     return pair;
   }
 
@@ -188,6 +198,7 @@ public final class VerbsTransport implements Transport {
 
   void forget(VerbsQueuePair pair, VerbsConnection connection) {
     pairs.remove(connection, pair);
+    counters.add(Counter.QUEUE_PAIRS, -1);
   }
 
   void forget(VerbsCompletionQueue queue) {

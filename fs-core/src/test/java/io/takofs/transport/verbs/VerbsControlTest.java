@@ -3,6 +3,7 @@ package io.takofs.transport.verbs;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
@@ -56,6 +57,24 @@ class VerbsControlTest {
     assertThat(facts.maxReads()).isPositive();
     assertThat(control.context()).isNotZero();
     assertThat(VerbsControl.devices()).contains(facts);
+  }
+
+  @Test
+  void shouldReadWhatTheDriverCounts() {
+    DeviceFacts facts = control.facts();
+    assumeTrue(facts.device().startsWith("rxe"), "each driver has names of its own");
+    assertThat(new DeviceCounters(facts).receiverNotReady())
+        .containsOnlyKeys("rcvd_rnr_err", "retry_rnr_exceeded_err", "send_rnr_err");
+  }
+
+  @Test
+  void shouldTellWhichAddressesLeadToAPort() throws IOException {
+    assertThat(VerbsDiagnosis.ports())
+        .anySatisfy(
+            port -> {
+              assertThat(port.facts()).isEqualTo(control.facts());
+              assertThat(port.addresses()).contains(control.address());
+            });
   }
 
   @Test

@@ -1,0 +1,119 @@
+package io.takofs.cli;
+
+import com.google.gson.JsonObject;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.shm.ShmTransport;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * What this process can do without an RDMA device.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class HostChecks {
+  private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+  /** Room for the queues of a few connections and their buffers. */
+  private static final long SHARED_MEMORY_MIN = 64 << 20;
+
+  private final Diagnosis diagnosis;
+
+  HostChecks(Diagnosis diagnosis) {
+    this.diagnosis = diagnosis;
+  }
+
+  void run() throws IOException {
+    checkLibrary();
+    checkSharedMemory();
+    checkHugePages();
+    checkTcp();
+  }
+
+  private void checkLibrary() {
+    JsonObject section = diagnosis.section("native_library");
+    Optional<String> cause = ShmTransport.unavailabilityCause();
+    section.addProperty("loaded", cause.isEmpty());
+    section.addProperty("platform", System.getProperty("os.arch"));
+    cause.ifPresent(
+        why ->
+            diagnosis.problem(
+                "the native library is not loaded: " + why,
+                "use a build for this platform and a temporary directory from which libraries can"
+                    + " be loaded; until then everything goes over tcp"));
+  }
+
+  /** Makes a transport, because a directory that looks right may still refuse. */
+  private void checkSharedMemory() throws IOException {
+    JsonObject section = diagnosis.section("shm");
+    boolean usable = false;
+    if (ShmTransport.unavailabilityCause().isEmpty()) {
+      try (ShmTransport transport = ShmTransport.create()) {
+        transport.allocateProtectionDomain();
+        usable = true;
+      } catch (IOException | RuntimeException e) {
+        diagnosis.problem(
+            "memory cannot be shared: " + e.getMessage(),
+            "give this user a tmpfs at /dev/shm that it may write to");
+      }
+    }
+    section.addProperty("usable", usable);
+    boolean there = Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY);
+    section.addProperty("dev_shm_writable", there);
+    if (!there) {
+      diagnosis.problem(
+          "/dev/shm is not there or this user may not write to it",
+          "mount it: mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
+      return;
+    }
+    long free = Files.getFileStore(SHARED_MEMORY).getUsableSpace();
+    section.addProperty("dev_shm_free_bytes", free);
+    if (free < SHARED_MEMORY_MIN) {
+      diagnosis.problem(
+          "/dev/shm has " + Sizes.human(free) + " free",
+          "remove what nobody uses there, or make it larger: mount -o remount,size=SIZE /dev/shm"
+              + " (in a container: --shm-size)");
+    }
+  }
+
+  private void checkHugePages() throws IOException {
+    JsonObject section = diagnosis.section("huge_pages");
+    section.addProperty("reserved", LinuxLimits.hugePagesReserved());
+    section.addProperty("free", LinuxLimits.hugePagesFree());
+    section.addProperty("size_bytes", LinuxLimits.hugePageBytes());
+  }
+
+  private void checkTcp() {
+    JsonObject section = diagnosis.section("tcp");
+    boolean usable = false;
+    try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT)) {
+      transport.listen("127.0.0.1:0", new Nobody()).close();
+      usable = true;
+    } catch (IOException e) {
+      diagnosis.problem("tcp does not work on this host: " + e.getMessage(), "ip link set lo up");
+    }
+    section.addProperty("usable", usable);
+  }
+
+  /** Lets nobody in. */
+  private static final class Nobody implements ConnectionAcceptor {
+    @Override
+    public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
+      throw new IOException("nothing is served here");
+    }
+
+    @Override
+    public void onConnected(QueuePair queuePair, Accept accept) {}
+
+    @Override
+    public void onAborted(Accept accept) {}
+
+    @Override
+    public void onDisconnected(QueuePair queuePair) {}
+  }
+}

@@ -1,0 +1,179 @@
+package io.takofs.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.takofs.transport.shm.ShmTransport;
+import io.takofs.transport.verbs.DeviceFacts;
+import io.takofs.transport.verbs.VerbsDiagnosis;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * What this process can do over RDMA devices.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class VerbsChecks {
+  /** A directory a device, whether or not there is a library to use it with. */
+  private static final File DEVICES = new File("/sys/class/infiniband");
+
+  private final Diagnosis diagnosis;
+  private final JsonObject section;
+
+  VerbsChecks(Diagnosis diagnosis) {
+    this.diagnosis = diagnosis;
+    this.section = diagnosis.section("verbs");
+  }
+
+  void run() throws IOException {
+    Optional<String> cause = VerbsDiagnosis.libraryCause();
+    section.addProperty("libraries_loaded", cause.isEmpty());
+    boolean devices = listDevices();
+    checkLockedMemory(devices);
+    if (ShmTransport.unavailabilityCause().isPresent()) {
+      return; // Verbs need the native library first, and that it is missing is said already.
+    }
+    if (cause.isPresent()) {
+      diagnosis.problem(
+          "the libraries for verbs are not loaded: " + cause.get(),
+          "install rdma-core: the packages libibverbs1, librdmacm1 and ibverbs-providers");
+    } else {
+      checkPorts(devices);
+    }
+  }
+
+  /** Names the devices that the kernel has; false if there is none. */
+  private boolean listDevices() {
+    String[] names = DEVICES.list();
+    JsonArray devices = new JsonArray();
+    for (String name : names == null ? new String[0] : names) {
+      devices.add(name);
+    }
+    section.add("devices", devices);
+    if (devices.isEmpty()) {
+      diagnosis.problem(
+          "this host has no RDMA device",
+          "install the driver of its adapter, or make a soft-RoCE device of a network interface:"
+              + " rdma link add rxe0 type rxe netdev INTERFACE; without one, tcp is used between"
+              + " hosts");
+    }
+    return !devices.isEmpty();
+  }
+
+  private void checkLockedMemory(boolean devices) throws IOException {
+    OptionalLong limit = LinuxLimits.lockedMemory();
+    boolean exempt = LinuxLimits.mayLockAnyMemory();
+    if (limit.isPresent()) {
+      section.addProperty("memlock_limit_bytes", limit.getAsLong());
+    } else {
+      section.addProperty("memlock_limit_bytes", "unlimited");
+    }
+    section.addProperty("memlock_exempt", exempt);
+    if (devices && limit.isPresent() && !exempt) {
+      diagnosis.problem(
+          "this process may lock no more than "
+              + Sizes.human(limit.getAsLong())
+              + ", and registered memory is locked: a server registers all of its pool",
+          "ulimit -l unlimited, for good in /etc/security/limits.conf (memlock); for a service"
+              + " LimitMEMLOCK=infinity");
+    }
+  }
+
+  private void checkPorts(boolean devices) throws IOException {
+    List<VerbsDiagnosis.Port> ports;
+    try {
+      ports = VerbsDiagnosis.ports();
+    } catch (IOException e) {
+      diagnosis.problem(
+          "the RDMA devices cannot be asked: " + e.getMessage(),
+          "let this user read and write /dev/infiniband/uverbs* and /dev/infiniband/rdma_cm");
+      return;
+    }
+    if (ports.isEmpty() && devices) {
+      diagnosis.problem(
+          "the kernel has RDMA devices, but libibverbs finds none of them",
+          "load their interface (modprobe ib_uverbs) and install their part of libibverbs"
+              + " (ibverbs-providers)");
+    }
+    JsonArray described = new JsonArray();
+    section.add("ports", described);
+    for (VerbsDiagnosis.Port port : ports) {
+      described.add(describe(port));
+    }
+  }
+
+  private JsonObject describe(VerbsDiagnosis.Port port) throws IOException {
+    DeviceFacts facts = port.facts();
+    JsonObject object = new JsonObject();
+    object.addProperty("device", facts.device());
+    object.addProperty("port", facts.port());
+    object.addProperty("state", facts.portState());
+    object.addProperty("link_layer", facts.linkLayer());
+    object.addProperty("active_mtu", facts.activeMtu());
+    object.addProperty("gid_index", facts.gidIndex());
+    object.addProperty("gid_type", facts.gidIndex() < 0 ? "none" : facts.gidType());
+    JsonArray addresses = new JsonArray();
+    port.addresses().forEach(address -> addresses.add(address.getHostAddress()));
+    object.add("addresses", addresses);
+    object.addProperty("max_queue_pairs", facts.maxQueuePairs());
+    object.addProperty("max_queue_pair_work", facts.maxQueuePairWork());
+    object.addProperty("max_completions", facts.maxCompletions());
+    object.addProperty("max_regions", facts.maxRegions());
+    object.addProperty("max_region_bytes", facts.maxRegionBytes());
+    object.addProperty("max_scatter_gather", facts.maxScatterGather());
+    object.addProperty("max_inline", facts.maxInline());
+    object.addProperty("max_reads_outstanding", facts.maxReads());
+    object.addProperty("atomics", facts.atomics());
+    object.addProperty("memory_windows_2b", facts.windows2B());
+    object.addProperty("memory_window_bounds", facts.windowBounds());
+    object.addProperty(
+        "data_in_order",
+        facts.dataInOrder().map(known -> known ? "yes" : "no").orElse("not known"));
+    checkConnectable(port);
+    if (!port.addresses().isEmpty()) {
+      object.addProperty("registers_huge_pages", tryHugePages(port.addresses().get(0)));
+    }
+    return object;
+  }
+
+  private void checkConnectable(VerbsDiagnosis.Port port) {
+    DeviceFacts facts = port.facts();
+    String name = "port " + facts.port() + " of " + facts.device();
+    if (!facts.isActive()) {
+      boolean waits = facts.linkLayer().equals("InfiniBand") && facts.portState().equals("INIT");
+      diagnosis.problem(
+          name + " is " + facts.portState(),
+          waits
+              ? "start a subnet manager (opensm), or look at the one of this fabric"
+              : "check the cable and the switch, and bring the network interface up: ip link set"
+                  + " INTERFACE up (rdma link shows which)");
+    } else if (port.addresses().isEmpty()) {
+      diagnosis.problem(
+          name + " is active but none of this host's IPv4 addresses leads to it",
+          "give its network interface one: ip addr add ADDRESS/BITS dev INTERFACE (rdma link shows"
+              + " which)");
+    }
+  }
+
+  private String tryHugePages(InetAddress address) throws IOException {
+    if (LinuxLimits.hugePagesReserved() == 0) {
+      return "not tried: none are reserved (sysctl vm.nr_hugepages)";
+    }
+    if (LinuxLimits.hugePagesFree() == 0) {
+      return "not tried: none of the reserved ones is free";
+    }
+    try {
+      VerbsDiagnosis.tryHugePage(address, LinuxLimits.hugePageBytes());
+      return "yes";
+    } catch (IOException e) {
+      diagnosis.problem(
+          "huge pages cannot be registered: " + e.getMessage(),
+          "allow more locked memory (ulimit -l), or keep the pool on tmpfs");
+      return "no";
+    }
+  }
+}
