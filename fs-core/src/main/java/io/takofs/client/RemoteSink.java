@@ -32,6 +32,14 @@ final class RemoteSink implements ExtentSink {
   private int buffers;
   private boolean lost;
 
+  /** Something was written that processors of the server may not see yet. */
+  private boolean unseen;
+
+  /** What is read to have them see it; made when it is first wanted. */
+  private MemoryRegion word;
+
+  private Transfer visible;
+
   /**
    * A sink.
    *
@@ -120,6 +128,7 @@ final class RemoteSink implements ExtentSink {
 
     void post() throws TakoException {
       RemoteZone zone = access.remote();
+      unseen |= zone.keysOfExtents();
       Extent keys = access.writable(zone, extent);
       if (keys == null) {
         transfer = null; // the connection has ended meanwhile
@@ -204,8 +213,47 @@ final class RemoteSink implements ExtentSink {
     if (current != null && current.fill > REST_MAX) {
       post();
     }
+    if (unseen) {
+      readBehind();
+    }
     while (!posted.isEmpty()) {
       awaitOldest();
+    }
+    if (unseen) {
+      awaitVisible();
+    }
+  }
+
+  /**
+   * A device may say that a write is done before processors of its host see the bytes. What a read
+   * brings back that comes after it, they see.
+   */
+  private void readBehind() throws TakoException {
+    if (word == null) {
+      word = staging.take(Long.BYTES);
+    }
+    RemoteZone.Piece first = new RemoteZone.Piece(word, 0, Long.BYTES, 0, 0, 0);
+    visible = access.remote().read(access.deadline(), first);
+  }
+
+  private void awaitVisible() throws TakoException {
+    long deadline = access.deadline();
+    while (!visible.await(deadline)) {
+      access.pause(deadline, visible.failure());
+      readBehind();
+    }
+    unseen = false;
+  }
+
+  private void releaseWord() {
+    if (word != null) {
+      MemoryRegion unused = word;
+      word = null;
+      if (visible == null) {
+        staging.release(unused);
+      } else {
+        visible.whenOver(() -> staging.release(unused));
+      }
     }
   }
 
@@ -235,6 +283,7 @@ final class RemoteSink implements ExtentSink {
     }
     idle.forEach(chunk -> staging.release(chunk.region));
     idle.clear();
+    releaseWord();
     for (Chunk chunk : posted) {
       if (chunk.transfer == null) {
         staging.release(chunk.region);
