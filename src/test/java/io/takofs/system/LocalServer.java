@@ -38,9 +38,13 @@ final class LocalServer implements AutoCloseable {
     return server.uri();
   }
 
-  /** A client over one transport. */
-  TakoClient connect(String transport) throws IOException {
-    return TakoClient.connect(uri(), new TakoConfig().set("fs.tako.transport", transport), USER);
+  /** A client over one transport, with these settings besides. */
+  TakoClient connect(String transport, String... keysAndValues) throws IOException {
+    TakoConfig settings = new TakoConfig().set("fs.tako.transport", transport);
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      settings.set(keysAndValues[i], keysAndValues[i + 1]);
+    }
+    return TakoClient.connect(uri(), settings, USER);
   }
 
   /** Stops it and starts it again at the same place. */

@@ -92,11 +92,17 @@ final class LeaseKeeper implements AutoCloseable {
     writers++;
     if (thread == null && !closed) {
       thread = threads.newThread(this::run);
+      thread.setName("tako-lease-renewal");
       thread.start();
     } else if (sleeping) {
       notifyAll();
     }
     return new Lease(opened, path);
+  }
+
+  /** Whether a file is open for writing, or its lease still to be released. */
+  synchronized boolean hasWriters() {
+    return writers > 0;
   }
 
   private synchronized void end(Lease lease, boolean abandon) {

@@ -223,6 +223,19 @@ final class Links {
     link.close();
   }
 
+  /** Gives up the session and returns its link, if there is one that works. */
+  Link leave() {
+    connecting.lock();
+    try {
+      Link link = current;
+      identity.set(null);
+      current = null;
+      return link != null && link.connection().isOpen() ? link : null;
+    } finally {
+      connecting.unlock();
+    }
+  }
+
   /**
    * No more connecting; returns the link if there is one that works. Waits for an attempt to
    * connect that is under way, or for the pause after it, and for no further one.

@@ -11,6 +11,8 @@ import io.takofs.proto.Status;
 import io.takofs.transport.TransportCounters;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * The calls of one client. Each has a number and a deadline; when the connection breaks, the call
@@ -27,6 +29,13 @@ final class Session implements AutoCloseable {
   private final Links links;
   private final long timeoutNs;
   private final Backoff.Limits backoff;
+
+  /** Calls share it; who has it alone knows that there is none. */
+  private final ReadWriteLock calling = new ReentrantReadWriteLock();
+
+  private Runnable connected = () -> {};
+  private volatile long lastUseNs;
+  private volatile Link lastLink;
 
   Session(Connector connector, TakoConfig config, String user, String clientName, Clock clock) {
     this.clock = clock;
@@ -62,7 +71,47 @@ final class Session implements AutoCloseable {
 
   /** The present connection, made when there is none; within the time of one call. */
   Link link(String operation, String path) throws TakoException {
-    return links.get(deadline(), what(operation, path));
+    return use(links.get(deadline(), what(operation, path)));
+  }
+
+  private Link use(Link link) {
+    lastUseNs = clock.nanoTime();
+    if (link != lastLink) {
+      lastLink = link;
+      connected.run();
+    }
+    return link;
+  }
+
+  /**
+   * Ends the session if nothing has used it for so long. Files that are read go on under the next
+   * one; none may be open for writing.
+   *
+   * @return nanoseconds until it is worth asking again, 0 when there is no connection any more
+   */
+  long closeWhenIdleFor(long idleNs) {
+    if (!calling.writeLock().tryLock()) {
+      return idleNs;
+    }
+    try {
+      long leftNs = idleNs - (clock.nanoTime() - lastUseNs);
+      if (leftNs > 0) {
+        return leftNs;
+      }
+      lastLink = null;
+      Link link = links.leave();
+      if (link != null) {
+        end(link);
+      }
+      return 0;
+    } finally {
+      calling.writeLock().unlock();
+    }
+  }
+
+  /** Runs {@code listener} when a new connection is used first; before the first call. */
+  void onConnected(Runnable listener) {
+    connected = listener;
   }
 
   /** When a call that begins now must be over, of the clock. */
@@ -91,9 +140,10 @@ final class Session implements AutoCloseable {
     long deadline = deadline();
     Attempt attempt = new Attempt(what, request, owner);
     Backoff pause = new Backoff(backoff, clock);
+    calling.readLock().lock();
     try {
       while (true) {
-        Link link = links.get(deadline, what);
+        Link link = use(links.get(deadline, what));
         Reply reply = attempt.send(link, deadline);
         if (reply.getStatus() == Status.OK) {
           return new Answer(reply, link.identity());
@@ -110,6 +160,8 @@ final class Session implements AutoCloseable {
       }
     } finally {
       attempt.end();
+      lastUseNs = clock.nanoTime();
+      calling.readLock().unlock();
     }
   }
 
@@ -145,9 +197,13 @@ final class Session implements AutoCloseable {
   @Override
   public void close() {
     Link link = links.shut();
-    if (link == null) {
-      return;
+    if (link != null) {
+      end(link);
+      links.close();
     }
+  }
+
+  private void end(Link link) {
     try {
       Request request =
           Request.newBuilder().setCloseSession(CloseSession.getDefaultInstance()).build();
@@ -162,7 +218,6 @@ final class Session implements AutoCloseable {
       link.failed(e);
     } finally {
       link.close();
-      links.close();
     }
   }
 

@@ -44,15 +44,16 @@ public final class TakoClient implements Closeable {
   private final TakoConfig config;
   private final Session session;
   private final LeaseKeeper leases;
+  private final IdleCloser idle;
 
   TakoClient(URI uri, TakoConfig config, String user, Connector connector) {
-    this(uri, config, user, connector, Clock.SYSTEM, TakoClient::leaseThread);
+    this(uri, config, user, connector, Clock.SYSTEM, TakoClient::daemon);
   }
 
   /**
    * A client in a time of its own.
    *
-   * @param leaseThreads makes the thread that renews leases
+   * @param threads makes those that renew leases and end what is not used
    */
   TakoClient(
       URI uri,
@@ -60,16 +61,19 @@ public final class TakoClient implements Closeable {
       String user,
       Connector connector,
       Clock clock,
-      ThreadFactory leaseThreads) {
+      ThreadFactory threads) {
     this.uri = uri;
     this.user = user;
     this.config = config;
     this.session = new Session(connector, config, user, ClientName.get(), clock);
-    this.leases = new LeaseKeeper(session, leaseThreads);
+    this.leases = new LeaseKeeper(session, threads);
+    long idleNs = config.get(ConfigKeys.CLIENT_IDLE_TIMEOUT).toNanos();
+    this.idle = new IdleCloser(session, leases, idleNs, threads);
+    session.onConnected(idle::connected);
   }
 
-  private static Thread leaseThread(Runnable renewal) {
-    Thread thread = new Thread(renewal, "tako-lease-renewal");
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work);
     thread.setDaemon(true);
     return thread;
   }
@@ -367,6 +371,7 @@ public final class TakoClient implements Closeable {
   /** Ends the session. Files still open for writing are closed at what was flushed. */
   @Override
   public void close() {
+    idle.close();
     leases.close();
     session.close();
   }

@@ -62,6 +62,17 @@ public final class ConfigKeys {
               "5s",
               "How long one attempt to connect may take before the next one is made."));
 
+  /** Life of connections that nobody uses. */
+  public static final ConfigKey<Duration> CLIENT_IDLE_TIMEOUT =
+      register(
+          ConfigKey.duration(
+              "fs.tako.client.idle.timeout",
+              "1s",
+              "24h",
+              "10m",
+              "How long a client that has no file open for writing keeps connections that it does not"
+                  + " use; the next call makes them anew."));
+
   /** First pause between attempts to reconnect. */
   public static final ConfigKey<Duration> CLIENT_BACKOFF_MIN =
       register(

@@ -1,0 +1,75 @@
+package io.takofs.client;
+
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Ends the connections of a client that has not used them for a while: a server has only so many,
+ * and a device only so many queue pairs. The next call makes them anew. One daemon thread, which
+ * sleeps.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class IdleCloser implements AutoCloseable {
+  private final Session session;
+  private final LeaseKeeper leases;
+  private final long idleNs;
+  private final ThreadFactory threads;
+  private Thread thread;
+  private boolean asleep;
+  private boolean closed;
+
+  /**
+   * Of a session that has to stay while {@code leases} has writers.
+   *
+   * @param idleNs after which connections end
+   */
+  IdleCloser(Session session, LeaseKeeper leases, long idleNs, ThreadFactory threads) {
+    this.session = session;
+    this.leases = leases;
+    this.idleNs = idleNs;
+    this.threads = threads;
+  }
+
+  /** There is a connection. */
+  synchronized void connected() {
+    if (thread == null && !closed) {
+      thread = threads.newThread(this::run);
+      thread.setName("tako-idle");
+      thread.start();
+    } else if (asleep) {
+      asleep = false;
+      notifyAll();
+    }
+  }
+
+  private void run() {
+    try {
+      long leftNs = idleNs;
+      while (pause(leftNs)) {
+        leftNs = leases.hasWriters() ? idleNs : session.closeWhenIdleFor(idleNs);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Sleeps so long, or without a connection until there is one; false when this is closed. */
+  private synchronized boolean pause(long leftNs) throws InterruptedException {
+    if (leftNs > 0) {
+      wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNs)));
+    } else {
+      asleep = true;
+      while (asleep && !closed) {
+        wait();
+      }
+    }
+    return !closed;
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    notifyAll();
+  }
+}
