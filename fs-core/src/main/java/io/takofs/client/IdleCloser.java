@@ -56,13 +56,10 @@ final class IdleCloser implements AutoCloseable {
 
   /** Sleeps so long, or without a connection until there is one; false when this is closed. */
   private synchronized boolean pause(long leftNs) throws InterruptedException {
-    if (leftNs > 0) {
-      wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNs)));
-    } else {
-      asleep = true;
-      while (asleep && !closed) {
-        wait();
-      }
+    long end = System.nanoTime() + leftNs;
+    asleep = leftNs <= 0;
+    while (!closed && (asleep || System.nanoTime() - end < 0)) {
+      wait(asleep ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
     }
     return !closed;
   }

@@ -31,7 +31,7 @@ public interface RpcHandler {
   ProtectionDomain admitDataConnection(Transport transport, long clientId) throws IOException;
 
   /** Nothing became of a connection to the data zone that was admitted with {@code domain}. */
-  void onDataAborted(ProtectionDomain domain);
+  void onDataAborted(Transport transport, ProtectionDomain domain);
 
   /**
    * A connection to the data zone stands; the handler closes it in the end.
@@ -40,7 +40,8 @@ public interface RpcHandler {
    *     this side may read, if there is one
    * @param domain that it was admitted with
    */
-  void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain domain);
+  void onDataConnected(
+      Transport transport, ConnectionInfo client, QueuePair pair, ProtectionDomain domain);
 
   /** An operation that the handler posted to a connection to the data zone is done. */
   void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status);

@@ -200,7 +200,7 @@ public final class RpcServer implements AutoCloseable {
       }
       ConnectionInfo client = acceptedData.remove(accept);
       dataPairs.put(pair, client.clientId());
-      handler.onDataConnected(client, pair, accept.config().domain());
+      handler.onDataConnected(transport, client, pair, accept.config().domain());
     }
 
     @Override
@@ -209,7 +209,7 @@ public final class RpcServer implements AutoCloseable {
       if (receiver != null) {
         receiver.inbox.retire(receiver.connection);
       } else if (acceptedData.remove(accept) != null) {
-        handler.onDataAborted(accept.config().domain());
+        handler.onDataAborted(transport, accept.config().domain());
       }
     }
 

@@ -38,10 +38,11 @@ class ShmDataConnectionTest {
     }
 
     @Override
-    public void onDataAborted(ProtectionDomain aborted) {}
+    public void onDataAborted(Transport transport, ProtectionDomain aborted) {}
 
     @Override
-    public void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain admitted) {}
+    public void onDataConnected(
+        Transport transport, ConnectionInfo client, QueuePair pair, ProtectionDomain admitted) {}
 
     @Override
     public void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {}

@@ -12,11 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The arenas, registered in one protection domain.
- *
- * <p>Where a transport has memory windows, each connection has an export of its own, for reading
- * only, and is given windows to write ({@link WriteWindows}). Elsewhere all connections share one,
- * for reading and writing, and a client is kept out by ending its connection.
+ * The arenas, registered in one protection domain: for reading where a transport has memory
+ * windows, elsewhere for reading and writing.
  *
  * <p>Thread rule: immutable, any thread.
  */

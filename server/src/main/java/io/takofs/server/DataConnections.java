@@ -37,13 +37,18 @@ final class DataConnections {
   }
 
   /** A connection, what it may address, and when it was made, before the client knew of it. */
-  private record Connected(QueuePair pair, ArenaExport export, long sinceMs) {}
+  private record Connected(QueuePair pair, ArenaExport export, long sinceMs, Runnable onClosed) {}
 
-  /** A connection of a client that has no other. */
-  synchronized void add(long clientId, QueuePair pair, ArenaExport export, long nowMs) {
+  /**
+   * A connection of a client that has no other.
+   *
+   * @param onClosed runs when the pair is closed
+   */
+  synchronized void add(
+      long clientId, QueuePair pair, ArenaExport export, long nowMs, Runnable onClosed) {
     pairs
         .computeIfAbsent(clientId, id -> new ArrayList<>())
-        .add(new Connected(pair, export, nowMs));
+        .add(new Connected(pair, export, nowMs, onClosed));
     if (maybeFormerPeers) {
       metHere.add(clientId); // one that connects has let go of its earlier connection
     }
@@ -104,8 +109,8 @@ final class DataConnections {
   private void close(QueuePair pair) {
     Connected connected = drop(pair);
     pair.close();
-    if (connected != null && !connected.export.isWritable()) {
-      connected.export.close(); // it was this connection's alone
+    if (connected != null) {
+      connected.onClosed.run();
     }
   }
 

@@ -53,11 +53,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   private final WriteWindows windows = new WriteWindows();
   private final List<RpcServer> served = new ArrayList<>();
 
-  /** Those that all connections of a transport share, by its name. */
-  private final Map<String, ArenaExport> shared = new ConcurrentHashMap<>();
-
-  /** Those of single connections that are being made. */
-  private final Map<ProtectionDomain, ArenaExport> admitted = new ConcurrentHashMap<>();
+  private final Map<String, ArenaExports> exports = new ConcurrentHashMap<>(); // by transport
 
   private volatile Runnable tickWanted = () -> {};
   private boolean closed;
@@ -121,9 +117,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
    * @return what the owner passes to the transport's listen
    */
   public ConnectionAcceptor serve(Transport transport) throws IOException {
-    if (!transport.hasMemoryWindows()) {
-      shared.put(transport.name(), new ArenaExport(transport, arenaMemory));
-    }
+    exports.put(transport.name(), new ArenaExports(transport, arenaMemory));
     RpcServer rpc = new RpcServer(transport, this, epoch, maxConnections);
     served.add(rpc);
     lock.lock();
@@ -177,7 +171,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     } finally {
       lock.unlock();
     }
-    shared.values().forEach(ArenaExport::close);
+    exports.values().forEach(ArenaExports::close);
   }
 
   // ---- what the transports' threads call
@@ -259,12 +253,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   public ProtectionDomain admitDataConnection(Transport transport, long clientId)
       throws IOException {
     checkDataConnection(clientId);
-    ArenaExport export = shared.get(transport.name());
-    if (export == null) {
-      export = new ArenaExport(transport, arenaMemory);
-      admitted.put(export.domain(), export);
-    }
-    return export.domain();
+    return exports.get(transport.name()).take().domain();
   }
 
   private void checkDataConnection(long clientId) throws TakoException {
@@ -288,28 +277,21 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   }
 
   @Override
-  public void onDataAborted(ProtectionDomain domain) {
-    ArenaExport export = admitted.remove(domain);
-    if (export != null) {
-      export.close();
-    }
+  public void onDataAborted(Transport transport, ProtectionDomain domain) {
+    ArenaExports mine = exports.get(transport.name());
+    mine.giveBack(mine.of(domain));
   }
 
   @Override
-  public void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {
-    ArenaExport own = admitted.remove(domain);
-    ArenaExport export = own != null ? own : sharedExport(domain);
-    dataConnections.add(client.clientId(), pair, export, clock.currentTimeMillis());
-    if (own != null) {
-      takeWindows(client, pair, own);
+  public void onDataConnected(
+      Transport transport, ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {
+    ArenaExports mine = exports.get(transport.name());
+    ArenaExport export = mine.of(domain);
+    dataConnections.add(
+        client.clientId(), pair, export, clock.currentTimeMillis(), () -> mine.giveBack(export));
+    if (!export.isWritable()) {
+      takeWindows(client, pair, export);
     }
-  }
-
-  private ArenaExport sharedExport(ProtectionDomain domain) {
-    return shared.values().stream()
-        .filter(export -> export.domain() == domain)
-        .findFirst()
-        .orElseThrow();
   }
 
   private void takeWindows(ConnectionInfo client, QueuePair pair, ArenaExport export) {

@@ -150,6 +150,7 @@ final class WindowedConnection {
   List<ExtentWindow> end() {
     waiting.clear();
     posted.clear();
+    word.close(); // the device is done with the pair, and so with this
     List<ExtentWindow> all = byFile.values().stream().flatMap(Collection::stream).toList();
     byFile.clear();
     return all;

@@ -414,6 +414,7 @@ class DataServerTest {
         TestClient other = new TestClient(server, "alice")) {
       long clientId = hoarder.session.getClientId();
       server.server.onDataConnected(
+          server.transport,
           ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 0, 0),
           pairThatIsRevokedWhen(letGo),
           server.server.admitDataConnection(server.transport, clientId));
