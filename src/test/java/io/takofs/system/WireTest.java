@@ -29,11 +29,16 @@ class WireTest {
   /** Longer than it takes to notice, and shorter than a session lives without its client. */
   private static final Duration DISTURBANCE = Duration.ofSeconds(4);
 
+  /** Within which a server gives up what cannot be reached; emulated machines are slow. */
+  private static final Duration NOTICED = Duration.ofSeconds(12);
+
   private static final String KERNEL_FAULTS =
       "dmesg --notime --level=emerg,alert,crit,err,warn"
           + " | grep -E 'rxe|rdma|infiniband|uverbs|refcount|WARNING|BUG|Oops|Call Trace' || :";
+  private static final String LOSE = "tc qdisc add dev eth0 root netem loss ";
+  private static final String LOSE_NO_MORE = "tc qdisc del dev eth0 root";
   private static final String QUEUE_PAIRS =
-      "rdma resource show qp | grep -o 'lqpn.*state RTS' || :";
+      "rdma resource show qp | grep -o 'lqpn.*type RC state RTS' || :";
 
   private static RemoteServer server;
   private static String devicesBefore;
@@ -61,11 +66,11 @@ class WireTest {
             Path.of(DIRECTORY),
             SERVER,
             "fs.tako.server.session.ttl",
-            "12s",
+            "16s",
             "fs.tako.server.lease.soft",
             "5s",
             "fs.tako.server.lease.hard",
-            "14s",
+            "18s",
             "fs.tako.server.quarantine",
             "200ms",
             "fs.tako.server.pool.size",
@@ -130,14 +135,38 @@ class WireTest {
   }
 
   @Test
+  void shouldGoOnAfterTheWireWasCut() throws Exception {
+    checkThatTheWriterGoesOn(
+        () -> {
+          long begin = System.nanoTime();
+          server.run(LOSE + "100%");
+          local(LOSE + "100%");
+          try {
+            pass(DISTURBANCE);
+            if (TRANSPORT.equals("verbs")) {
+              Poll.until("the server has given its connections up", NOTICED, WireTest::isAlone);
+              print("its connections were given up", begin);
+            }
+          } finally {
+            server.run(LOSE_NO_MORE);
+            local(LOSE_NO_MORE);
+          }
+        });
+  }
+
+  @Test
   void shouldKeepItsConnectionsWhenPacketsAreLost() throws Exception {
     try (WriterThread writer = startThread()) {
       String before = server.run(QUEUE_PAIRS);
-      server.run("tc qdisc add dev eth0 root netem loss 5%");
-      writer.readPending();
-      writer.awaitAcknowledgements(30);
-      String statistics = server.run("tc -s qdisc show dev eth0");
-      server.run("tc qdisc del dev eth0 root");
+      server.run(LOSE + "5%");
+      String statistics;
+      try {
+        writer.readPending();
+        writer.awaitAcknowledgements(30);
+        statistics = server.run("tc -s qdisc show dev eth0");
+      } finally {
+        server.run(LOSE_NO_MORE);
+      }
       assertThat(statistics).containsPattern("dropped [1-9]");
       assertThat(server.run(QUEUE_PAIRS)).isEqualTo(before);
       finishAndCheck(writer);
@@ -181,9 +210,7 @@ class WireTest {
       writer.readPending();
       long begin = System.nanoTime();
       writer.awaitAcknowledgements(1);
-      System.out.printf(
-          "%s over %s: went on after %d ms%n",
-          directory, TRANSPORT, Duration.ofNanos(System.nanoTime() - begin).toMillis());
+      print("went on", begin);
       writer.awaitAcknowledgements(10);
       finishAndCheck(writer);
     }
@@ -199,6 +226,21 @@ class WireTest {
     WrittenFiles.awaitClosed(client, directory);
     WrittenFiles.check(client, directory, writer.acknowledged());
     Clients.checkNothingLeaks(client);
+  }
+
+  /** Runs a command on this machine. */
+  private static void local(String command) throws Exception {
+    assertThat(new ProcessBuilder(command.split(" ")).inheritIO().start().waitFor()).isZero();
+  }
+
+  private static boolean isAlone() throws Exception {
+    return server.run(QUEUE_PAIRS).isBlank();
+  }
+
+  private void print(String what, long sinceNs) {
+    System.out.printf(
+        "%s over %s: %s after %d ms%n",
+        directory, TRANSPORT, what, Duration.ofNanos(System.nanoTime() - sinceNs).toMillis());
   }
 
   private static void pass(Duration duration) throws Exception {

@@ -7,6 +7,7 @@ import io.takofs.proto.GetFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcClient;
 import io.takofs.rpc.RpcConnection;
@@ -154,12 +155,16 @@ class VerbsLeakTest {
 
   private void writeThroughWindow(ConnectedPair.Ends ends) throws IOException {
     VerbsMemoryWindow window = ((VerbsProtectionDomain) pairs.server.domain).allocateWindow();
-    int rkey =
-        ends.server().bind(0, window, zone, 0, 4096, Access.REMOTE_READ_WRITE, QueuePair.SIGNALED);
+    ends.server().bind(0, window, zone, 0, 4096, Access.REMOTE_READ_WRITE, QueuePair.SIGNALED);
     ends.server().ring();
     assertThat(pairs.server.next().status()).isEqualTo(CompletionStatus.SUCCESS);
     ends.client()
-        .write(0, new ScatterGather().add(local, 0, 8), zone.address(), rkey, QueuePair.SIGNALED);
+        .write(
+            0,
+            new ScatterGather().add(local, 0, 8),
+            zone.address(),
+            window.rkey(),
+            QueuePair.SIGNALED);
     ends.client().ring();
     assertThat(pairs.client.next().status()).isEqualTo(CompletionStatus.SUCCESS);
   }
@@ -216,8 +221,7 @@ class VerbsLeakTest {
   private final class CallServer implements RpcHandler, AutoCloseable {
     private static final long EPOCH = 1;
 
-    private final ProtectionDomain zone = serving.allocateProtectionDomain();
-    private final RpcServer rpc = new RpcServer(serving, this, zone, EPOCH, OPEN);
+    private final RpcServer rpc = new RpcServer(serving, this, EPOCH, OPEN);
     private final Transport.Listener listener = serving.listen("", rpc.acceptor());
 
     CallServer() throws IOException {}
@@ -235,12 +239,19 @@ class VerbsLeakTest {
     public void onDisconnected(RpcConnection connection) {}
 
     @Override
-    public void checkDataConnection(long clientId) throws IOException {
+    public ProtectionDomain admitDataConnection(Transport transport, long clientId)
+        throws IOException {
       throw new IOException("no data here");
     }
 
     @Override
-    public void onDataConnected(long clientId, QueuePair pair) {}
+    public void onDataAborted(ProtectionDomain domain) {}
+
+    @Override
+    public void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {}
+
+    @Override
+    public void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {}
 
     @Override
     public void onDataDisconnected(long clientId, QueuePair pair) {}
@@ -249,7 +260,6 @@ class VerbsLeakTest {
     public void close() {
       listener.close();
       rpc.close();
-      zone.close();
     }
   }
 }
