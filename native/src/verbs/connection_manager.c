@@ -26,6 +26,21 @@ static struct tako_cm_slot *new_slot(void)
 	return slot;
 }
 
+/*
+ * How long a packet may stay unanswered before it is sent again, as a power of two of 4.096 us:
+ * half a second. Without this the connection manager takes the two seconds that it thinks a packet
+ * may live, and a dead peer is noticed a quarter of a minute later. It must be longer than a busy
+ * peer needs to answer: some devices take up to four times as long as they are told.
+ */
+enum { TAKO_CM_ACK_TIMEOUT = 17 };
+
+static int set_ack_timeout(struct rdma_cm_id *id)
+{
+	uint8_t timeout = TAKO_CM_ACK_TIMEOUT;
+	return result_of(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
+					 sizeof(timeout)));
+}
+
 int tako_cm_create_id(struct rdma_event_channel *channel, enum rdma_port_space space,
 		      struct rdma_cm_id **id)
 {
@@ -37,18 +52,25 @@ int tako_cm_create_id(struct rdma_event_channel *channel, enum rdma_port_space s
 		free(slot);
 		return error;
 	}
-	return 0;
+	int error = set_ack_timeout(*id);
+	if (error < 0) {
+		(void)rdma_destroy_id(*id);
+		free(slot);
+	}
+	return error;
 }
 
 /* A request's identifier comes with its listener's context and gets one of its own. */
 static int take_request(struct rdma_cm_id *id)
 {
 	id->context = new_slot();
-	if (id->context != NULL)
-		return 0;
-	rdma_reject(id, NULL, 0);
-	rdma_destroy_id(id);
-	return -ENOMEM;
+	int error = id->context == NULL ? -ENOMEM : set_ack_timeout(id);
+	if (error < 0) {
+		free(id->context);
+		rdma_reject(id, NULL, 0);
+		rdma_destroy_id(id);
+	}
+	return error;
 }
 
 /*

@@ -6,6 +6,7 @@ import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.config.TakoConfig;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,11 +18,16 @@ final class Clients {
   /** A client over one transport, as the user of this process, with these settings besides. */
   static TakoClient connect(ServerProcess server, String transport, String... keysAndValues)
       throws IOException {
+    return connect(server.uri(), transport, keysAndValues);
+  }
+
+  /** A client of the server at {@code uri}, likewise. */
+  static TakoClient connect(URI uri, String transport, String... keysAndValues) throws IOException {
     TakoConfig config = new TakoConfig().set("fs.tako.transport", transport);
     for (int i = 0; i < keysAndValues.length; i += 2) {
       config.set(keysAndValues[i], keysAndValues[i + 1]);
     }
-    return TakoClient.connect(server.uri(), config, System.getProperty("user.name"));
+    return TakoClient.connect(uri, config, System.getProperty("user.name"));
   }
 
   /** All bytes of a file. */

@@ -13,12 +13,18 @@ public final class Poll {
   /** Returns once {@code condition} holds; fails with {@code what} after {@code limit}. */
   public static void until(String what, Duration limit, Callable<Boolean> condition)
       throws Exception {
+    until(what, limit, INTERVAL_NS, condition);
+  }
+
+  /** Asks every {@code intervalNs}, where asking is dear. */
+  static void until(String what, Duration limit, long intervalNs, Callable<Boolean> condition)
+      throws Exception {
     long start = System.nanoTime();
     while (!condition.call()) {
       if (System.nanoTime() - start > limit.toNanos()) {
         throw new AssertionError("not within " + limit + ": " + what);
       }
-      LockSupport.parkNanos(INTERVAL_NS);
+      LockSupport.parkNanos(intervalNs);
     }
   }
 }

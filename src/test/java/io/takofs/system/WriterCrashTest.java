@@ -1,10 +1,6 @@
 package io.takofs.system;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -37,26 +33,13 @@ class WriterCrashTest {
         String directory = "/writer" + kill;
         Map<String, Long> acknowledged;
         try (WriterProcess writer =
-            new WriterProcess(server, transport, directory, random.nextLong())) {
+            WriterProcess.start(server.uri(), transport, directory, random.nextLong())) {
           writer.awaitAcknowledgements(5 + random.nextInt(40));
           writer.kill();
           acknowledged = writer.acknowledged();
         }
-        Poll.until(
-            "all files of the dead writer are closed",
-            Duration.ofSeconds(30),
-            () ->
-                Clients.list(client, directory).stream().noneMatch(PathStatus::underConstruction));
-        for (PathStatus file : Clients.list(client, directory)) {
-          byte[] content = Clients.read(client, file.path());
-          Pattern.check(file.path(), content);
-          assertThat((long) content.length)
-              .as(file.path())
-              .isEqualTo(file.length())
-              .isGreaterThanOrEqualTo(acknowledged.getOrDefault(file.path(), 0L));
-          acknowledged.remove(file.path());
-        }
-        assertThat(acknowledged).as("acknowledged and not there").isEmpty();
+        WrittenFiles.awaitClosed(client, directory);
+        WrittenFiles.check(client, directory, acknowledged);
       }
       Clients.checkNothingLeaks(client);
     }

@@ -4,16 +4,18 @@ import io.takofs.base.TakoException;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
-import io.takofs.config.TakoConfig;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Random;
+import java.util.function.BooleanSupplier;
 
 /**
- * A writer to be killed: writes files of {@link Pattern} bytes without end and says on standard
- * output, after each call that returned, what must not be lost: {@code flushed PATH LENGTH}, {@code
- * closed PATH LENGTH}, and {@code failed STATUS} when it was told to stop.
+ * A writer to be disturbed: writes files of {@link Pattern} bytes, one after the other, and says,
+ * after each call that returned, what must not be lost: {@code flushed PATH LENGTH}, {@code closed
+ * PATH LENGTH}, and {@code failed STATUS REASON} when it was told to stop.
  */
 public final class WriterMain {
   private static final int FILE_BYTES_MAX = 3_000_000;
@@ -21,19 +23,40 @@ public final class WriterMain {
 
   private WriterMain() {}
 
-  /** Arguments: URI, transport, directory, seed. */
-  public static void main(String[] arguments) throws Exception {
-    PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-    Random random = new Random(Long.parseLong(arguments[3]));
-    TakoConfig config = new TakoConfig().set("fs.tako.transport", arguments[1]);
-    try (TakoClient client =
-        TakoClient.connect(URI.create(arguments[0]), config, System.getProperty("user.name"))) {
-      client.mkdirs(arguments[2]);
-      for (int number = 0; ; number++) {
-        write(client, arguments[2] + "/f" + number, random, out);
+  /**
+   * Writes until it is killed. Arguments: URI, transport, directory, seed, keys and values of the
+   * client's configuration.
+   */
+  public static void main(String[] arguments) {
+    write(
+        URI.create(arguments[0]),
+        arguments[1],
+        arguments[2],
+        Long.parseLong(arguments[3]),
+        Arrays.copyOfRange(arguments, 4, arguments.length),
+        () -> false,
+        new PrintStream(System.out, true, StandardCharsets.UTF_8));
+  }
+
+  /** Writes until {@code stop} holds, or something fails. */
+  static void write(
+      URI server,
+      String transport,
+      String directory,
+      long seed,
+      String[] keysAndValues,
+      BooleanSupplier stop,
+      PrintStream out) {
+    Random random = new Random(seed);
+    try (TakoClient client = Clients.connect(server, transport, keysAndValues)) {
+      client.mkdirs(directory);
+      for (int number = 0; !stop.getAsBoolean(); number++) {
+        write(client, directory + "/f" + number, random, out);
       }
     } catch (TakoException e) {
-      out.println("failed " + e.status());
+      out.println("failed " + e.status() + " " + e.getMessage());
+    } catch (IOException e) {
+      out.println("failed IOException " + e.getMessage());
     }
   }
 

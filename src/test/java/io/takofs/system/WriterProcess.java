@@ -1,54 +1,48 @@
 package io.takofs.system;
 
-import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.URI;
 import java.nio.file.Path;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
-/**
- * {@link WriterMain} in a process of its own, and what it has acknowledged.
- *
- * <p>Thread rule: one thread.
- */
-final class WriterProcess implements AutoCloseable {
+/** A writer in a process of its own. */
+final class WriterProcess extends Writer {
   private final Process process;
-  private final BufferedReader output;
-  private final Map<String, Long> acknowledged = new HashMap<>();
-  private String failure;
 
-  WriterProcess(ServerProcess server, String transport, String directory, long seed)
+  private WriterProcess(Process process) {
+    super(process.inputReader());
+    this.process = process;
+  }
+
+  /**
+   * Starts one.
+   *
+   * @param keysAndValues of the client's configuration
+   */
+  static WriterProcess start(
+      URI server, String transport, String directory, long seed, String... keysAndValues)
       throws IOException {
-    process =
-        new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "-Xmx256m",
-                    "-cp",
-                    System.getProperty(
-                        "surefire.test.class.path", System.getProperty("java.class.path")),
-                    WriterMain.class.getName(),
-                    server.uri().toString(),
-                    transport,
-                    directory,
-                    Long.toString(seed)))
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
-    output = process.inputReader();
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Xmx256m");
+    // The machine's: where this process needs them, so does that one.
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(argument -> argument.startsWith("-XX:"))
+        .forEach(command::add);
+    command.add("-cp");
+    command.add(
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+    command.add(WriterMain.class.getName());
+    command.addAll(List.of(server.toString(), transport, directory, Long.toString(seed)));
+    command.addAll(List.of(keysAndValues));
+    return new WriterProcess(
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
 
   long pid() {
     return process.pid();
-  }
-
-  /** Reads what it says until it has acknowledged {@code count} more times. */
-  void awaitAcknowledgements(int count) throws IOException {
-    for (int i = 0; i < count; i++) {
-      if (!readLine()) {
-        throw new AssertionError("the writer ended early: " + failure);
-      }
-    }
   }
 
   /** kill -9; then everything it had said counts. */
@@ -59,40 +53,8 @@ final class WriterProcess implements AutoCloseable {
     awaitEnd();
   }
 
-  /** Reads to its end. */
-  void awaitEnd() throws IOException {
-    boolean more = true;
-    while (more) {
-      more = readLine();
-    }
-  }
-
-  /** Path to the least length that must be there. */
-  Map<String, Long> acknowledged() {
-    return acknowledged;
-  }
-
-  /** Status it failed with, or null. */
-  String failure() {
-    return failure;
-  }
-
   @Override
   public void close() {
     process.destroyForcibly().onExit().join();
-  }
-
-  private boolean readLine() throws IOException {
-    String line = output.readLine();
-    if (line == null) {
-      return false;
-    }
-    String[] words = line.split(" ", -1);
-    if (words[0].equals("failed")) {
-      failure = words[1];
-    } else if (words.length == 3) {
-      acknowledged.put(words[1], Long.valueOf(words[2]));
-    }
-    return true;
   }
 }

@@ -82,6 +82,11 @@ final class StagedOperations {
     localBytes += Math.max(length, 0);
   }
 
+  /** Adds a write of nothing: it touches no memory, and the peer's device acknowledges it. */
+  void addProbe(long id) {
+    add(Layout.VERBS_OP_WRITE, id, none, 0, 0, 0, 0, 0, 0);
+  }
+
   /** Adds the binding of {@code length} bytes at {@code address} of a region to a window. */
   void addBinding(
       long id,

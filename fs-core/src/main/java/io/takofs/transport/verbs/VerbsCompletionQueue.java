@@ -209,9 +209,13 @@ final class VerbsCompletionQueue implements CompletionQueue {
           ring.getShort(at + Layout.VERBS_COMPLETION_DEVICE_STATUS_OFFSET),
           ring.getInt(at + Layout.VERBS_COMPLETION_VENDOR_ERROR_OFFSET));
     }
+    long id = ring.getLong(at + Layout.VERBS_COMPLETION_ID_OFFSET);
+    if (id == VerbsQueuePair.PROBE) {
+      return 0;
+    }
     handler.onCompletion(
         pair,
-        ring.getLong(at + Layout.VERBS_COMPLETION_ID_OFFSET),
+        id,
         OPCODES[opcode],
         status,
         ring.getInt(at + Layout.VERBS_COMPLETION_BYTE_COUNT_OFFSET),

@@ -36,6 +36,9 @@ import java.util.concurrent.atomic.AtomicReference;
  * destroyed; state changes hold {@code life}. The monitor is taken first.
  */
 final class VerbsQueuePair implements QueuePair {
+  /** Work request id of {@link #probe}'s writes, whose completions the pair's owner never sees. */
+  static final long PROBE = Long.MIN_VALUE;
+
   private static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle INT =
@@ -63,6 +66,7 @@ final class VerbsQueuePair implements QueuePair {
 
   // Guarded by this.
   private final Set<VerbsMemoryWindow> windows = new HashSet<>();
+  private long lastProbe = -1; // its index among all sends
   private boolean established;
   private boolean rung;
   private boolean closed;
@@ -84,11 +88,11 @@ final class VerbsQueuePair implements QueuePair {
     this.acceptor = acceptor;
     this.sendQueue = (VerbsCompletionQueue) config.sendQueue();
     this.receiveQueue = (VerbsCompletionQueue) config.receiveQueue();
-    checkDepth("sends", config.maxSends());
+    checkDepth("sends", sendDepth());
     checkDepth("receives", config.maxReceives());
     VerbsProtectionDomain domain = (VerbsProtectionDomain) config.domain();
     this.work = new StagedOperations(domain, config.maxSends());
-    long size = VerbsCore.pairSize(config.maxSends(), config.maxReceives());
+    long size = VerbsCore.pairSize(sendDepth(), config.maxReceives());
     this.block = MappedMemory.anonymous(size, false);
     this.fields = block.slice(0, Layout.VERBS_QUEUE_PAIR_SIZE);
     attachAndCreate(domain);
@@ -98,6 +102,11 @@ final class VerbsQueuePair implements QueuePair {
     Invariant.check(
         depth >= 0 && depth <= Layout.VERBS_QUEUE_DEPTH_MAX,
         () -> depth + " " + what + " on a queue pair; 0 to " + Layout.VERBS_QUEUE_DEPTH_MAX);
+  }
+
+  /** The owner's sends and one for {@link #probe}. */
+  private int sendDepth() {
+    return config.maxSends() + 1;
   }
 
   private void attachAndCreate(VerbsProtectionDomain domain) throws IOException {
@@ -117,10 +126,7 @@ final class VerbsQueuePair implements QueuePair {
               sendQueue.completions(),
               receiveQueue.completions(),
               new QueuePairCaps(
-                  Math.max(1, config.maxSends()),
-                  Math.max(1, config.maxReceives()),
-                  ScatterGather.MAX,
-                  inline));
+                  sendDepth(), Math.max(1, config.maxReceives()), ScatterGather.MAX, inline));
       int result =
           VerbsCore.initPair(
               block.address(),
@@ -130,7 +136,7 @@ final class VerbsQueuePair implements QueuePair {
               receiveQueue.address(),
               receives.index(),
               receives.generation(),
-              config.maxSends(),
+              sendDepth(),
               config.maxReceives(),
               inline);
       NativeError.check(result, "cannot make a queue pair");
@@ -147,7 +153,7 @@ final class VerbsQueuePair implements QueuePair {
 
   /** Completions that this pair may have in {@code queue} at once. */
   int postsIn(VerbsCompletionQueue queue) {
-    int posts = queue == sendQueue ? config.maxSends() : 0;
+    int posts = queue == sendQueue ? sendDepth() : 0;
     return queue == receiveQueue ? posts + config.maxReceives() : posts;
   }
 
@@ -291,9 +297,35 @@ final class VerbsQueuePair implements QueuePair {
 
   @Override
   public synchronized int sendSlotsFree() {
-    long tail = fields.getLong(Layout.VERBS_QUEUE_PAIR_SENT_TAIL_OFFSET);
-    long head = (long) LONG.getAcquire(fields, Layout.VERBS_QUEUE_PAIR_SENT_HEAD_OFFSET);
-    return config.maxSends() - work.count() - (int) (tail - head);
+    long head = sentHead();
+    int owners = (int) (sentTail() - head) - (lastProbe >= head ? 1 : 0);
+    return config.maxSends() - work.count() - owners;
+  }
+
+  /** Sends ever posted. */
+  private long sentTail() {
+    return fields.getLong(Layout.VERBS_QUEUE_PAIR_SENT_TAIL_OFFSET);
+  }
+
+  /** Sends ever known to be done. */
+  private long sentHead() {
+    return (long) LONG.getAcquire(fields, Layout.VERBS_QUEUE_PAIR_SENT_HEAD_OFFSET);
+  }
+
+  /**
+   * Asks the peer's device for a sign of life, unless something that it must acknowledge is under
+   * way anyway: a device that does not answer fails the pair, but only if it is asked. Any thread.
+   */
+  synchronized void probe() {
+    if (established
+        && !closed
+        && work.count() == 0
+        && sentTail() == sentHead()
+        && state() == State.CONNECTED) {
+      lastProbe = sentTail();
+      work.addProbe(PROBE);
+      post();
+    }
   }
 
   @Override
@@ -305,12 +337,17 @@ final class VerbsQueuePair implements QueuePair {
     if (work.count() == 0) {
       return;
     }
-    int result = 0;
-    if (!closed) {
-      transport.counters().add(Counter.SENDS, work.count());
-      transport.counters().add(Counter.BYTES, work.localBytes());
-      result = VerbsCore.post(block.address(), work.address(), work.count());
+    if (closed) {
+      work.clear();
+      return;
     }
+    transport.counters().add(Counter.SENDS, work.count());
+    transport.counters().add(Counter.BYTES, work.localBytes());
+    post();
+  }
+
+  private void post() {
+    int result = VerbsCore.post(block.address(), work.address(), work.count());
     work.clear();
     if (result == VerbsCore.POST_REFUSED) {
       fail("an operation failed with " + CompletionStatus.LOCAL_ACCESS_ERROR);

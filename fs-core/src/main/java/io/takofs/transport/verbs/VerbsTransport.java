@@ -19,9 +19,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -38,6 +39,9 @@ import org.slf4j.LoggerFactory;
 public final class VerbsTransport implements Transport {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsTransport.class);
 
+  /** Between two looks whether the peers of idle pairs are still there. */
+  private static final long PROBE_INTERVAL_NS = TimeUnit.SECONDS.toNanos(2);
+
   /** Private data of a request or an answer, as the SPI has it. */
   private static final int PRIVATE_DATA_MAX = 56;
 
@@ -46,7 +50,7 @@ public final class VerbsTransport implements Transport {
 
   private final VerbsControl control;
   private final TransportCounters counters;
-  private final ExecutorService endings;
+  private final ScheduledExecutorService upkeep;
   private final AtomicInteger lastPair = new AtomicInteger();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final Set<VerbsProtectionDomain> domains = ConcurrentHashMap.newKeySet();
@@ -57,13 +61,15 @@ public final class VerbsTransport implements Transport {
   private VerbsTransport(VerbsControl control) {
     this.control = control;
     this.counters = new TransportCounters(new DeviceCounters(control.facts())::receiverNotReady);
-    this.endings =
-        Executors.newSingleThreadExecutor(
+    this.upkeep =
+        Executors.newSingleThreadScheduledExecutor(
             task -> {
-              Thread thread = new Thread(task, "tako-verbs-endings");
+              Thread thread = new Thread(task, "tako-verbs-upkeep");
               thread.setDaemon(true);
               return thread;
             });
+    upkeep.scheduleWithFixedDelay(
+        this::probe, PROBE_INTERVAL_NS, PROBE_INTERVAL_NS, TimeUnit.NANOSECONDS);
   }
 
   /** Why this process cannot use the transport; empty if it can. */
@@ -180,10 +186,20 @@ public final class VerbsTransport implements Transport {
     }
   }
 
+  private void probe() {
+    for (VerbsQueuePair pair : pairs.values()) {
+      try {
+        pair.probe();
+      } catch (RuntimeException e) {
+        LOG.error("{} cannot be probed", pair, e); // the others are, and this one again
+      }
+    }
+  }
+
   /** Runs {@code task} on a thread where acceptors may call whatever they want. */
   void execute(Runnable task) {
     try {
-      endings.execute(
+      upkeep.execute(
           () -> {
             try {
               task.run();
@@ -222,7 +238,7 @@ public final class VerbsTransport implements Transport {
     pairs.values().forEach(VerbsQueuePair::close);
     queues.forEach(VerbsCompletionQueue::close);
     domains.forEach(VerbsProtectionDomain::close);
-    endings.shutdown();
+    upkeep.shutdown();
     control.close();
   }
 }

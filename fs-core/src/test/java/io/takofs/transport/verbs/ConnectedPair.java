@@ -84,8 +84,17 @@ final class ConnectedPair implements ConnectionAcceptor, AutoCloseable {
   Ends connect() throws IOException, InterruptedException {
     QueuePair made =
         client.transport.connect(listener.endpoint(), client.config(), new byte[0], TIMEOUT_NS);
-    QueuePair other = accepted.poll(TIMEOUT_NS, TimeUnit.NANOSECONDS);
-    return new Ends((VerbsQueuePair) made, (VerbsQueuePair) other);
+    return new Ends((VerbsQueuePair) made, nextAccepted());
+  }
+
+  /** Where the server side listens. */
+  String endpoint() {
+    return listener.endpoint();
+  }
+
+  /** The server's end of the next connection. */
+  VerbsQueuePair nextAccepted() throws InterruptedException {
+    return (VerbsQueuePair) accepted.poll(TIMEOUT_NS, TimeUnit.NANOSECONDS);
   }
 
   @Override

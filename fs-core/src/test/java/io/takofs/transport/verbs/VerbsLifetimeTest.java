@@ -78,6 +78,25 @@ class VerbsLifetimeTest {
     assertThat(pair.state()).isEqualTo(QueuePair.State.CONNECTED);
   }
 
+  /** A probe takes none of its owner's slots and completes for nobody. */
+  @Test
+  void shouldProbeUnnoticed() throws Exception {
+    VerbsQueuePair pair = world.connect().client();
+    for (int round = 0; round < 3; round++) {
+      pair.probe();
+      assertThat(pair.sendSlotsFree()).isEqualTo(ConnectedPair.DEPTH);
+      for (int i = 1; i < ConnectedPair.DEPTH; i++) {
+        pair.write(i, new ScatterGather(), target.address(), target.rkey(), 0);
+      }
+      pair.write(0, new ScatterGather(), target.address(), target.rkey(), QueuePair.SIGNALED);
+      assertThat(pair.sendSlotsFree()).isZero();
+      pair.ring();
+      assertThat(world.client.next().id()).isZero();
+      assertThat(pair.sendSlotsFree()).isEqualTo(ConnectedPair.DEPTH);
+    }
+    assertThat(pair.state()).isEqualTo(QueuePair.State.CONNECTED);
+  }
+
   /** Places in the completion queues come back; more connections than fit are made in turn. */
   @Test
   void shouldConnectAndCloseManyTimes() throws Exception {
