@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -68,8 +69,9 @@ public final class VerbsTransport implements Transport {
               thread.setDaemon(true);
               return thread;
             });
-    upkeep.scheduleWithFixedDelay(
-        this::probe, PROBE_INTERVAL_NS, PROBE_INTERVAL_NS, TimeUnit.NANOSECONDS);
+    ScheduledFuture<?> unused = // it ends with the transport
+        upkeep.scheduleWithFixedDelay(
+            this::probe, PROBE_INTERVAL_NS, PROBE_INTERVAL_NS, TimeUnit.NANOSECONDS);
   }
 
   /** Why this process cannot use the transport; empty if it can. */
