@@ -245,10 +245,11 @@ class VerbsLeakTest {
     }
 
     @Override
-    public void onDataAborted(ProtectionDomain domain) {}
+    public void onDataAborted(Transport transport, ProtectionDomain domain) {}
 
     @Override
-    public void onDataConnected(ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {}
+    public void onDataConnected(
+        Transport transport, ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {}
 
     @Override
     public void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {}
