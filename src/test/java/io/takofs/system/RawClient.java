@@ -89,14 +89,30 @@ final class RawClient implements AutoCloseable {
   /** Calls; the reply must be a success. */
   Reply call(Request.Builder request) throws Exception {
     long number = ++sequence;
-    Reply reply =
-        rpc.call(
-            session.getClientId(),
-            number,
-            request.setAcknowledgedBelow(number).build(),
-            deadline());
+    request.setAcknowledgedBelow(number);
+    Reply reply = rpc.call(session.getClientId(), number, request.build(), deadline());
     assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
     return reply;
+  }
+
+  /** Sends the last call again, which was answered; whatever its reply says. */
+  Reply callAgain(Request.Builder request) throws Exception {
+    return rpc.call(session.getClientId(), sequence, request.build(), deadline());
+  }
+
+  /** What a connection for calls is told of its request slots in the server's memory. */
+  ConnectionInfo messageSlots() throws Exception {
+    MemoryRegion replies =
+        domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+    CompletionQueue queue = transport.createCompletionQueue(128);
+    QueuePair pair =
+        transport.connect(
+            endpoint,
+            new QueuePairConfig(domain, queue, queue, 4, Layout.RPC_SLOTS),
+            ConnectionInfo.ours(Layout.CONNECTION_RPC, 0, 0, replies.address(), replies.rkey())
+                .pack(),
+            TIMEOUT_NS);
+    return ConnectionInfo.unpack(pair.remotePrivateData(), "the server");
   }
 
   /**
@@ -117,7 +133,8 @@ final class RawClient implements AutoCloseable {
                     word.rkey())
                 .pack(),
             TIMEOUT_NS);
-    return call(Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance())).getArenas();
+    Request where = Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build();
+    return rpc.call(session.getClientId(), sequence, where, deadline()).getArenas();
   }
 
   /** Writes {@code length} bytes of 0x5a to the server's memory; returns how that ended. */

@@ -138,6 +138,11 @@ final class FileReader {
       try {
         source().read(extent, (int) (from - extent.start()), count, target);
         return;
+      } catch (TransportChangedException e) {
+        if (attempt == STALE_MAX) {
+          throw e;
+        }
+        source = null;
       } catch (StaleExtentException e) {
         if (attempt == STALE_MAX) {
           throw failure(

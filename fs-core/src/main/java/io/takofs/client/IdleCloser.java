@@ -16,7 +16,7 @@ final class IdleCloser implements AutoCloseable {
   private final long idleNs;
   private final ThreadFactory threads;
   private Thread thread;
-  private boolean asleep;
+  private boolean connected; // since it was looked whether all is idle
   private boolean closed;
 
   /**
@@ -37,16 +37,16 @@ final class IdleCloser implements AutoCloseable {
       thread = threads.newThread(this::run);
       thread.setName("tako-idle");
       thread.start();
-    } else if (asleep) {
-      asleep = false;
-      notifyAll();
     }
+    connected = true;
+    notifyAll();
   }
 
   private void run() {
     try {
       long leftNs = idleNs;
       while (pause(leftNs)) {
+        forgetConnected();
         leftNs = leases.hasWriters() ? idleNs : session.closeWhenIdleFor(idleNs);
       }
     } catch (InterruptedException e) {
@@ -54,11 +54,15 @@ final class IdleCloser implements AutoCloseable {
     }
   }
 
+  private synchronized void forgetConnected() {
+    connected = false;
+  }
+
   /** Sleeps so long, or without a connection until there is one; false when this is closed. */
   private synchronized boolean pause(long leftNs) throws InterruptedException {
     long end = System.nanoTime() + leftNs;
-    asleep = leftNs <= 0;
-    while (!closed && (asleep || System.nanoTime() - end < 0)) {
+    boolean asleep = leftNs <= 0;
+    while (!closed && (asleep ? !connected : System.nanoTime() - end < 0)) {
       wait(asleep ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
     }
     return !closed;

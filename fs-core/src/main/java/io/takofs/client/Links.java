@@ -36,6 +36,7 @@ final class Links {
   private volatile Link current;
   private final AtomicReference<SessionIdentity> identity = new AtomicReference<>();
   private volatile boolean shut;
+  private long lostSinceNs; // 0: the session's transport works; with the lock "connecting"
   private volatile String verdict = "";
 
   Links(
@@ -124,7 +125,7 @@ final class Links {
         try {
           return connect(deadlineNs);
         } catch (IOException e) {
-          forgetLostSession(e, now);
+          forgetLostSession(e);
           if (!worthRetrying(e) || !pause.sleep(now + patience)) {
             throw new TakoException(
                 e instanceof TakoException known ? known.status() : Status.UNAVAILABLE,
@@ -141,11 +142,17 @@ final class Links {
    * A server that answers, but not over the session's transport, has ended the session once it has
    * missed its client for long enough: then another transport will do.
    */
-  private void forgetLostSession(IOException failure, long sinceNs) {
+  private void forgetLostSession(IOException failure) {
+    if (!(failure instanceof TransportLostException)) {
+      return;
+    }
+    long now = clock.nanoTime();
+    lostSinceNs = lostSinceNs == 0 ? now : lostSinceNs;
     long lifeNs = TimeUnit.MILLISECONDS.toNanos(terms().getSessionTtlMs());
-    if (failure instanceof TransportLostException && clock.nanoTime() - sinceNs > lifeNs) {
+    if (now - lostSinceNs > lifeNs) {
       LOG.warn("the session at {} is lost: {}", server(), failure.getMessage());
       identity.set(null);
+      lostSinceNs = 0;
     }
   }
 
@@ -172,6 +179,7 @@ final class Links {
     try {
       link = open(connection, resumed, attemptDeadline);
       identity.set(link.identity());
+      lostSinceNs = 0;
       verdict = connection.transportVerdict();
       return link;
     } finally {
@@ -225,12 +233,18 @@ final class Links {
 
   /** Gives up the session and returns its link, if there is one that works. */
   Link leave() {
-    connecting.lock();
+    if (!connecting.tryLock()) {
+      return null; // somebody connects: it is wanted
+    }
     try {
       Link link = current;
       identity.set(null);
       current = null;
-      return link != null && link.connection().isOpen() ? link : null;
+      if (link != null && !link.connection().isOpen()) {
+        link.close();
+        link = null;
+      }
+      return link;
     } finally {
       connecting.unlock();
     }

@@ -12,6 +12,9 @@ import java.io.IOException;
  * <p>Thread rule: any thread.
  */
 final class LocalMemory implements AutoCloseable {
+  /** A user who may not register so much is told so before a session depends on it. */
+  private static final int TRIAL_BYTES = 4 << 20;
+
   private final ProtectionDomain domain;
   private final Staging staging;
   private final MemoryRegion word;
@@ -19,7 +22,11 @@ final class LocalMemory implements AutoCloseable {
   LocalMemory(Transport transport) throws IOException {
     domain = transport.allocateProtectionDomain();
     staging = new Staging(domain);
-    word = transport.hasMemoryWindows() ? domain.allocate(Long.BYTES, Access.REMOTE_READ) : null;
+    boolean windows = transport.hasMemoryWindows();
+    word = windows ? domain.allocate(Long.BYTES, Access.REMOTE_READ) : null;
+    if (windows) {
+      staging.release(staging.take(TRIAL_BYTES));
+    }
   }
 
   ProtectionDomain domain() {

@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 /**
  * Who polls a completion queue whose transport has no thread: one of those who wait for something
  * that completes there. The others sleep until their own is done, or until it is their turn.
+ * Whoever stops waiting, for whatever reason, hands a turn that nobody has to one that still waits.
  *
  * <p>Thread rule: any thread.
  */
@@ -19,6 +20,7 @@ final class PollingTurn {
   private final Runnable poll;
   private final AtomicBoolean taken = new AtomicBoolean();
   private final Queue<Thread> waiting = new ConcurrentLinkedQueue<>();
+  private volatile boolean ended;
 
   /**
    * Turns at a queue.
@@ -39,27 +41,24 @@ final class PollingTurn {
   boolean await(BooleanSupplier done, Clock clock, long deadlineNs) {
     boolean interrupted = false;
     while (!done.getAsBoolean() && clock.nanoTime() - deadlineNs < 0) {
-      if (taken.compareAndSet(false, true)) {
+      if (!ended && taken.compareAndSet(false, true)) {
         try {
           lead(done, clock, deadlineNs);
         } finally {
           taken.set(false);
-          Thread next = waiting.peek();
-          if (next != null) {
-            LockSupport.unpark(next);
-          }
         }
       } else {
         follow(done, clock, deadlineNs);
       }
       interrupted |= Thread.interrupted();
     }
+    passOn();
     return interrupted;
   }
 
   private void lead(BooleanSupplier done, Clock clock, long deadlineNs) {
     poll.run();
-    while (!done.getAsBoolean()) {
+    while (!done.getAsBoolean() && !ended && !Thread.currentThread().isInterrupted()) {
       long left = deadlineNs - clock.nanoTime();
       if (left <= 0) {
         return;
@@ -79,6 +78,22 @@ final class PollingTurn {
       }
     } finally {
       waiting.remove(me);
+    }
+  }
+
+  private void passOn() {
+    Thread next = taken.get() ? null : waiting.peek();
+    if (next != null) {
+      LockSupport.unpark(next);
+    }
+  }
+
+  /** Takes the turn for good: nobody but the caller is in the queue any more. Once. */
+  void end() {
+    ended = true;
+    while (!taken.compareAndSet(false, true)) {
+      completions.wakeup();
+      Thread.onSpinWait();
     }
   }
 }

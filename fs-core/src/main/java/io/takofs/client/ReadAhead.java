@@ -51,8 +51,8 @@ final class ReadAhead {
     int start = target.position();
     try {
       readOn(position, target);
-    } catch (StaleExtentException e) {
-      // The direct read finds out whether the list is old or the bytes are bad.
+    } catch (StaleExtentException | TransportChangedException e) {
+      // The direct read finds out whether the list is old or the bytes are bad, and another way.
       drop();
     }
     int count = target.position() - start;
@@ -96,7 +96,7 @@ final class ReadAhead {
       int count = (int) Math.min(extent.end() - next, Math.max(goal - next, Layout.UNIT_SIZE));
       FetchedGranules chunk = new FetchedGranules(staging, extent, offset, count);
       chunks.add(chunk);
-      chunk.post(access.remote(), access.deadline());
+      chunk.post(access.remote(staging), access.deadline());
       next = chunk.fileEnd();
     }
   }

@@ -38,7 +38,10 @@ final class RemoteSink implements ExtentSink {
   /** What is read to have them see it; made when it is first wanted. */
   private MemoryRegion word;
 
-  private Transfer visible;
+  private Transfer read;
+
+  /** Nothing was written after that read was posted. */
+  private boolean behind;
 
   /**
    * A sink.
@@ -127,8 +130,9 @@ final class RemoteSink implements ExtentSink {
     }
 
     void post() throws TakoException {
-      RemoteZone zone = access.remote();
+      RemoteZone zone = access.remote(staging);
       unseen |= zone.keysOfExtents();
+      behind = false;
       Extent keys = access.writable(zone, extent);
       if (keys == null) {
         transfer = null; // the connection has ended meanwhile
@@ -219,9 +223,7 @@ final class RemoteSink implements ExtentSink {
     while (!posted.isEmpty()) {
       awaitOldest();
     }
-    if (unseen) {
-      awaitVisible();
-    }
+    awaitSeen();
   }
 
   /**
@@ -233,26 +235,33 @@ final class RemoteSink implements ExtentSink {
       word = staging.take(Long.BYTES);
     }
     RemoteZone.Piece first = new RemoteZone.Piece(word, 0, Long.BYTES, 0, 0, 0);
-    visible = access.remote().read(access.deadline(), first);
+    read = access.remote(staging).read(access.deadline(), first);
+    behind = true;
   }
 
-  private void awaitVisible() throws TakoException {
+  private void awaitSeen() throws TakoException {
     long deadline = access.deadline();
-    while (!visible.await(deadline)) {
-      access.pause(deadline, visible.failure());
-      readBehind();
+    while (unseen) {
+      if (!behind) {
+        readBehind(); // something was sent again meanwhile
+      }
+      if (read.await(deadline)) {
+        unseen = false;
+      } else {
+        access.pause(deadline, read.failure());
+        behind = false;
+      }
     }
-    unseen = false;
   }
 
   private void releaseWord() {
     if (word != null) {
       MemoryRegion unused = word;
       word = null;
-      if (visible == null) {
+      if (read == null) {
         staging.release(unused);
       } else {
-        visible.whenOver(() -> staging.release(unused));
+        read.whenOver(() -> staging.release(unused));
       }
     }
   }

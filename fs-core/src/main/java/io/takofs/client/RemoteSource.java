@@ -19,10 +19,10 @@ final class RemoteSource implements ExtentSource {
     long deadline = access.deadline();
     FetchedGranules fetched = new FetchedGranules(staging, extent, offset, count);
     try {
-      fetched.post(access.remote(), deadline);
+      fetched.post(access.remote(staging), deadline);
       while (!fetched.await(deadline)) {
         access.pause(deadline, fetched.failure());
-        fetched.post(access.remote(), deadline);
+        fetched.post(access.remote(staging), deadline);
       }
       fetched.verify();
       fetched.copy(offset, count, target);

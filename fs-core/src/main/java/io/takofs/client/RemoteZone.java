@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -60,6 +61,7 @@ final class RemoteZone implements DataZone {
   private final Semaphore room = new Semaphore(TRANSFERS_MAX);
   private final ArrayDeque<Transfer> underWay = new ArrayDeque<>();
   private final ScatterGather local = new ScatterGather();
+  private final AtomicBoolean closing = new AtomicBoolean();
   private volatile boolean open = true;
   private boolean released;
 
@@ -205,7 +207,13 @@ final class RemoteZone implements DataZone {
   @Override
   public void close() {
     open = false;
+    if (!closing.compareAndSet(false, true)) {
+      return;
+    }
     pair.close();
+    if (polling != null) {
+      polling.end();
+    }
     poll();
     lock.lock();
     try {

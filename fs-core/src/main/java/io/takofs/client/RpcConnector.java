@@ -63,14 +63,14 @@ final class RpcConnector implements Connector {
             server,
             timeoutNs,
             clientId == 0 ? null : lastTransport,
-            (transport, endpoint) ->
+            (transport, endpoint, attemptNs) ->
                 ServerLink.connect(
                     transport,
                     memory(transport),
                     endpoint,
                     server,
                     clientId,
-                    deadlineNs,
+                    Clock.SYSTEM.nanoTime() + attemptNs,
                     Clock.SYSTEM));
     ServerLink link = selected.connection();
     if (lastTransport != null) {

@@ -140,7 +140,11 @@ final class Session implements AutoCloseable {
     long deadline = deadline();
     Attempt attempt = new Attempt(what, request, owner);
     Backoff pause = new Backoff(backoff, clock);
-    calling.readLock().lock();
+    if (!Interrupts.await(
+        clock, deadline, left -> calling.readLock().tryLock(left, TimeUnit.NANOSECONDS))) {
+      throw new TakoException(
+          Status.DEADLINE_EXCEEDED, what + ": the session was being ended all the time");
+    }
     try {
       while (true) {
         Link link = use(links.get(deadline, what));

@@ -213,16 +213,22 @@ final class ZoneAccess {
     throw changed();
   }
 
-  /** The present zone; only where it is remote. */
-  RemoteZone remote() throws TakoException {
-    if (zone() instanceof RemoteZone remote) {
+  /** The present zone; only where it transfers memory of {@code staging}. */
+  RemoteZone remote(Staging staging) throws TakoException {
+    if (zone() instanceof RemoteZone remote && remote.staging() == staging) {
       return remote;
     }
     throw changed();
   }
 
   private TakoException changed() {
-    return failure(Status.DISCONNECTED, "the server is reached by another transport now", null);
+    return new TransportChangedException(
+        operation
+            + " "
+            + path
+            + " on "
+            + session.server()
+            + ": the server is reached by another transport now");
   }
 
   /** Lets a moment pass before the data is tried again, or gives up. */

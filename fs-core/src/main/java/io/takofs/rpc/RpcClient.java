@@ -81,9 +81,8 @@ public final class RpcClient implements AutoCloseable {
     this.serverName = serverName;
     this.domain = transport.allocateProtectionDomain();
     this.completions = transport.createCompletionQueue(Layout.RPC_SLOTS + MAX_SENDS);
-    this.requests = domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REQUEST_SLOT_SIZE, Access.LOCAL);
-    this.replies =
-        domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+    this.requests = allocate(Layout.RPC_REQUEST_SLOT_SIZE, Access.LOCAL);
+    this.replies = allocate(Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);
     for (int i = 0; i < slots.length; i++) {
       slots[i] =
           new ClientSlot(
@@ -93,6 +92,17 @@ public final class RpcClient implements AutoCloseable {
                   .slice(i * Layout.RPC_REQUEST_SLOT_SIZE, Layout.RPC_REQUEST_SLOT_SIZE),
               replies.buffer().slice(i * Layout.RPC_REPLY_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE));
       free.add(slots[i]);
+    }
+  }
+
+  /** Memory of all slots; without it nothing is kept. */
+  private MemoryRegion allocate(int slotSize, Access access) throws IOException {
+    try {
+      return domain.allocate(Layout.RPC_SLOTS * slotSize, access);
+    } catch (IOException | RuntimeException e) {
+      completions.close();
+      domain.close(); // with the regions that it has
+      throw e;
     }
   }
 

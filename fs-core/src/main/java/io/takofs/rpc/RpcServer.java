@@ -69,13 +69,14 @@ public final class RpcServer implements AutoCloseable {
     this.handler = handler;
     this.epoch = epoch;
     this.maxConnections = maxConnections;
-    CompletionQueue queue = transport.createCompletionQueue(maxConnections * DATA_SENDS);
-    this.eventDriven = queue.onEvent(this::pollData);
+    try (CompletionQueue probe = transport.createCompletionQueue(1)) {
+      this.eventDriven = probe.onEvent(() -> {});
+    }
     if (eventDriven) {
-      this.dataCompletions = queue;
+      this.dataCompletions = transport.createCompletionQueue(maxConnections * DATA_SENDS);
+      dataCompletions.onEvent(this::pollData);
       this.poller = null;
     } else {
-      queue.close();
       this.poller = new Poller();
       this.dataCompletions = poller.inbox.completions;
       poller.thread.start();

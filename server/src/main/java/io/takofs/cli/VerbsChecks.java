@@ -77,7 +77,7 @@ final class VerbsChecks {
       diagnosis.problem(
           "this process may lock no more than "
               + Sizes.human(limit.getAsLong())
-              + ", and registered memory is locked: a server registers all of its pool",
+              + ", and registered memory is locked: a server registers all of its pool for each client",
           "ulimit -l unlimited, for good in /etc/security/limits.conf (memlock); for a service"
               + " LimitMEMLOCK=infinity");
     }

@@ -5,7 +5,10 @@ import io.takofs.proto.Grants;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
+import io.takofs.server.namespace.StateMachine;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -15,14 +18,28 @@ import java.util.function.UnaryOperator;
  * be written by the caller alone.
  */
 record Answer(IncomingCall call, Reply reply, Ticket ticket) {
-  /** Opens what {@code reply} lets the caller write. */
-  static Answer to(IncomingCall call, Reply reply, WriteWindows windows) {
+  /**
+   * Opens what {@code reply} lets the caller write: of a reply that was recorded earlier, what it
+   * may write still.
+   */
+  static Answer to(IncomingCall call, Reply reply, StateMachine machine, WriteWindows windows) {
     Ticket ticket = new Ticket();
     List<Extent> extents = extents(reply);
-    if (!extents.isEmpty()) {
-      windows.open(call.clientId(), fileId(call.request(), reply), extents, ticket);
+    if (extents.isEmpty()) {
+      return new Answer(call, reply, ticket);
     }
-    return new Answer(call, reply, ticket);
+    long clientId = call.clientId();
+    long fileId = fileId(call.request(), reply);
+    List<Extent> writable =
+        extents.stream().filter(extent -> machine.mayWrite(clientId, fileId, extent)).toList();
+    try {
+      windows.open(clientId, fileId, writable, ticket);
+      return new Answer(call, reply, ticket);
+    } catch (IOException e) {
+      String why = "no memory window for the extents of the file: " + e.getMessage();
+      return new Answer(
+          call, Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(why).build(), ticket);
+    }
   }
 
   /** Replies now or when the windows are open; without the server's lock. */
@@ -32,8 +49,12 @@ record Answer(IncomingCall call, Reply reply, Ticket ticket) {
             call.reply(
                 extents(reply).isEmpty()
                     ? reply
-                    : map(reply, extent -> windows.withKeys(call.clientId(), extent))));
+                    : map(reply, extent -> withKeys(extent, windows))));
     ticket.release();
+  }
+
+  private Extent withKeys(Extent extent, WriteWindows windows) {
+    return windows.withKeys(call.clientId(), fileId(call.request(), reply), extent);
   }
 
   private static long fileId(Request request, Reply reply) {

@@ -33,7 +33,11 @@ final class ArenaExports implements AutoCloseable {
   ArenaExports(Transport transport, List<MappedMemory> arenas) throws IOException {
     this.transport = transport;
     this.arenas = arenas;
-    this.shared = transport.hasMemoryWindows() ? null : new ArenaExport(transport, arenas);
+    ArenaExport first = new ArenaExport(transport, arenas);
+    this.shared = transport.hasMemoryWindows() ? null : first;
+    if (shared == null) {
+      spare.push(first); // a host that does not let so much be registered is found out at once
+    }
   }
 
   /** What a new connection may address, until {@link #giveBack}. */

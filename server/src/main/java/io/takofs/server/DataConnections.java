@@ -60,6 +60,15 @@ final class DataConnections {
     return mine.isEmpty() ? null : mine.get(mine.size() - 1).export;
   }
 
+  /**
+   * Whether {@code clientId} writes through windows, which end by themselves in a moment when they
+   * have to.
+   */
+  synchronized boolean takesWindows(long clientId) {
+    ArenaExport export = exportTo(clientId);
+    return export != null && !export.isWritable();
+  }
+
   /** Whether something may still arrive through a connection of {@code clientId}. */
   synchronized boolean isConnected(long clientId) {
     return pairs.containsKey(clientId);
@@ -108,8 +117,8 @@ final class DataConnections {
 
   private void close(QueuePair pair) {
     Connected connected = drop(pair);
-    pair.close();
-    if (connected != null) {
+    if (connected != null) { // else another thread is at it
+      pair.close();
       connected.onClosed.run();
     }
   }

@@ -123,17 +123,17 @@ final class DataServerCore {
       if (reply.getStatus() != Status.OK) {
         counters.add("refused." + reply.getStatus().name().toLowerCase(Locale.ROOT), 1);
       }
-      closeWindows(call.request(), reply);
-      out.add(Answer.to(call, reply, windows));
+      closeWindows(call.clientId(), call.request(), reply);
+      out.add(Answer.to(call, reply, machine, windows));
     }
   }
 
   /** Takes away what nobody may write any more, before anybody else is told that he may. */
-  private void closeWindows(Request request, Reply reply) {
+  private void closeWindows(long clientId, Request request, Reply reply) {
     if (request.hasCommitExtents() && reply.getStatus() == Status.OK) {
       for (Extent extent : request.getCommitExtents().getExtentsList()) {
         if (extent.getLength() == extent.getCapacity()) {
-          windows.close(extent);
+          windows.close(clientId, request.getCommitExtents().getFileId(), extent);
         }
       }
     }

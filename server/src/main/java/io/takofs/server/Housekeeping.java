@@ -234,7 +234,9 @@ final class Housekeeping {
       long grantee = extent.granteeId();
       if (grantee == 0 || isFenced(extent)) {
         free.addExtents(extent.extent());
-      } else if (spaceIsShort || machine.session(grantee) == null || extent.sinceMs() < patience) {
+      } else if ((spaceIsShort && !dataConnections.takesWindows(grantee))
+          || machine.session(grantee) == null
+          || extent.sinceMs() < patience) {
         fence(grantee);
       }
     }

@@ -13,6 +13,7 @@ import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import io.takofs.transport.verbs.VerbsTransport;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Path;
@@ -76,7 +77,7 @@ final class ServerTransports implements AutoCloseable {
       } else {
         LOG.warn("verbs is not offered: the device has no memory windows of type 2B");
       }
-    } catch (IOException e) {
+    } catch (IOException | UncheckedIOException e) {
       LOG.warn("verbs is not offered: {}", e.getMessage());
     }
   }

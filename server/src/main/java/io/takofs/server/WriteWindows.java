@@ -10,8 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Which extents clients may write, where that is given extent by extent: a memory window on the
@@ -26,8 +24,6 @@ import org.slf4j.LoggerFactory;
  * else is taken; what waits runs without it.
  */
 final class WriteWindows {
-  private static final Logger LOG = LoggerFactory.getLogger(WriteWindows.class);
-
   private final Map<Long, WindowedConnection> byClient = new HashMap<>();
   private final Map<QueuePair, WindowedConnection> byPair = new HashMap<>();
 
@@ -63,8 +59,10 @@ final class WriteWindows {
    * windows.
    *
    * @param ticket is held until the keys are good, and until nobody else can write the extents
+   * @throws IOException when the device has no window for it
    */
-  synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket) {
+  synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket)
+      throws IOException {
     WindowedConnection connection = byClient.get(clientId);
     if (connection == null && byFrame.isEmpty()) {
       return;
@@ -82,32 +80,27 @@ final class WriteWindows {
       }
       if (connection != null) {
         own = own == null ? bind(connection, fileId, location) : own;
-        if (own != null && !own.isOpen()) {
+        if (!own.isOpen()) {
           own.await(ticket);
         }
       }
     }
   }
 
-  private ExtentWindow bind(WindowedConnection connection, long fileId, Location location) {
-    try {
-      ExtentWindow window = new ExtentWindow(connection, fileId, location);
-      connection.bind(window);
-      byFrame.computeIfAbsent(frame(location), frame -> new ArrayList<>()).add(window);
-      return window;
-    } catch (IOException e) {
-      // The client asks again, and by its deadline tells its user.
-      LOG.warn("no window on {} for {}: {}", location, connection.pair(), e.getMessage());
-      return null;
-    }
+  private ExtentWindow bind(WindowedConnection connection, long fileId, Location location)
+      throws IOException {
+    ExtentWindow window = new ExtentWindow(connection, fileId, location);
+    connection.bind(window);
+    byFrame.computeIfAbsent(frame(location), frame -> new ArrayList<>()).add(window);
+    return window;
   }
 
   /** The extent with its keys, if {@code clientId} can write it. */
-  synchronized Extent withKeys(long clientId, Extent extent) {
+  synchronized Extent withKeys(long clientId, long fileId, Extent extent) {
     WindowedConnection connection = byClient.get(clientId);
     Location location = Location.of(extent);
     for (ExtentWindow window : overlapping(location)) {
-      if (window.connection() == connection && window.isOpen()) {
+      if (window.connection() == connection && window.isFor(fileId, location) && window.isOpen()) {
         return extent.toBuilder()
             .setRkey(window.rkey())
             .setChecksumsRkey(window.checksumsRkey())
@@ -125,10 +118,16 @@ final class WriteWindows {
     }
   }
 
-  /** An extent is full and committed: nobody writes it any more. */
-  synchronized void close(Extent full) {
-    if (!byFrame.isEmpty()) {
-      overlapping(Location.of(full)).forEach(this::close);
+  /** An extent of a file is full and committed: its writer writes it no more. */
+  synchronized void close(long clientId, long fileId, Extent full) {
+    WindowedConnection connection = byClient.get(clientId);
+    if (connection != null) {
+      Location location = Location.of(full);
+      for (ExtentWindow window : connection.windowsOf(fileId)) {
+        if (window.isFor(fileId, location)) {
+          close(window);
+        }
+      }
     }
   }
 
@@ -141,11 +140,6 @@ final class WriteWindows {
   /** Whether somebody may still write to part of {@code location} through a window. */
   synchronized boolean isWritable(Location location) {
     return !byFrame.isEmpty() && !overlapping(location).isEmpty();
-  }
-
-  /** How many extents can be written through windows. */
-  synchronized int count() {
-    return byFrame.values().stream().mapToInt(List::size).sum();
   }
 
   /** What was posted to a connection is done. */

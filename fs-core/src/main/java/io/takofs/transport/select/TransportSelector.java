@@ -10,6 +10,7 @@ import io.takofs.transport.Transport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -47,14 +48,15 @@ public final class TransportSelector implements AutoCloseable {
   /** Makes everything that belongs to one connection, over one transport. */
   @FunctionalInterface
   public interface Attempt<T> {
-    T connect(Transport transport, String endpoint) throws IOException;
+    T connect(Transport transport, String endpoint, long timeoutNs) throws IOException;
   }
 
   /**
    * Connects to the server that listens at {@code endpoint}.
    *
    * @param endpoint {@code host:port} of its tcp listener
-   * @param timeoutNs for finding out what it offers
+   * @param timeoutNs until the connection must stand; a candidate that can be done without gets
+   *     half of it
    * @param required name of the only transport that will do, because of what was begun over it;
    *     null for none
    * @param attempt tried over each candidate that is possible and then, with {@link
@@ -67,8 +69,9 @@ public final class TransportSelector implements AutoCloseable {
       String endpoint, long timeoutNs, String required, Attempt<T> attempt) throws IOException {
     if (choice == TransportChoice.TCP || tcp.name().equals(required)) {
       String why = required == null ? "as configured" : "as before";
-      return new Selected<>(attempt.connect(tcp, endpoint), "tcp: " + why);
+      return new Selected<>(attempt.connect(tcp, endpoint, timeoutNs), "tcp: " + why);
     }
+    long deadlineNs = System.nanoTime() + timeoutNs;
     List<String> obstacles = new ArrayList<>();
     List<OfferedTransport> offers = null;
     for (Candidate candidate : candidates) {
@@ -77,14 +80,18 @@ public final class TransportSelector implements AutoCloseable {
       }
       Optional<String> obstacle = candidate.unavailabilityCause();
       if (obstacle.isEmpty()) {
-        offers = offers == null ? tcp.discover(endpoint, timeoutNs) : offers;
+        offers = offers == null ? tcp.discover(endpoint, left(deadlineNs)) : offers;
         Optional<OfferedTransport> offer = candidate.offerIn(offers);
         obstacle = obstacleTo(candidate, offer);
         if (obstacle.isEmpty()) {
           try {
-            T connection = attempt.connect(candidate.transport(), offer.orElseThrow().endpoint());
+            long left = left(deadlineNs);
+            boolean last = choice != TransportChoice.AUTO || required != null;
+            T connection =
+                attempt.connect(
+                    candidate.transport(), offer.orElseThrow().endpoint(), last ? left : left / 2);
             return new Selected<>(connection, candidate.name() + ": " + reason(candidate));
-          } catch (IOException e) {
+          } catch (IOException | UncheckedIOException e) {
             if (choice != TransportChoice.AUTO) {
               throw e;
             }
@@ -96,7 +103,11 @@ public final class TransportSelector implements AutoCloseable {
     }
     String why = String.join("; ", obstacles);
     checkFallback(endpoint, required, why);
-    return new Selected<>(attempt.connect(tcp, endpoint), "tcp: " + why);
+    return new Selected<>(attempt.connect(tcp, endpoint, left(deadlineNs)), "tcp: " + why);
+  }
+
+  private static long left(long deadlineNs) {
+    return Math.max(2, deadlineNs - System.nanoTime());
   }
 
   private boolean isWanted(Candidate candidate, String required) {

@@ -57,7 +57,7 @@ final class VerbsDomain implements AutoCloseable {
               + length
               + " bytes with the RDMA device failed: "
               + e.getMessage()
-              + "; the limit of locked memory (ulimit -l, LimitMEMLOCK=) must allow all of the pool",
+              + "; the limit of locked memory (ulimit -l, LimitMEMLOCK=) must allow it; a server registers its pool for each client that moves data",
           e);
     } finally {
       call.free();

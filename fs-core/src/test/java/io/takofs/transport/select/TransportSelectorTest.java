@@ -113,7 +113,7 @@ class TransportSelectorTest {
   }
 
   private Selected<String> connect(TransportSelector selector) throws IOException {
-    return selector.connect(endpoint, TIMEOUT_NS, null, (transport, at) -> at);
+    return selector.connect(endpoint, TIMEOUT_NS, null, (transport, at, timeoutNs) -> at);
   }
 
   @Test
@@ -158,7 +158,7 @@ class TransportSelectorTest {
   @Test
   void shouldFallBackToTcpWhenSharedMemoryFails() throws IOException {
     TransportSelector.Attempt<String> attempt =
-        (transport, at) -> {
+        (transport, at, timeoutNs) -> {
           if (at.equals(shmEndpoint)) {
             throw new IOException("the segment is gone");
           }
@@ -193,7 +193,7 @@ class TransportSelectorTest {
         .hasMessageContaining("fs.tako.transport is verbs")
         .hasMessageContaining(NO_DEVICE);
     TransportSelector.Attempt<String> attempt =
-        (transport, at) -> {
+        (transport, at, timeoutNs) -> {
           if (at.equals(VERBS.endpoint())) {
             throw new IOException("the port is down");
           }
@@ -211,6 +211,25 @@ class TransportSelectorTest {
   }
 
   @Test
+  void shouldLeaveTimeForTcpWhenVerbsHangs() throws IOException {
+    offers = List.of(VERBS);
+    List<Long> times = new ArrayList<>();
+    TransportSelector.Attempt<String> attempt =
+        (transport, at, timeoutNs) -> {
+          times.add(timeoutNs);
+          if (at.equals(VERBS.endpoint())) {
+            throw new IOException("nobody answers");
+          }
+          return at;
+        };
+    TransportSelector selector = selector(TransportChoice.AUTO, "no library", null);
+    assertThat(selector.connect(endpoint, TIMEOUT_NS, null, attempt).connection())
+        .isEqualTo(endpoint);
+    assertThat(times.get(0)).isLessThanOrEqualTo(TIMEOUT_NS / 2);
+    assertThat(times.get(1)).isGreaterThan(TIMEOUT_NS / 4);
+  }
+
+  @Test
   void shouldNameAServerThatIsNotThere() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       endpoint = "127.0.0.1:" + socket.getLocalPort();
@@ -223,7 +242,7 @@ class TransportSelectorTest {
   @Test
   void shouldStayWithTheTransportThatIsRequired() throws IOException {
     TransportSelector selector = selector(TransportChoice.AUTO, null);
-    TransportSelector.Attempt<String> attempt = (transport, at) -> at;
+    TransportSelector.Attempt<String> attempt = (transport, at, timeoutNs) -> at;
     assertThat(selector.connect(endpoint, TIMEOUT_NS, "tcp", attempt).connection())
         .isEqualTo(endpoint);
     assertThat(selector.connect(endpoint, TIMEOUT_NS, "shm", attempt).connection())

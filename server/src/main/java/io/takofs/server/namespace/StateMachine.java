@@ -10,6 +10,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.proto.Usage;
 import io.takofs.server.extent.Grant;
+import io.takofs.server.extent.Location;
 import io.takofs.server.store.Store;
 import java.util.ArrayList;
 import java.util.List;
@@ -284,6 +285,22 @@ public final class StateMachine {
       extents.add(last.toProto());
     }
     return extents;
+  }
+
+  /**
+   * Whether {@code clientId} may write an extent that it was given for a file: it holds the lease,
+   * and the extent is granted still or can grow.
+   */
+  public boolean mayWrite(long clientId, long fileId, Extent extent) {
+    Lease lease = state.leases.get(fileId);
+    return lease != null
+        && lease.clientId() == clientId
+        && writable(fileId).stream().anyMatch(mine -> isSameExtent(mine, extent));
+  }
+
+  private static boolean isSameExtent(Extent one, Extent other) {
+    return Location.of(one).equals(Location.of(other))
+        && one.getGeneration() == other.getGeneration();
   }
 
   /** The leases that have ended since this was last asked. */
