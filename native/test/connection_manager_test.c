@@ -13,6 +13,8 @@ static struct rdma_cm_event next_event;
 static bool has_event;
 static int acknowledged;
 static int rejected;
+static int timeouts_set;
+static bool refuses_options;
 static struct rdma_conn_param passed;
 static uint8_t passed_data[TAKO_VERBS_EVENT_DATA_MAX];
 
@@ -33,6 +35,16 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 {
 	free(id);
 	return 0;
+}
+
+int rdma_set_option(struct rdma_cm_id *id, int level, int name, void *value, size_t length)
+{
+	(void)id;
+	CHECK(level == RDMA_OPTION_ID && name == RDMA_OPTION_ID_ACK_TIMEOUT);
+	CHECK(length == 1 && *(uint8_t *)value > 0 && *(uint8_t *)value < 32);
+	timeouts_set++;
+	errno = EINVAL;
+	return refuses_options ? -1 : 0;
 }
 
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
@@ -219,6 +231,40 @@ static void should_deliver_private_data_of_every_length(void)
 	tear_down(&world);
 }
 
+static void should_limit_how_long_a_packet_stays_unanswered(void)
+{
+	struct world world;
+	struct rdma_cm_id *listener;
+	struct rdma_cm_id *id;
+	timeouts_set = 0;
+	set_up(&world);
+	CHECK(timeouts_set == 1);
+	struct rdma_cm_id *request = calloc(1, sizeof(*request));
+	send_event(&world, RDMA_CM_EVENT_CONNECT_REQUEST, request, NULL, 0);
+	CHECK(tako_cm_get_event(&world.channel, 0, &listener, &id) ==
+	      RDMA_CM_EVENT_CONNECT_REQUEST);
+	CHECK(timeouts_set == 2);
+	CHECK(tako_cm_destroy_id(request) == 0);
+	tear_down(&world);
+}
+
+static void should_make_nothing_whose_limit_cannot_be_set(void)
+{
+	struct world world;
+	struct rdma_cm_id *listener;
+	struct rdma_cm_id *id;
+	set_up(&world);
+	refuses_options = true;
+	CHECK(tako_cm_create_id(&world.channel, RDMA_PS_TCP, &id) == -EINVAL);
+	send_event(&world, RDMA_CM_EVENT_CONNECT_REQUEST, calloc(1, sizeof(*id)), NULL, 0);
+	rejected = 0;
+	CHECK(tako_cm_get_event(&world.channel, 0, &listener, &id) == -EINVAL);
+	CHECK(rejected == 1);
+	rejected = 0;
+	refuses_options = false;
+	tear_down(&world);
+}
+
 int main(void)
 {
 	should_say_that_no_event_came();
@@ -226,6 +272,8 @@ int main(void)
 	should_give_a_request_a_slot_of_its_own();
 	should_pass_what_was_staged();
 	should_deliver_private_data_of_every_length();
+	should_limit_how_long_a_packet_stays_unanswered();
+	should_make_nothing_whose_limit_cannot_be_set();
 	CHECK(rejected == 0);
 	return 0;
 }
