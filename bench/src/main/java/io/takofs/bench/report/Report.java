@@ -57,16 +57,21 @@ public final class Report {
     }
     String figure =
         String.format(
-            Locale.ROOT, "%.1f (%.2fx)", measured.figure(), advantage(row, measurements, name));
+            Locale.ROOT, "%s (%.2fx)", number(measured.figure()), advantage(row, measurements, name));
     if (!measured.hasCpu()) {
       return figure;
     }
     return String.format(
         Locale.ROOT,
-        "%s [%.1f + %.1f]",
+        "%s [%.2f + %.2f]",
         figure,
         measured.clientCpuMicros(),
         measured.serverCpuMicros());
+  }
+
+  /** With as many digits as mean something. */
+  private static String number(double figure) {
+    return String.format(Locale.ROOT, figure < 10 ? "%.2f" : figure < 1000 ? "%.1f" : "%.0f", figure);
   }
 
   /** Writes the JSON, if {@code file} is not null. */
