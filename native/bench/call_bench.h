@@ -3,6 +3,7 @@
 #define TAKO_BENCH_CALL_BENCH_H
 
 #include <sys/types.h>
+#include <time.h>
 
 #include "link.h"
 
@@ -41,6 +42,7 @@ struct bench {
 
 	bool one_processor; /* for both processes */
 	uint32_t turns[2];  /* futexes: how often a side was handed the one processor */
+	int64_t busy_ns[2]; /* processor time of the sides in their turns */
 	uint32_t ready;	    /* steps that the processes have taken */
 	uint32_t stopped;
 };
@@ -65,6 +67,9 @@ void post_message(struct bench *bench, int side, uint32_t connection, uint64_t p
 
 /* After a look that may have found all there was: waits for more, or lets the other side run. */
 void idle(struct bench *bench, int side);
+
+/* What a clock says, in nanoseconds. */
+int64_t clock_ns(clockid_t clock);
 
 /* Granules of a transfer, and the checksums of a connection's data. */
 uint32_t granules(const struct bench *bench);

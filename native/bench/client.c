@@ -9,7 +9,10 @@
 #include "call_bench.h"
 #include "codec.h"
 
-enum { CLOCK_INTERVAL = 64 }; /* turns of the loop from one look at the clock to the next */
+enum {
+	CLOCK_INTERVAL = 64, /* loops from one look at the clock to the next */
+	TURNS_MIN = 10	     /* in which both sides waited, of a measurement */
+};
 
 struct caller {
 	struct bench *bench;
@@ -23,13 +26,6 @@ struct caller {
 	uint64_t random;
 	uint64_t calls;
 };
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec time;
-	require(clock_gettime(clock, &time) == 0, "reading a clock");
-	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 /* The operations that move a connection's data and checksums, between the same places. */
 static void transfer(const struct bench *bench, uint32_t connection, enum link_opcode opcode,
@@ -145,16 +141,20 @@ static uint32_t take(struct caller *caller)
 	return count;
 }
 
-/* Calls until `until` on the monotonic clock. */
-static void call_until(struct caller *caller, int64_t until)
+/* Calls until `until` on the monotonic clock, and until it has waited that often. */
+static void call_until(struct caller *caller, int64_t until, uint32_t waits)
 {
-	for (uint32_t turn = 1;; turn++) {
+	uint32_t waited = 0;
+	for (uint32_t loop = 1;; loop++) {
 		while (caller->busy_count < caller->bench->outstanding)
 			begin_any(caller);
-		bool slept = take(caller) == 0;
-		if (slept)
+		bool found = take(caller) != 0;
+		if (!found) {
 			idle(caller->bench, CLIENT);
-		if ((slept || turn % CLOCK_INTERVAL == 0) && clock_ns(CLOCK_MONOTONIC) >= until)
+			waited++;
+		}
+		if ((!found || loop % CLOCK_INTERVAL == 0) && waited >= waits &&
+		    clock_ns(CLOCK_MONOTONIC) >= until)
 			return;
 	}
 }
@@ -173,6 +173,14 @@ static void create(struct caller *caller, struct bench *bench)
 	memset(caller->bytes, 7, bench->slot_size);
 }
 
+/* Processor time of a side: of its turns alone where they take turns. */
+static int64_t cpu_ns(const struct bench *bench, int side, clockid_t clock)
+{
+	if (bench->one_processor)
+		return __atomic_load_n(&bench->busy_ns[side], __ATOMIC_RELAXED);
+	return clock_ns(clock);
+}
+
 void call(struct bench *bench, pid_t server)
 {
 	struct caller caller;
@@ -180,15 +188,16 @@ void call(struct bench *bench, pid_t server)
 	require(clock_getcpuclockid(server, &server_clock) == 0, "finding the server's clock");
 	create(&caller, bench);
 	int64_t measured_ns = (int64_t)(bench->seconds * 1e9);
-	call_until(&caller, clock_ns(CLOCK_MONOTONIC) + measured_ns / 4);
+	call_until(&caller, clock_ns(CLOCK_MONOTONIC) + measured_ns / 4, 0);
 
 	uint64_t calls = caller.calls;
-	int64_t server_cpu = clock_ns(server_clock);
-	int64_t client_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	int64_t server_cpu = cpu_ns(bench, SERVER, server_clock);
+	int64_t client_cpu = cpu_ns(bench, CLIENT, CLOCK_PROCESS_CPUTIME_ID);
 	int64_t start = clock_ns(CLOCK_MONOTONIC);
-	call_until(&caller, start + measured_ns);
+	call_until(&caller, start + measured_ns, bench->one_processor ? TURNS_MIN : 0);
 	int64_t elapsed = clock_ns(CLOCK_MONOTONIC) - start;
 	printf("%llu %lld %lld %lld\n", (unsigned long long)(caller.calls - calls),
-	       (long long)elapsed, (long long)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - client_cpu),
-	       (long long)(clock_ns(server_clock) - server_cpu));
+	       (long long)elapsed,
+	       (long long)(cpu_ns(bench, CLIENT, CLOCK_PROCESS_CPUTIME_ID) - client_cpu),
+	       (long long)(cpu_ns(bench, SERVER, server_clock) - server_cpu));
 }

@@ -22,7 +22,7 @@ final class CallBench {
 
   /**
    * @param oneProcessor both processes share processor 0 and hand it to each other, so that their
-   *     processor time is work alone; else they run where the kernel puts them, and wait
+   *     turns are counted, which are work alone; else they run where the kernel puts them, and wait
    * @param seconds to measure, after a quarter as long that does not count
    */
   CallBench(Path program, String transport, boolean oneProcessor, double seconds) {

@@ -16,16 +16,15 @@ import java.util.stream.Stream;
 record RpcLine(int clients, int outstanding) implements CallLine {
   private static final Map<String, String> WAYS =
       Map.of("send/receive", "send", "self-identified", "immediate", "polled memory", "polled");
-  private static final int FEW = 16;
 
   /** As large as those of Tako's requests, bytes. */
   private static final int SLOT = 16 << 10;
 
-  /** From one client to 1024: each of them calls all the time, or few of many do. */
+  /** From one client to 1024: all of them call all the time, or few do. */
   static List<RpcLine> all() {
     return Stream.concat(
             IntStream.of(1, 20, 50, 100, 256, 512, 1024).mapToObj(n -> new RpcLine(n, n)),
-            IntStream.of(100, 1024).mapToObj(n -> new RpcLine(n, FEW)))
+            Stream.of(new RpcLine(20, 16), new RpcLine(1024, 16), new RpcLine(1024, 1)))
         .toList();
   }
 
