@@ -75,5 +75,4 @@ final class CallBench {
         Long.parseLong(numbers[2]),
         Long.parseLong(numbers[3]));
   }
-
 }

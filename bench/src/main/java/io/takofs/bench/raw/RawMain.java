@@ -36,7 +36,7 @@ public final class RawMain implements Callable<Integer> {
 
   @Option(
       names = "--warm-up",
-      defaultValue = "5",
+      defaultValue = "8",
       description = "Seconds of each line before, not counted, for the compiler.")
   private double warmUpSeconds;
 

@@ -57,7 +57,10 @@ public final class Report {
     }
     String figure =
         String.format(
-            Locale.ROOT, "%s (%.2fx)", number(measured.figure()), advantage(row, measurements, name));
+            Locale.ROOT,
+            "%s (%.2fx)",
+            number(measured.figure()),
+            advantage(row, measurements, name));
     if (!measured.hasCpu()) {
       return figure;
     }
@@ -71,7 +74,8 @@ public final class Report {
 
   /** With as many digits as mean something. */
   private static String number(double figure) {
-    return String.format(Locale.ROOT, figure < 10 ? "%.2f" : figure < 1000 ? "%.1f" : "%.0f", figure);
+    return String.format(
+        Locale.ROOT, figure < 10 ? "%.2f" : figure < 1000 ? "%.1f" : "%.0f", figure);
   }
 
   /** Writes the JSON, if {@code file} is not null. */
