@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /**
  * Runs {@code call_bench}: two processes, a server of one thread and one that plays all clients.
@@ -64,15 +65,11 @@ final class CallBench {
       throw new IOException(String.join(" ", command) + " did not end");
     }
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    String[] numbers = output.strip().split(" ");
-    if (process.exitValue() != 0 || numbers.length != 4) {
-      throw new IOException(
-          String.join(" ", command) + " ended with " + process.exitValue() + ": " + output);
+    if (process.exitValue() != 0) {
+      throw new IOException(String.join(" ", command) + " ended with " + process.exitValue());
     }
-    return new Result(
-        Long.parseLong(numbers[0]),
-        Long.parseLong(numbers[1]),
-        Long.parseLong(numbers[2]),
-        Long.parseLong(numbers[3]));
+    long[] numbers =
+        Pattern.compile(" ").splitAsStream(output.strip()).mapToLong(Long::parseLong).toArray();
+    return new Result(numbers[0], numbers[1], numbers[2], numbers[3]);
   }
 }
