@@ -187,8 +187,9 @@ void call(struct bench *bench, pid_t server)
 	clockid_t server_clock;
 	require(clock_getcpuclockid(server, &server_clock) == 0, "finding the server's clock");
 	create(&caller, bench);
+	uint32_t waits = bench->one_processor ? TURNS_MIN : 0;
 	int64_t measured_ns = (int64_t)(bench->seconds * 1e9);
-	call_until(&caller, clock_ns(CLOCK_MONOTONIC) + measured_ns / 4, 0);
+	call_until(&caller, clock_ns(CLOCK_MONOTONIC) + measured_ns / 4, waits / 4);
 
 	uint64_t calls = caller.calls;
 	int64_t server_cpu = cpu_ns(bench, SERVER, server_clock);

@@ -24,7 +24,9 @@
 
 enum { ALIGN = 64 };
 
+/* Nobody waits for longer than this at once. */
 #define AWAIT_NS INT64_C(100000000)
+#define TURN_MAX_S 10
 
 static const char usage[] =
     "usage: call_bench shm|verbs immediate|send|polled OPERATION CLIENTS OUTSTANDING SIZE SECONDS\n"
@@ -67,6 +69,20 @@ void post_message(struct bench *bench, int side, uint32_t connection, uint64_t p
 	link->ops->post(link, connection, &operation, 1);
 }
 
+/* What this process, which is one side, had used when its turn began. */
+static int64_t turn_began;
+
+static void begin_turn(void)
+{
+	turn_began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void wake(struct bench *bench, int side)
+{
+	__atomic_add_fetch(&bench->turns[side], 1, __ATOMIC_SEQ_CST);
+	(void)syscall(SYS_futex, &bench->turns[side], FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 /*
  * Who polls memory cannot sleep. So that all ways wait alike, on one processor each side hands it
  * to the other when it has done all there was, and nobody looks in vain. What handing over costs
@@ -74,15 +90,13 @@ void post_message(struct bench *bench, int side, uint32_t connection, uint64_t p
  */
 static void hand_over(struct bench *bench, int side)
 {
-	static uint32_t seen; /* this process is one side */
-	static int64_t turn;  /* when it began */
-	const struct timespec timeout = {.tv_nsec = AWAIT_NS};
-	bench->busy_ns[side] += clock_ns(CLOCK_THREAD_CPUTIME_ID) - turn;
-	__atomic_add_fetch(&bench->turns[1 - side], 1, __ATOMIC_SEQ_CST);
-	(void)syscall(SYS_futex, &bench->turns[1 - side], FUTEX_WAKE, 1, NULL, NULL, 0);
+	static uint32_t seen;
+	const struct timespec timeout = {.tv_sec = TURN_MAX_S};
+	bench->busy_ns[side] += clock_ns(CLOCK_THREAD_CPUTIME_ID) - turn_began;
+	wake(bench, 1 - side);
 	(void)syscall(SYS_futex, &bench->turns[side], FUTEX_WAIT, seen, &timeout, NULL, 0);
 	seen = __atomic_load_n(&bench->turns[side], __ATOMIC_SEQ_CST);
-	turn = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	begin_turn();
 }
 
 void idle(struct bench *bench, int side)
@@ -165,6 +179,7 @@ static void open_side(struct bench *bench, int side)
 	meet(bench, 1);
 	link->ops->connect(link);
 	meet(bench, 2);
+	begin_turn();
 }
 
 int main(int argc, char **argv)
@@ -205,6 +220,7 @@ int main(int argc, char **argv)
 	open_side(bench, CLIENT);
 	call(bench, server);
 	__atomic_store_n(&bench->stopped, 1, __ATOMIC_RELEASE);
+	wake(bench, SERVER);
 	int status = 0;
 	require(waitpid(server, &status, 0) == server && status == 0, "the server");
 	return 0;
