@@ -203,22 +203,17 @@ static bool spin_adaptively(struct tako_verbs_cq *cq, int64_t timeout)
 	return found;
 }
 
-/* Empties the channel and the eventfd. */
-static void take_events(struct tako_verbs_cq *cq)
+/* Takes the one event that arming the queue has raised. */
+static void take_event(struct tako_verbs_cq *cq)
 {
 	struct ibv_cq *source = NULL;
-	unsigned count = 0;
-	while (cq->ops->get_cq_event(cq->channel, &source) == 0)
-		count++;
-	if (count != 0) {
-		cq->armed = false;
-		cq->ops->ack_cq_events(cq->device_cq, count);
-	}
-	uint64_t wakes;
-	(void)!read(cq->wake_fd, &wakes, sizeof(wakes));
+	if (cq->ops->get_cq_event(cq->channel, &source) != 0)
+		return;
+	cq->armed = false;
+	cq->ops->ack_cq_events(cq->device_cq, 1);
 }
 
-/* Sleeps until something is readable or `ns` have passed. */
+/* Sleeps until something is readable or `ns` have passed; reads only what is. */
 static void sleep_for(struct tako_verbs_cq *cq, int64_t ns)
 {
 	struct pollfd files[2] = {{.fd = cq->wake_fd, .events = POLLIN},
@@ -231,7 +226,12 @@ static void sleep_for(struct tako_verbs_cq *cq, int64_t ns)
 		cq->lost = true;
 		__atomic_store_n(&cq->attention, 1, __ATOMIC_SEQ_CST);
 	}
-	take_events(cq);
+	if ((files[1].revents & POLLIN) != 0)
+		take_event(cq);
+	if ((files[0].revents & POLLIN) != 0) {
+		uint64_t wakes;
+		(void)!read(cq->wake_fd, &wakes, sizeof(wakes));
+	}
 }
 
 /* The queue is armed and then polled once more: what came before the arming raises no event. */

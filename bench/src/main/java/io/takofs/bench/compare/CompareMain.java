@@ -1,5 +1,8 @@
 package io.takofs.bench.compare;
 
+import io.takofs.bench.report.CpuTime;
+import io.takofs.bench.report.Measurement;
+import io.takofs.bench.report.Report;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
@@ -107,9 +110,7 @@ public final class CompareMain implements Callable<Integer> {
     }
     Report report = new Report(names, results);
     report.print(out);
-    if (json != null) {
-      Files.writeString(json, report.json());
-    }
+    report.write(json);
     return 0;
   }
 

@@ -1,5 +1,6 @@
 package io.takofs.bench.compare;
 
+import io.takofs.bench.report.Row;
 import java.io.IOException;
 
 /**
@@ -7,13 +8,7 @@ import java.io.IOException;
  *
  * <p>Thread rule: prepare, run and finish are called from one thread; a line may use its own.
  */
-interface Line {
-  /** Name in the table and in the JSON. */
-  String name();
-
-  /** What a figure means: microseconds an operation, MiB a second, operations a second. */
-  Unit unit();
-
+interface Line extends Row {
   /** Operations (or MiB) that one batch does. */
   int batch();
 
@@ -26,32 +21,5 @@ interface Line {
   /** Removes what the batch left; not timed. */
   default void finish(Candidate candidate, int round) throws IOException {
     candidate.fs().delete(candidate.base(), true);
-  }
-
-  /** Units of figures. */
-  enum Unit {
-    MICROSECONDS("us"),
-    MEBIBYTES_PER_SECOND("MiB/s"),
-    OPERATIONS_PER_SECOND("op/s");
-
-    private final String label;
-
-    Unit(String label) {
-      this.label = label;
-    }
-
-    String label() {
-      return label;
-    }
-
-    /** The figure of {@code count} operations done in {@code nanoseconds}. */
-    double figure(long count, long nanoseconds) {
-      return this == MICROSECONDS ? nanoseconds / 1e3 / count : count * 1e9 / nanoseconds;
-    }
-
-    /** How many times better {@code ours} is than {@code theirs}. */
-    double advantage(double ours, double theirs) {
-      return this == MICROSECONDS ? theirs / ours : ours / theirs;
-    }
   }
 }

@@ -1,5 +1,6 @@
 package io.takofs.bench.compare;
 
+import io.takofs.bench.report.Unit;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

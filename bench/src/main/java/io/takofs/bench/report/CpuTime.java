@@ -1,4 +1,4 @@
-package io.takofs.bench.compare;
+package io.takofs.bench.report;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Processor time that processes have used, from the kernel's scheduler accounting. */
-final class CpuTime {
+public final class CpuTime {
   private CpuTime() {}
 
   /** Nanoseconds used so far by all live threads of these processes. */
-  static long ofProcesses(List<Long> pids) throws IOException {
+  public static long ofProcesses(List<Long> pids) throws IOException {
     long total = 0;
     for (long pid : pids) {
       total += ofProcess(pid);
@@ -20,7 +20,7 @@ final class CpuTime {
   }
 
   /** Nanoseconds used so far by this process. */
-  static long ofSelf() throws IOException {
+  public static long ofSelf() throws IOException {
     return ofProcess(ProcessHandle.current().pid());
   }
 
