@@ -10,6 +10,9 @@ vm_mount_options=version=9p2000.L,trans=virtio,msize=1048576
 vm_thread=single
 vm_cpu=max
 
+# For short-lived JVMs: of what they do there, starting and optimizing is most.
+vm_jvm_options="-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+
 # rxe asks the kernel's crypto interface for "crc32", which crc32_generic gives; netem loses packets.
 vm_modules=(crc32_generic crc32-pclmul virtio_pci virtio_net 9pnet_virtio 9p overlay
   ib_uverbs rdma_ucm rdma_rxe sch_netem)
