@@ -42,12 +42,17 @@ public final class TestServer {
     }
   }
 
-  /**
-   * Makes it the default file system of {@code conf}, over the transport under test, with what this
-   * JVM's system properties say of clients.
-   */
+  /** Makes it the default file system of {@code conf}, over the transport under test. */
   public static void configure(Configuration conf) {
-    conf.set("fs.defaultFS", uri().toString());
+    configure(conf, uri());
+  }
+
+  /**
+   * Makes the server at {@code uri} the default file system of {@code conf}, over the transport
+   * under test, with what system properties say of clients.
+   */
+  public static void configure(Configuration conf, URI uri) {
+    conf.set("fs.defaultFS", uri.toString());
     conf.set("fs.AbstractFileSystem.tako.impl", TakoFs.class.getName());
     conf.set("fs.tako.transport", transport());
     for (String name : System.getProperties().stringPropertyNames()) {
