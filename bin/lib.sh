@@ -50,6 +50,13 @@ java_is_new_enough() {
   [ "$("$javac" -version 2>&1 | sed -E 's/^javac ([0-9]+).*/\1/')" -ge 17 ]
 }
 
+# The directory of an installed Java of one version.
+jdk_home() { # version
+  local release
+  release=$(grep -ls "^JAVA_VERSION=\"$1[.\"]" /usr/lib/jvm/*/release | head -1)
+  [ -n "$release" ] && dirname "$release"
+}
+
 # Maven without colours and progress bars, in the project's root.
 maven() {
   (cd "$root" && mvn -B -ntp "$@")

@@ -10,16 +10,19 @@ vm_mount_options=version=9p2000.L,trans=virtio,msize=1048576
 vm_thread=single
 vm_cpu=max
 
+# For short-lived JVMs: of what they do there, starting and optimizing is most.
+vm_jvm_options="-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+
 # rxe asks the kernel's crypto interface for "crc32", which crc32_generic gives; netem loses packets.
 vm_modules=(crc32_generic crc32-pclmul virtio_pci virtio_net 9pnet_virtio 9p overlay
   ib_uverbs rdma_ucm rdma_rxe sch_netem)
 
-# Sets vm_kernel and vm_initramfs; the arguments are further modules.
+# Sets vm_kernel and vm_initramfs; the arguments are further modules. False when there is no kernel.
 vm_prepare() {
   local cache=${TAKO_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tako-vm} package
   mkdir -p "$cache"
   package=$(vm_kernel_package)
-  [ -e "$cache/$package/boot" ] || vm_fetch_kernel "$cache" "$package"
+  [ -n "$package" ] && [ -e "$cache/$package/boot" ] || vm_fetch_kernel "$cache" "$package" || return 1
   vm_kernel=$(echo "$cache/$package"/boot/vmlinuz-*)
   vm_initramfs=$cache/initramfs-$(vm_hash "$package" "$@")
   [ -e "$vm_initramfs" ] || vm_make_initramfs "$cache/$package" "$vm_initramfs" "$@"
@@ -38,8 +41,12 @@ vm_kernel_package() {
 vm_fetch_kernel() { # cache directory, package
   local new
   new=$(mktemp -d "$1/new.XXXXXX")
-  (cd "$new" && apt-get -o APT::Sandbox::User=root download -qq "$2" >/dev/null && dpkg -x "$2"_*.deb . && rm "$2"_*.deb)
-  depmod -b "$new" "$(ls "$new/lib/modules")"
+  (cd "$new" && apt-get -o APT::Sandbox::User=root download -qq "$2" >/dev/null &&
+    dpkg -x "$2"_*.deb . && rm "$2"_*.deb && depmod -b . "$(ls lib/modules)") || {
+    rm -r "$new"
+    echo "could not fetch the kernel package ${2:-linux-image-amd64}" >&2
+    return 1
+  }
   mv "$new" "$1/$2"
 }
 

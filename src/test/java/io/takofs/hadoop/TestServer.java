@@ -13,6 +13,9 @@ import org.apache.hadoop.conf.Configuration;
  * <p>Thread rule: any thread.
  */
 public final class TestServer {
+  private static final String POOL_SIZE = "fs.tako.server.pool.size";
+  private static final String CLIENT_KEYS = "fs.tako.client.";
+
   private static URI uri;
 
   private TestServer() {}
@@ -21,7 +24,7 @@ public final class TestServer {
   private static synchronized URI uri() {
     if (uri == null) {
       try {
-        ServerProcess server = ServerProcess.start("fs.tako.server.pool.size", "1g");
+        ServerProcess server = ServerProcess.start(POOL_SIZE, System.getProperty(POOL_SIZE, "1g"));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> close(server)));
         uri = server.uri();
       } catch (Exception e) {
@@ -41,8 +44,26 @@ public final class TestServer {
 
   /** Makes it the default file system of {@code conf}, over the transport under test. */
   public static void configure(Configuration conf) {
-    conf.set("fs.defaultFS", uri().toString());
+    configure(conf, uri());
+  }
+
+  /**
+   * Makes the server at {@code uri} the default file system of {@code conf}, over the transport
+   * under test, with what system properties say of clients.
+   */
+  public static void configure(Configuration conf, URI uri) {
+    conf.set("fs.defaultFS", uri.toString());
     conf.set("fs.AbstractFileSystem.tako.impl", TakoFs.class.getName());
-    conf.set("fs.tako.transport", System.getProperty("tako.test.transport"));
+    conf.set("fs.tako.transport", transport());
+    for (String name : System.getProperties().stringPropertyNames()) {
+      if (name.startsWith(CLIENT_KEYS)) {
+        conf.set(name, System.getProperty(name));
+      }
+    }
+  }
+
+  /** Name of the transport under test. */
+  public static String transport() {
+    return System.getProperty("tako.test.transport");
   }
 }

@@ -2,7 +2,7 @@ package io.takofs.hadoop.filesystem;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.takofs.hadoop.TakoFs;
+import io.takofs.hadoop.TestServer;
 import io.takofs.system.ServerProcess;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -26,9 +26,7 @@ class AccessTest {
 
   private ServerProcess start(String... settings) throws Exception {
     ServerProcess server = ServerProcess.start(settings);
-    conf.set("fs.defaultFS", server.uri().toString());
-    conf.set("fs.AbstractFileSystem.tako.impl", TakoFs.class.getName());
-    conf.set("fs.tako.transport", System.getProperty("tako.test.transport"));
+    TestServer.configure(conf, server.uri());
     try (FileSystem fs = FileSystem.newInstance(conf)) {
       fs.create(FILE).close();
       fs.setPermission(FILE, new FsPermission((short) 0640));

@@ -76,7 +76,7 @@ class TakoFileSystemTest {
   void shouldBeFoundByItsScheme() {
     assertThat(fs).isInstanceOf(TakoFileSystem.class);
     assertThat(fs.getScheme()).isEqualTo("tako");
-    assertThat(fs.getCanonicalServiceName()).isEqualTo("127.0.0.1:" + fs.getUri().getPort());
+    assertThat(fs.getCanonicalServiceName()).isEqualTo(fs.getUri().getAuthority());
   }
 
   @Test
@@ -234,7 +234,7 @@ class TakoFileSystemTest {
     BlockLocation[] blocks = file.getBlockLocations();
     assertThat(blocks).hasSize(4);
     for (BlockLocation block : blocks) {
-      assertThat(block.getHosts()).containsExactly("127.0.0.1");
+      assertThat(block.getHosts()).containsExactly(fs.getUri().getHost());
     }
     assertThat(fs.getFileBlockLocations(file, 65536, 1)).hasSize(1);
   }

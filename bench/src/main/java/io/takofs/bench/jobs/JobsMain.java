@@ -51,7 +51,9 @@ public final class JobsMain implements Callable<Integer> {
 
   /** Entry point of {@code bin/quickstart}. */
   public static void main(String[] arguments) {
-    System.exit(new CommandLine(new JobsMain()).execute(arguments));
+    // bin/quickstart --small names sizes before those of its caller.
+    System.exit(
+        new CommandLine(new JobsMain()).setOverwrittenOptionsAllowed(true).execute(arguments));
   }
 
   @Override
