@@ -122,7 +122,7 @@ public final class ConfigKeys {
               "64k",
               "16m",
               "1m",
-              "Bytes a writer over tcp gathers before it sends them. Shared memory is written"
+              "Bytes a writer over tcp or verbs gathers before it sends them. Shared memory is written"
                   + " directly and needs none."));
 
   /** Staging buffers of a writer. */
@@ -133,9 +133,9 @@ public final class ConfigKeys {
               1,
               64,
               3,
-              "Buffers a writer over tcp may have under way at once."));
+              "Buffers a writer over tcp or verbs may have under way at once."));
 
-  /** Bytes read ahead over tcp. */
+  /** Bytes read ahead over tcp and verbs. */
   public static final ConfigKey<Long> READ_AHEAD_SIZE =
       register(
           ConfigKey.size(
@@ -143,7 +143,7 @@ public final class ConfigKeys {
               "0",
               "64m",
               "4m",
-              "Bytes a sequential reader over tcp asks for before they are wanted; 0 turns it off."
+              "Bytes a sequential reader over tcp or verbs asks for before they are wanted; 0 turns it off."
                   + " Shared memory needs none."));
 
   // ---- server

@@ -126,6 +126,7 @@ final class DataConnections {
   /** Ends all connections, at the end of the server. */
   void close() {
     for (QueuePair pair : all()) {
+      pair.revoke(); // closing it, below, does what this cannot promise yet
       windows.gone(pair);
       close(pair);
     }
