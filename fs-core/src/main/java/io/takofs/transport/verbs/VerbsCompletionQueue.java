@@ -12,6 +12,7 @@ import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -46,6 +47,8 @@ final class VerbsCompletionQueue implements CompletionQueue {
 
   private volatile boolean closed;
   private volatile boolean inNative; // the polling thread is in the device's queue
+
+  private final AtomicLong timesDrained = new AtomicLong(); // written by the polling thread
 
   // The polling thread's: completions ever taken from the ring.
   private int head;
@@ -173,7 +176,16 @@ final class VerbsCompletionQueue implements CompletionQueue {
 
   private boolean refill() {
     fields.putInt(Layout.VERBS_COMPLETION_QUEUE_HEAD_OFFSET, head);
-    return enterNative() && leaveNative(VerbsCore.poll(block.address())) > 0;
+    boolean more = enterNative() && leaveNative(VerbsCore.poll(block.address())) > 0;
+    if (!more) {
+      timesDrained.lazySet(timesDrained.get() + 1);
+    }
+    return more;
+  }
+
+  /** How often the polling thread has taken all that the device had. */
+  long timesDrained() {
+    return timesDrained.get();
   }
 
   /** False when the queue is closed; else it is not released until {@link #leaveNative}. */

@@ -39,6 +39,12 @@ final class VerbsQueuePair implements QueuePair {
   /** Work request id of {@link #probe}'s writes, whose completions the pair's owner never sees. */
   static final long PROBE = Long.MIN_VALUE;
 
+  /**
+   * Looks, 20 s in all: longer than a device takes to give up on a peer, even one that waits four
+   * times as long as it is told.
+   */
+  private static final int STALLS_MAX = 10;
+
   private static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle INT =
@@ -67,6 +73,9 @@ final class VerbsQueuePair implements QueuePair {
   // Guarded by this.
   private final Set<VerbsMemoryWindow> windows = new HashSet<>();
   private long lastProbe = -1; // its index among all sends
+  private long headBefore; // at the last look, as is the next
+  private long drainedBefore;
+  private int stalls; // looks in a row at which nothing more was done, though all was taken
   private boolean established;
   private boolean rung;
   private boolean closed;
@@ -314,15 +323,25 @@ final class VerbsQueuePair implements QueuePair {
 
   /**
    * Asks the peer's device for a sign of life, unless something that it must acknowledge is under
-   * way anyway: a device that does not answer fails the pair, but only if it is asked. Any thread.
+   * way anyway: a device that does not answer fails the pair, but only if it is asked. A device of
+   * this side that has forgotten a send is found out as well: soft-RoCE now and then stands still
+   * when packets are lost around window operations. Any thread, every {@link
+   * VerbsTransport#PROBE_INTERVAL_NS}.
    */
   synchronized void probe() {
-    if (established
-        && !closed
-        && work.count() == 0
-        && sentTail() == sentHead()
-        && state() == State.CONNECTED) {
-      lastProbe = sentTail();
+    if (!established || closed || state() != State.CONNECTED) {
+      return;
+    }
+    long head = sentHead();
+    long drained = sendQueue.timesDrained();
+    boolean idle = sentTail() == head;
+    stalls = idle || head != headBefore || drained == drainedBefore ? 0 : stalls + 1;
+    headBefore = head;
+    drainedBefore = drained;
+    if (stalls == STALLS_MAX) {
+      fail("the RDMA device of this side has not completed a send for too long");
+    } else if (idle && work.count() == 0) {
+      lastProbe = head;
       work.addProbe(PROBE);
       post();
     }

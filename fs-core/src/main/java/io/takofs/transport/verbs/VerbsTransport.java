@@ -41,7 +41,7 @@ public final class VerbsTransport implements Transport {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsTransport.class);
 
   /** Between two looks whether the peers of idle pairs are still there. */
-  private static final long PROBE_INTERVAL_NS = TimeUnit.SECONDS.toNanos(2);
+  static final long PROBE_INTERVAL_NS = TimeUnit.SECONDS.toNanos(2);
 
   /** Private data of a request or an answer, as the SPI has it. */
   private static final int PRIVATE_DATA_MAX = 56;
