@@ -49,7 +49,7 @@ void serve(struct bench *bench)
 	struct link_event events[BATCH];
 	uint64_t *answered = shared_memory(bench->clients * sizeof(*answered));
 	uint32_t next = 0;
-	for (uint32_t i = 0; i < bench->clients; i++)
+	for (uint32_t i = 0; i < bench->clients && bench->operation != CALL; i++)
 		write_checksums(bench, SERVER, i);
 	while (__atomic_load_n(&bench->stopped, __ATOMIC_ACQUIRE) == 0) {
 		bool polled = bench->way == POLLED;
