@@ -127,15 +127,18 @@ final class Links {
         } catch (IOException e) {
           forgetLostSession(e);
           if (!worthRetrying(e) || !pause.sleep(now + patience)) {
-            throw new TakoException(
-                e instanceof TakoException known ? known.status() : Status.UNAVAILABLE,
-                what + ": " + e.getMessage(),
-                e);
+            throw new TakoException(statusOf(e), what + ": " + e.getMessage(), e);
           }
           LOG.debug("connecting again to {}: {}", server(), e.getMessage());
         }
       }
     }
+  }
+
+  /** What a call says that could not be sent: nothing has happened. */
+  private static Status statusOf(IOException failure) {
+    boolean known = failure instanceof TakoException e && e.status() != Status.DISCONNECTED;
+    return known ? ((TakoException) failure).status() : Status.UNAVAILABLE;
   }
 
   /**
