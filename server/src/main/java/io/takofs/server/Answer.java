@@ -25,13 +25,12 @@ record Answer(IncomingCall call, Reply reply, Ticket ticket) {
   static Answer to(IncomingCall call, Reply reply, StateMachine machine, WriteWindows windows) {
     Ticket ticket = new Ticket();
     List<Extent> extents = extents(reply);
-    if (extents.isEmpty()) {
+    long clientId = call.clientId();
+    if (extents.isEmpty() || !windows.concern(clientId)) {
       return new Answer(call, reply, ticket);
     }
-    long clientId = call.clientId();
     long fileId = fileId(call.request(), reply);
-    List<Extent> writable =
-        extents.stream().filter(extent -> machine.mayWrite(clientId, fileId, extent)).toList();
+    List<Extent> writable = machine.writableBy(clientId, fileId, extents);
     try {
       windows.open(clientId, fileId, writable, ticket);
       return new Answer(call, reply, ticket);

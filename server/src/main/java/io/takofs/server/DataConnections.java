@@ -49,6 +49,9 @@ final class DataConnections {
     pairs
         .computeIfAbsent(clientId, id -> new ArrayList<>())
         .add(new Connected(pair, export, nowMs, onClosed));
+    if (pair.state() != QueuePair.State.CONNECTED) {
+      ended.add(pair); // it was told before this was known
+    }
     if (maybeFormerPeers) {
       metHere.add(clientId); // one that connects has let go of its earlier connection
     }

@@ -287,19 +287,22 @@ public final class DataServer implements RpcHandler, AutoCloseable {
       Transport transport, ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {
     ArenaExports mine = exports.get(transport.name());
     ArenaExport export = mine.of(domain);
+    boolean usable = export.isWritable() || takesWindows(client, pair, export);
     dataConnections.add(
         client.clientId(), pair, export, clock.currentTimeMillis(), () -> mine.giveBack(export));
-    if (!export.isWritable()) {
-      takeWindows(client, pair, export);
+    if (!usable) {
+      dataConnections.ended(pair);
     }
   }
 
-  private void takeWindows(ConnectionInfo client, QueuePair pair, ArenaExport export) {
+  /** Before the connection can end: what ends lets go of its windows. */
+  private boolean takesWindows(ConnectionInfo client, QueuePair pair, ArenaExport export) {
     try {
       windows.connected(client.clientId(), new WindowedConnection(pair, export, client));
+      return true;
     } catch (IOException e) {
       LOG.warn("{} cannot be used: {}", pair, e.getMessage());
-      dataConnections.ended(pair);
+      return false;
     }
   }
 

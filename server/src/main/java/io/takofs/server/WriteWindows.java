@@ -54,6 +54,11 @@ final class WriteWindows {
     waiting.forEach(Runnable::run);
   }
 
+  /** Whether there is anything to do when {@code clientId} is given extents to write. */
+  synchronized boolean concern(long clientId) {
+    return byClient.containsKey(clientId) || !byFrame.isEmpty();
+  }
+
   /**
    * Lets {@code clientId} write extents of a file, through its present connection if that takes
    * windows.
@@ -64,9 +69,6 @@ final class WriteWindows {
   synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket)
       throws IOException {
     WindowedConnection connection = byClient.get(clientId);
-    if (connection == null && byFrame.isEmpty()) {
-      return;
-    }
     for (Extent extent : extents) {
       Location location = Location.of(extent);
       ExtentWindow own = null;

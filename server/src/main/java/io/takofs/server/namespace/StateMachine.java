@@ -288,14 +288,18 @@ public final class StateMachine {
   }
 
   /**
-   * Whether {@code clientId} may write an extent that it was given for a file: it holds the lease,
-   * and the extent is granted still or can grow.
+   * Those of {@code extents}, which {@code clientId} was given for a file, that it may write still:
+   * it holds the lease, and they are granted or can grow.
    */
-  public boolean mayWrite(long clientId, long fileId, Extent extent) {
+  public List<Extent> writableBy(long clientId, long fileId, List<Extent> extents) {
     Lease lease = state.leases.get(fileId);
-    return lease != null
-        && lease.clientId() == clientId
-        && writable(fileId).stream().anyMatch(mine -> isSameExtent(mine, extent));
+    if (lease == null || lease.clientId() != clientId) {
+      return List.of();
+    }
+    List<Extent> writable = writable(fileId);
+    return extents.stream()
+        .filter(extent -> writable.stream().anyMatch(mine -> isSameExtent(mine, extent)))
+        .toList();
   }
 
   private static boolean isSameExtent(Extent one, Extent other) {
