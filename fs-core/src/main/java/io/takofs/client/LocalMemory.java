@@ -22,10 +22,17 @@ final class LocalMemory implements AutoCloseable {
   LocalMemory(Transport transport) throws IOException {
     domain = transport.allocateProtectionDomain();
     staging = new Staging(domain);
-    boolean windows = transport.hasMemoryWindows();
-    word = windows ? domain.allocate(Long.BYTES, Access.REMOTE_READ) : null;
-    if (windows) {
+    word = transport.hasMemoryWindows() ? allocateWord() : null;
+  }
+
+  private MemoryRegion allocateWord() throws IOException {
+    try {
       staging.release(staging.take(TRIAL_BYTES));
+      return domain.allocate(Long.BYTES, Access.REMOTE_READ);
+    } catch (IOException | RuntimeException e) {
+      staging.close();
+      domain.close();
+      throw e;
     }
   }
 

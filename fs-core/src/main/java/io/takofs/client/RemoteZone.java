@@ -151,13 +151,17 @@ final class RemoteZone implements DataZone {
 
   private void acquireRoom(long deadlineNs) throws TakoException {
     boolean acquired = room.tryAcquire();
+    boolean interrupted = false;
     while (!acquired && clock.nanoTime() - deadlineNs < 0) {
       long turnNs = polling == null ? deadlineNs : clock.nanoTime() + TURN_NS;
       if (polling != null) {
-        polling.await(() -> room.availablePermits() > 0, clock, turnNs);
+        interrupted |= polling.await(() -> room.availablePermits() > 0, clock, turnNs);
       }
       acquired =
           Interrupts.await(clock, turnNs, left -> room.tryAcquire(left, TimeUnit.NANOSECONDS));
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
     if (!acquired) {
       throw new TakoException(

@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
  * A reply that is sent when the server's lock is free, and when what it lets its caller write can
  * be written by the caller alone.
  */
-record Answer(IncomingCall call, Reply reply, Ticket ticket) {
+record Answer(IncomingCall call, Reply reply, Ticket ticket, boolean takesKeys) {
   /**
    * Opens what {@code reply} lets the caller write: of a reply that was recorded earlier, what it
    * may write still.
@@ -27,28 +27,24 @@ record Answer(IncomingCall call, Reply reply, Ticket ticket) {
     List<Extent> extents = extents(reply);
     long clientId = call.clientId();
     if (extents.isEmpty() || !windows.concern(clientId)) {
-      return new Answer(call, reply, ticket);
+      return new Answer(call, reply, ticket, false);
     }
     long fileId = fileId(call.request(), reply);
     List<Extent> writable = machine.writableBy(clientId, fileId, extents);
     try {
       windows.open(clientId, fileId, writable, ticket);
-      return new Answer(call, reply, ticket);
+      return new Answer(call, reply, ticket, true);
     } catch (IOException e) {
       String why = "no memory window for the extents of the file: " + e.getMessage();
-      return new Answer(
-          call, Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(why).build(), ticket);
+      Reply refusal = Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(why).build();
+      return new Answer(call, refusal, ticket, false);
     }
   }
 
   /** Replies now or when the windows are open; without the server's lock. */
   void send(WriteWindows windows) {
     ticket.then(
-        () ->
-            call.reply(
-                extents(reply).isEmpty()
-                    ? reply
-                    : map(reply, extent -> withKeys(extent, windows))));
+        () -> call.reply(takesKeys ? map(reply, extent -> withKeys(extent, windows)) : reply));
     ticket.release();
   }
 
