@@ -1,13 +1,10 @@
 /* The calling side: one thread that plays all clients. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "call_bench.h"
 #include "codec.h"
+#include "control.h"
 
 enum {
 	CLOCK_INTERVAL = 64, /* loops from one look at the clock to the next */
@@ -27,48 +24,39 @@ struct caller {
 	uint64_t calls;
 };
 
-/* The operations that move a connection's data and checksums, between the same places. */
-static void transfer(const struct bench *bench, uint32_t connection, enum link_opcode opcode,
-		     struct link_operation operations[2])
-{
-	uint64_t base = connection * bench->stride;
-	operations[0] = (struct link_operation){.opcode = opcode,
-						.length = bench->size,
-						.local = base + bench->data,
-						.remote = base + bench->data};
-	operations[1] =
-	    (struct link_operation){.opcode = opcode,
-				    .signaled = opcode == LINK_READ,
-				    .length = granules(bench) * (uint32_t)sizeof(uint32_t),
-				    .local = base + bench->checksums,
-				    .remote = base + bench->checksums};
-}
-
-/* Puts data and checksums into memory that can be sent from, and posts the writes and the call. */
-static void post_active_write(struct caller *caller, uint32_t connection, uint32_t request)
+/* Puts data and their checksums where they can be moved from. */
+static void stage_data(struct caller *caller, uint32_t connection)
 {
 	const struct bench *bench = caller->bench;
-	struct link_operation operations[3];
-	uint8_t *data = place(bench, CLIENT, connection, bench->data);
-	memcpy(data, caller->bytes, bench->size);
+	memcpy(place(bench, CLIENT, connection, bench->data), caller->bytes, bench->size);
 	write_checksums(bench, CLIENT, connection);
-	transfer(bench, connection, LINK_WRITE, operations);
-	operations[2] = (struct link_operation){.opcode = LINK_WRITE_WITH_IMMEDIATE,
-						.length = request,
-						.local = connection * bench->stride,
-						.remote = connection * bench->stride};
-	caller->link->ops->post(caller->link, connection, operations, 3);
+}
+
+/* Posts the writes and the call behind them. */
+static void post_write(struct caller *caller, uint32_t connection, uint32_t request)
+{
+	const struct bench *bench = caller->bench;
+	struct link_operation operations[TRANSFER_OPERATIONS + 1];
+	transfer(bench, connection, LINK_WRITE, false, operations);
+	operations[TRANSFER_OPERATIONS] =
+	    (struct link_operation){.opcode = LINK_WRITE_WITH_IMMEDIATE,
+				    .length = request,
+				    .local = connection * bench->stride,
+				    .remote = connection * bench->stride};
+	caller->link->ops->post(caller->link, connection, operations, TRANSFER_OPERATIONS + 1);
 }
 
 static void begin(struct caller *caller, uint32_t connection)
 {
 	struct bench *bench = caller->bench;
 	uint8_t *request = place(bench, CLIENT, connection, 0);
-	uint32_t length = bench->operation == WRITE_COPIED ? bench->size : SMALL;
+	uint32_t length = request_length(bench);
+	if (bench->operation == WRITE_CLIENT || bench->operation == WRITE_SERVER)
+		stage_data(caller, connection);
 	memcpy(message_content(request, length), caller->bytes, length);
 	uint32_t size = message_seal(request, length, ++caller->sequences[connection]);
-	if (bench->operation == WRITE_ACTIVE)
-		post_active_write(caller, connection, size);
+	if (bench->operation == WRITE_CLIENT)
+		post_write(caller, connection, size);
 	else
 		post_message(bench, CLIENT, connection, 0, size);
 }
@@ -101,20 +89,22 @@ static bool take_reply(struct caller *caller, uint32_t connection)
 {
 	struct bench *bench = caller->bench;
 	const uint8_t *reply = place(bench, CLIENT, connection, bench->reply);
-	uint32_t max = bench->operation == READ_COPIED ? bench->size : SMALL;
 	uint8_t *to = place(bench, CLIENT, connection, bench->data);
 	if (message_sequence(reply) != caller->sequences[connection] ||
-	    message_open(reply, max, bench->operation == READ_COPIED ? to : NULL) < 0)
+	    message_open(reply, reply_length(bench), bench->operation == READ_MESSAGE ? to : NULL) <
+		0)
 		return false;
 	if (bench->way != POLLED)
 		caller->link->ops->receive_again(caller->link, connection);
-	if (bench->operation == READ_ACTIVE) {
-		struct link_operation operations[2];
-		transfer(bench, connection, LINK_READ, operations);
-		caller->link->ops->post(caller->link, connection, operations, 2);
-	} else {
-		end(caller, connection);
+	if (bench->operation == READ_CLIENT) {
+		struct link_operation operations[TRANSFER_OPERATIONS];
+		transfer(bench, connection, LINK_READ, true, operations);
+		caller->link->ops->post(caller->link, connection, operations, TRANSFER_OPERATIONS);
+		return true;
 	}
+	if (bench->operation == READ_SERVER)
+		require(checksums_match(bench, CLIENT, connection), "data written");
+	end(caller, connection);
 	return true;
 }
 
@@ -153,8 +143,7 @@ static void call_until(struct caller *caller, int64_t until, uint32_t waits)
 			idle(caller->bench, CLIENT);
 			waited++;
 		}
-		if ((!found || loop % CLOCK_INTERVAL == 0) && waited >= waits &&
-		    clock_ns(CLOCK_MONOTONIC) >= until)
+		if ((!found || loop % CLOCK_INTERVAL == 0) && waited >= waits && now_ns() >= until)
 			return;
 	}
 }
@@ -173,32 +162,21 @@ static void create(struct caller *caller, struct bench *bench)
 	memset(caller->bytes, 7, bench->slot_size);
 }
 
-/* Processor time of a side: of its turns alone where they take turns. */
-static int64_t cpu_ns(const struct bench *bench, int side, clockid_t clock)
-{
-	if (bench->one_processor)
-		return __atomic_load_n(&bench->busy_ns[side], __ATOMIC_RELAXED);
-	return clock_ns(clock);
-}
-
-void call(struct bench *bench, pid_t server)
+void call(struct bench *bench, int control, double seconds)
 {
 	struct caller caller;
-	clockid_t server_clock;
-	require(clock_getcpuclockid(server, &server_clock) == 0, "finding the server's clock");
 	create(&caller, bench);
-	uint32_t waits = bench->one_processor ? TURNS_MIN : 0;
-	int64_t measured_ns = (int64_t)(bench->seconds * 1e9);
-	call_until(&caller, clock_ns(CLOCK_MONOTONIC) + measured_ns / 4, waits / 4);
+	uint32_t turns = bench->takes_turns ? TURNS_MIN : 0;
+	int64_t measured_ns = (int64_t)(seconds * 1e9);
+	call_until(&caller, now_ns() + measured_ns / 4, turns / 4);
 
 	uint64_t calls = caller.calls;
-	int64_t server_cpu = cpu_ns(bench, SERVER, server_clock);
-	int64_t client_cpu = cpu_ns(bench, CLIENT, CLOCK_PROCESS_CPUTIME_ID);
-	int64_t start = clock_ns(CLOCK_MONOTONIC);
-	call_until(&caller, start + measured_ns, bench->one_processor ? TURNS_MIN : 0);
-	int64_t elapsed = clock_ns(CLOCK_MONOTONIC) - start;
+	int64_t server_cpu = control_server_cpu_ns(control);
+	int64_t client_cpu = cpu_ns(bench, CLIENT);
+	int64_t start = now_ns();
+	call_until(&caller, start + measured_ns, turns);
+	int64_t elapsed = now_ns() - start;
 	printf("%llu %lld %lld %lld\n", (unsigned long long)(caller.calls - calls),
-	       (long long)elapsed,
-	       (long long)(cpu_ns(bench, CLIENT, CLOCK_PROCESS_CPUTIME_ID) - client_cpu),
-	       (long long)(cpu_ns(bench, SERVER, server_clock) - server_cpu));
+	       (long long)elapsed, (long long)(cpu_ns(bench, CLIENT) - client_cpu),
+	       (long long)(control_server_cpu_ns(control) - server_cpu));
 }

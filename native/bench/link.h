@@ -31,10 +31,8 @@ struct link_event {
 struct link;
 
 struct link_ops {
-	/* After fork(), by the process whose side it is. */
-	void (*open)(struct link *link);
-	/* After both sides are open. */
-	void (*connect)(struct link *link);
+	/* After fork(), by the process whose side it is; tells the peer what it must know. */
+	void (*connect)(struct link *link, int control);
 	/* Hands `count` operations over with one doorbell. */
 	void (*post)(struct link *link, uint32_t connection,
 		     const struct link_operation *operations, uint32_t count);
@@ -68,6 +66,9 @@ struct link_messages {
 void link_shm_create(struct link sides[2], bool one_processor);
 void link_verbs_create(struct link sides[2], bool one_processor,
 		       const struct link_messages *messages);
+
+/* Sends `mine` to the other side and takes as much from there: both have come this far. */
+void swap(int control, const void *mine, void *theirs, size_t size);
 
 /* Zeroed memory that stays shared over fork(). */
 void *shared_memory(size_t size);

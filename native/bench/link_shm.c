@@ -11,8 +11,9 @@ enum {
 	BATCH = 64
 };
 
-/* What a queue pair has beside its record. */
+/* A queue pair, as compact as the core has it in one allocation. */
 struct rings {
+	struct tako_shm_queue_pair qp;
 	struct tako_shm_inbox inbox;
 	struct tako_shm_receive receives[DEPTH]; /* right behind the inbox */
 	uint64_t receive_ids[DEPTH];
@@ -24,7 +25,6 @@ struct shm_side {
 	struct tako_shm_doorbell *doorbell;
 	struct tako_shm_export *exports;
 	struct tako_shm_import *imports;
-	struct tako_shm_queue_pair *pairs;
 	struct rings *rings;
 	struct tako_shm_completion *completions;
 };
@@ -36,12 +36,12 @@ static uint64_t address(const void *pointer)
 
 static void create_pair(struct shm_side *side, uint32_t slot)
 {
-	struct tako_shm_queue_pair *qp = &side->pairs[slot];
+	struct rings *rings = &side->rings[slot];
+	struct tako_shm_queue_pair *qp = &rings->qp;
 	qp->imports = address(side->imports);
-	qp->inbox = address(
-	    shared_memory(sizeof(struct tako_shm_inbox) + DEPTH * sizeof(struct tako_shm_receive)));
-	qp->receive_ids = address(shared_memory(DEPTH * sizeof(uint64_t)));
-	qp->sent_ring = address(shared_memory(DEPTH * sizeof(struct tako_shm_sent)));
+	qp->inbox = address(&rings->inbox);
+	qp->receive_ids = address(rings->receive_ids);
+	qp->sent_ring = address(rings->sent);
 	qp->send_queue = address(side->cq);
 	qp->receive_queue = address(side->cq);
 	qp->receive_mask = DEPTH - 1;
@@ -59,7 +59,6 @@ static void create_side(struct link *link, bool one_processor)
 	side->doorbell = shared_memory(sizeof(*side->doorbell));
 	side->exports = shared_memory(TAKO_SHM_EXPORTS * sizeof(*side->exports));
 	side->imports = shared_memory(TAKO_SHM_EXPORTS * sizeof(*side->imports));
-	side->pairs = shared_memory(link->connections * sizeof(*side->pairs));
 	side->rings = shared_memory(link->connections * sizeof(*side->rings));
 	side->completions = shared_memory(BATCH * sizeof(*side->completions));
 	side->cq->doorbell = address(side->doorbell);
@@ -71,8 +70,9 @@ static void create_side(struct link *link, bool one_processor)
 		create_pair(side, i);
 }
 
-static void connect_pairs(struct link *link)
+static void connect_pairs(struct link *link, int control)
 {
+	(void)control; /* all of it is shared, and made before */
 	struct shm_side *side = link->state;
 	const struct shm_side *peer = link->peer->state;
 	side->imports[KEY] = (struct tako_shm_import){.rkey = KEY,
@@ -81,19 +81,15 @@ static void connect_pairs(struct link *link)
 						      .length = link->peer->memory_size,
 						      .local = address(link->peer->memory)};
 	for (uint32_t i = 0; i < link->connections; i++) {
-		struct tako_shm_queue_pair *qp = &side->pairs[i];
-		qp->peer_inbox = peer->pairs[i].inbox;
+		struct tako_shm_queue_pair *qp = &side->rings[i].qp;
+		qp->peer_inbox = peer->rings[i].qp.inbox;
 		qp->peer_doorbell = address(peer->doorbell);
 		qp->peer_exports = address(peer->exports);
-		qp->peer_mask = peer->pairs[i].receive_mask;
-		qp->peer_slot = peer->pairs[i].receive_slot;
-		require(tako_qp_post_receive(qp, i) == 0, "posting a receive");
+		qp->peer_mask = peer->rings[i].qp.receive_mask;
+		qp->peer_slot = peer->rings[i].qp.receive_slot;
+		for (int receive = 0; receive < DEPTH; receive++)
+			require(tako_qp_post_receive(qp, i) == 0, "posting a receive");
 	}
-}
-
-static void open_side(struct link *link)
-{
-	(void)link; /* all of it is shared, and made before */
 }
 
 static void post(struct link *link, uint32_t connection, const struct link_operation *operations,
@@ -102,7 +98,7 @@ static void post(struct link *link, uint32_t connection, const struct link_opera
 	struct {
 		struct tako_shm_work work;
 		struct tako_shm_piece piece;
-	} staged[LINK_SENDS];
+	} staged[DEPTH];
 	static const uint8_t opcodes[] = {TAKO_SHM_OP_WRITE, TAKO_SHM_OP_WRITE_WITH_IMMEDIATE,
 					  TAKO_SHM_OP_READ};
 	struct shm_side *side = link->state;
@@ -119,7 +115,7 @@ static void post(struct link *link, uint32_t connection, const struct link_opera
 		    (struct tako_shm_piece){.address = address(link->memory + operation->local),
 					    .length = operation->length};
 	}
-	require(tako_qp_post(&side->pairs[connection], staged,
+	require(tako_qp_post(&side->rings[connection].qp, staged,
 			     (uint32_t)((size_t)count * sizeof(staged[0]))) == TAKO_POST_DONE,
 		"posting");
 }
@@ -127,7 +123,7 @@ static void post(struct link *link, uint32_t connection, const struct link_opera
 static void receive_again(struct link *link, uint32_t connection)
 {
 	struct shm_side *side = link->state;
-	require(tako_qp_post_receive(&side->pairs[connection], connection) == 0,
+	require(tako_qp_post_receive(&side->rings[connection].qp, connection) == 0,
 		"posting a receive");
 }
 
@@ -151,8 +147,7 @@ static void await(struct link *link, int64_t timeout_ns)
 	(void)tako_cq_await(((struct shm_side *)link->state)->cq, timeout_ns);
 }
 
-static const struct link_ops ops = {.open = open_side,
-				    .connect = connect_pairs,
+static const struct link_ops ops = {.connect = connect_pairs,
 				    .post = post,
 				    .receive_again = receive_again,
 				    .poll = poll,

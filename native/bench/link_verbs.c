@@ -17,15 +17,16 @@ enum {
 	RNR_TIMER = 1	    /* 10 us; there is always a receive */
 };
 
-/* What both processes see of a side. */
-struct shared {
+/* What a side tells the other. */
+struct introduction {
 	union ibv_gid gid;
+	uint64_t memory;
 	uint32_t rkey;
-	uint32_t *numbers; /* of the queue pairs */
+	uint32_t reserved;
 };
 
 struct verbs_side {
-	struct shared *shared;
+	struct introduction peer;
 	uint32_t spin_ns;
 	struct link_messages messages;
 	uint64_t incoming; /* where messages land, of the first connection */
@@ -108,7 +109,6 @@ static void create_pair(struct link *link, uint32_t index)
 				  IBV_QP_ACCESS_FLAGS) == 0,
 		"moving a queue pair to INIT");
 	side->device_pairs[index] = device_qp;
-	side->shared->numbers[index] = device_qp->qp_num;
 	side->pairs[index] = (struct tako_verbs_qp *)(void *)(side->blocks + index * block_size());
 	const struct tako_verbs_qp_config config = {.ops = side->ops,
 						    .device_qp = device_qp,
@@ -130,7 +130,7 @@ static void receive_again(struct link *link, uint32_t connection)
 		"posting a receive");
 }
 
-static void open_side(struct link *link)
+static void open_side(struct link *link, struct introduction *own)
 {
 	struct verbs_side *side = link->state;
 	uint32_t count = link->connections;
@@ -145,9 +145,10 @@ static void open_side(struct link *link)
 		       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
 	require(side->mr != NULL, "registering memory");
 	require(ibv_query_gid(side->context, (uint8_t)side->facts.port, side->facts.gid_index,
-			      &side->shared->gid) == 0,
+			      &own->gid) == 0,
 		"looking up the address");
-	side->shared->rkey = side->mr->rkey;
+	own->memory = (uint64_t)(uintptr_t)link->memory;
+	own->rkey = side->mr->rkey;
 	create_queue(side, count);
 	side->device_pairs = shared_memory(count * sizeof(side->device_pairs[0]));
 	side->buffers = shared_memory(count * sizeof(side->buffers[0]));
@@ -157,18 +158,17 @@ static void open_side(struct link *link)
 		create_pair(link, i);
 }
 
-static void ready_to_receive(const struct verbs_side *side, const struct shared *peer,
-			     uint32_t index)
+static void ready_to_receive(const struct verbs_side *side, uint32_t peer_number, uint32_t index)
 {
 	struct ibv_qp_attr attributes = {
 	    .qp_state = IBV_QPS_RTR,
 	    .path_mtu = IBV_MTU_1024,
-	    .dest_qp_num = peer->numbers[index],
+	    .dest_qp_num = peer_number,
 	    .max_dest_rd_atomic = LINK_SENDS,
 	    .min_rnr_timer = RNR_TIMER,
 	    .ah_attr = {.is_global = 1,
 			.port_num = (uint8_t)side->facts.port,
-			.grh = {.dgid = peer->gid,
+			.grh = {.dgid = side->peer.gid,
 				.sgid_index = (uint8_t)side->facts.gid_index,
 				.hop_limit = 1}}};
 	require(ibv_modify_qp(side->device_pairs[index], &attributes,
@@ -191,12 +191,16 @@ static void ready_to_send(const struct verbs_side *side, uint32_t index)
 		"moving a queue pair to RTS");
 }
 
-static void connect_pairs(struct link *link)
+static void connect_pairs(struct link *link, int control)
 {
 	struct verbs_side *side = link->state;
-	const struct verbs_side *peer = link->peer->state;
+	struct introduction own = {0};
+	open_side(link, &own);
+	swap(control, &own, &side->peer, sizeof(own));
 	for (uint32_t i = 0; i < link->connections; i++) {
-		ready_to_receive(side, peer->shared, i);
+		uint32_t peer_number = 0;
+		swap(control, &side->device_pairs[i]->qp_num, &peer_number, sizeof(peer_number));
+		ready_to_receive(side, peer_number, i);
 		receive_again(link, i);
 		ready_to_send(side, i);
 	}
@@ -212,12 +216,11 @@ static void post(struct link *link, uint32_t connection, const struct link_opera
 	static const uint8_t opcodes[] = {TAKO_VERBS_OP_WRITE, TAKO_VERBS_OP_WRITE_WITH_IMMEDIATE,
 					  TAKO_VERBS_OP_READ};
 	struct verbs_side *side = link->state;
-	const struct verbs_side *peer = link->peer->state;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct link_operation *operation = &operations[i];
 		staged[i].work = (struct tako_verbs_work){
-		    .remote_address = (uint64_t)(uintptr_t)link->peer->memory + operation->remote,
-		    .rkey = peer->shared->rkey,
+		    .remote_address = side->peer.memory + operation->remote,
+		    .rkey = side->peer.rkey,
 		    .opcode = opcodes[operation->opcode],
 		    .flags = operation->signaled ? TAKO_VERBS_SIGNALED : 0,
 		    .pieces = 1,
@@ -261,8 +264,7 @@ static void await(struct link *link, int64_t timeout_ns)
 	(void)tako_verbs_cq_await(((struct verbs_side *)link->state)->cq, timeout_ns);
 }
 
-static const struct link_ops ops = {.open = open_side,
-				    .connect = connect_pairs,
+static const struct link_ops ops = {.connect = connect_pairs,
 				    .post = post,
 				    .receive_again = receive_again,
 				    .poll = poll,
@@ -273,8 +275,6 @@ void link_verbs_create(struct link sides[2], bool one_processor,
 {
 	for (int i = 0; i < 2; i++) {
 		struct verbs_side *side = shared_memory(sizeof(*side));
-		side->shared = shared_memory(sizeof(*side->shared));
-		side->shared->numbers = shared_memory(sides[i].connections * sizeof(uint32_t));
 		side->spin_ns = one_processor ? 0 : SPIN_NS;
 		side->messages = *messages;
 		side->incoming = messages->incoming[i];

@@ -11,28 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <linux/futex.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "call_bench.h"
 #include "codec.h"
+#include "control.h"
 #include "crc32c.h"
 
 enum { ALIGN = 64 };
 
-/* Nobody waits for longer than this at once. */
-#define AWAIT_NS INT64_C(100000000)
-#define TURN_MAX_S 10
-
 static const char usage[] =
-    "usage: call_bench shm|verbs immediate|send|polled OPERATION CLIENTS OUTSTANDING SIZE SECONDS\n"
-    "  OPERATION    call, write-active, write-copied, read-active or read-copied\n"
+    "usage: call_bench QUESTION SECONDS [HOST:PORT]\n"
+    "       call_bench --serve HOST:PORT\n"
+    "  QUESTION     'TRANSPORT WAY OPERATION CLIENTS OUTSTANDING SIZE', one argument\n"
+    "  TRANSPORT    shm or verbs\n"
+    "  WAY          immediate, send or polled\n"
+    "  OPERATION    call, or write-WHO or read-WHO; WHO moves the data: client, server or message\n"
     "  OUTSTANDING  calls under way at most, one a client\n"
-    "  SIZE         bytes of a transfer; of a call, of its slots, which are larger than it needs\n";
+    "  SIZE         bytes of a transfer, or of a call's request and of its reply\n"
+    "  HOST:PORT    of a call_bench that serves; without it the server is a process of its own.\n"
+    "               Between hosts the processor time is all that they do.\n";
 
 void require(bool condition, const char *what)
 {
@@ -49,13 +49,6 @@ void *shared_memory(size_t size)
 	return memory;
 }
 
-int64_t clock_ns(clockid_t clock)
-{
-	struct timespec time;
-	require(clock_gettime(clock, &time) == 0, "reading a clock");
-	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 void post_message(struct bench *bench, int side, uint32_t connection, uint64_t part,
 		  uint32_t length)
 {
@@ -67,45 +60,6 @@ void post_message(struct bench *bench, int side, uint32_t connection, uint64_t p
 	    .local = at,
 	    .remote = at};
 	link->ops->post(link, connection, &operation, 1);
-}
-
-/* What this process, which is one side, had used when its turn began. */
-static int64_t turn_began;
-
-static void begin_turn(void)
-{
-	turn_began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-static void wake(struct bench *bench, int side)
-{
-	__atomic_add_fetch(&bench->turns[side], 1, __ATOMIC_SEQ_CST);
-	(void)syscall(SYS_futex, &bench->turns[side], FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-/*
- * Who polls memory cannot sleep. So that all ways wait alike, on one processor each side hands it
- * to the other when it has done all there was, and nobody looks in vain. What handing over costs
- * does not count, because a server that is busy does not wait.
- */
-static void hand_over(struct bench *bench, int side)
-{
-	static uint32_t seen;
-	const struct timespec timeout = {.tv_sec = TURN_MAX_S};
-	bench->busy_ns[side] += clock_ns(CLOCK_THREAD_CPUTIME_ID) - turn_began;
-	wake(bench, 1 - side);
-	(void)syscall(SYS_futex, &bench->turns[side], FUTEX_WAIT, seen, &timeout, NULL, 0);
-	seen = __atomic_load_n(&bench->turns[side], __ATOMIC_SEQ_CST);
-	begin_turn();
-}
-
-void idle(struct bench *bench, int side)
-{
-	struct link *link = &bench->sides[side];
-	if (bench->one_processor)
-		hand_over(bench, side);
-	else if (bench->way != POLLED)
-		link->ops->await(link, AWAIT_NS);
 }
 
 static bool is_one_processor(void)
@@ -122,16 +76,14 @@ static uint64_t aligned(uint64_t size)
 
 static void lay_out(struct bench *bench)
 {
-	uint32_t content = bench->operation == WRITE_COPIED || bench->operation == READ_COPIED
-			       ? bench->size
-			       : SMALL;
-	bench->slot_size = (uint32_t)aligned(CODEC_OVERHEAD + content);
-	if (bench->operation == CALL && bench->slot_size < bench->size)
-		bench->slot_size = (uint32_t)aligned(bench->size);
+	uint32_t request = request_length(bench);
+	uint32_t reply = reply_length(bench);
+	uint32_t data = bench->operation == CALL ? 0 : bench->size;
+	bench->slot_size = (uint32_t)aligned(CODEC_OVERHEAD + (request > reply ? request : reply));
 	bench->reply = bench->slot_size;
 	bench->data = 2 * (uint64_t)bench->slot_size;
-	bench->checksums = bench->data + aligned(bench->operation == CALL ? 0 : bench->size);
-	bench->stride = bench->checksums + aligned(sizeof(uint32_t) * (bench->size / GRANULE + 1));
+	bench->checksums = bench->data + aligned(data);
+	bench->stride = bench->checksums + aligned(sizeof(uint32_t) * (data / GRANULE + 1));
 }
 
 static int choice(const char *text, const char *const *names, int count)
@@ -159,69 +111,118 @@ static void create_sides(struct bench *bench, bool verbs)
 					       .stride = bench->stride,
 					       .incoming = {0, bench->reply}};
 	if (verbs)
-		link_verbs_create(bench->sides, bench->one_processor, &messages);
+		link_verbs_create(bench->sides, is_one_processor(), &messages);
 	else
-		link_shm_create(bench->sides, bench->one_processor);
+		link_shm_create(bench->sides, is_one_processor());
 }
 
-/* Waits until both processes have come this far. */
-static void meet(struct bench *bench, uint32_t step)
+/* Makes all that both processes need, of a QUESTION. */
+static struct bench *create(const char *question, bool is_remote)
 {
-	__atomic_add_fetch(&bench->ready, 1, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&bench->ready, __ATOMIC_SEQ_CST) < 2 * step)
-		(void)usleep(1000);
+	static const char *const transports[] = {"shm", "verbs"};
+	static const char *const ways[] = {"immediate", "send", "polled"};
+	static const char *const operations[] = {"call",	  "write-client", "write-server",
+						 "write-message", "read-client",  "read-server",
+						 "read-message"};
+	char transport[16] = "";
+	char way[16] = "";
+	char operation[16] = "";
+	struct bench *bench = shared_memory(sizeof(*bench));
+	if (sscanf(question, "%15s %15s %15s %u %u %u", transport, way, operation, &bench->clients,
+		   &bench->outstanding, &bench->size) != 6) {
+		fputs(usage, stderr);
+		exit(2);
+	}
+	bool verbs = choice(transport, transports, 2) == 1;
+	bench->way = (enum way)choice(way, ways, 3);
+	bench->operation = (enum operation)choice(operation, operations, 7);
+	require(bench->clients > 0 && bench->outstanding > 0, "one client and one call at least");
+	require(verbs || bench->way != SEND, "sends need a device: verbs");
+	require(!is_remote || (verbs && bench->way != POLLED), "between hosts: verbs, not polled");
+	if (bench->outstanding > bench->clients)
+		bench->outstanding = bench->clients;
+	bench->is_remote = is_remote;
+	bench->takes_turns = !is_remote && is_one_processor();
+	lay_out(bench);
+	create_sides(bench, verbs);
+	return bench;
 }
 
-static void open_side(struct bench *bench, int side)
+/* Connects this process' side; returns when both are connected. */
+static void connect_side(struct bench *bench, int side, int control)
 {
-	struct link *link = &bench->sides[side];
-	link->ops->open(link);
-	meet(bench, 1);
-	link->ops->connect(link);
-	meet(bench, 2);
+	uint8_t connected = 0;
+	bench->sides[side].ops->connect(&bench->sides[side], control);
+	swap(control, &connected, &connected, sizeof(connected));
 	begin_turn();
+}
+
+static void be_server(struct bench *bench, int control)
+{
+	connect_side(bench, SERVER, control);
+	control_serve(bench, control);
+	serve(bench);
+}
+
+static void be_client(struct bench *bench, int control, double seconds)
+{
+	connect_side(bench, CLIENT, control);
+	call(bench, control, seconds);
+	(void)close(control); /* ends the server */
+}
+
+static int run_both(const char *question, double seconds)
+{
+	int sockets[2];
+	int status = 0;
+	struct bench *bench = create(question, false);
+	control_pair(sockets);
+	pid_t server = fork();
+	require(server >= 0, "starting the server");
+	(void)close(sockets[server == 0 ? CLIENT : SERVER]);
+	if (server == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		be_server(bench, sockets[SERVER]);
+		return 0;
+	}
+	be_client(bench, sockets[CLIENT], seconds);
+	require(waitpid(server, &status, 0) == server && status == 0, "the server");
+	return 0;
+}
+
+/* Serves one client after the other, each by a process of its own. */
+static void serve_all(const char *address)
+{
+	int listener = control_listen(address);
+	for (;;) {
+		int control = control_accept(listener);
+		pid_t server = fork();
+		require(server >= 0, "starting the server");
+		if (server == 0) {
+			char question[CONTROL_TEXT_MAX];
+			control_hear(control, question);
+			be_server(create(question, true), control);
+			exit(0);
+		}
+		(void)close(control);
+		(void)waitpid(server, NULL, 0);
+	}
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const transports[] = {"shm", "verbs"};
-	static const char *const ways[] = {"immediate", "send", "polled"};
-	static const char *const operations[] = {"call", "write-active", "write-copied",
-						 "read-active", "read-copied"};
-	if (argc != 8) {
-		fputs(usage, stderr);
-		return 2;
-	}
-	struct bench *bench = shared_memory(sizeof(*bench));
-	bool verbs = choice(argv[1], transports, 2) == 1;
-	bench->way = (enum way)choice(argv[2], ways, 3);
-	bench->operation = (enum operation)choice(argv[3], operations, 5);
-	bench->clients = (uint32_t)strtoul(argv[4], NULL, 10);
-	bench->outstanding = (uint32_t)strtoul(argv[5], NULL, 10);
-	bench->size = (uint32_t)strtoul(argv[6], NULL, 10);
-	bench->seconds = strtod(argv[7], NULL);
-	require(bench->clients > 0 && bench->outstanding > 0, "one client and one call at least");
-	require(verbs || bench->way != SEND, "sends need a device: verbs");
-	if (bench->outstanding > bench->clients)
-		bench->outstanding = bench->clients;
-	bench->one_processor = is_one_processor();
 	crc32c_prepare();
-	lay_out(bench);
-	create_sides(bench, verbs);
-
-	pid_t server = fork();
-	require(server >= 0, "starting the server");
-	if (server == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		open_side(bench, SERVER);
-		serve(bench);
+	if (argc == 3 && strcmp(argv[1], "--serve") == 0)
+		serve_all(argv[2]);
+	if (argc == 3)
+		return run_both(argv[1], strtod(argv[2], NULL));
+	if (argc == 4) {
+		struct bench *bench = create(argv[1], true);
+		int control = control_connect(argv[3]);
+		control_tell(control, argv[1]);
+		be_client(bench, control, strtod(argv[2], NULL));
 		return 0;
 	}
-	open_side(bench, CLIENT);
-	call(bench, server);
-	__atomic_store_n(&bench->stopped, 1, __ATOMIC_RELEASE);
-	wake(bench, SERVER);
-	int status = 0;
-	require(waitpid(server, &status, 0) == server && status == 0, "the server");
-	return 0;
+	fputs(usage, stderr);
+	return 2;
 }

@@ -4,69 +4,111 @@
 #include "call_bench.h"
 #include "codec.h"
 
-static uint8_t copy[SMALL + CODEC_OVERHEAD];
+enum { LINE = 64 };
+
+struct server {
+	struct bench *bench;
+	uint64_t *answered; /* calls, by connection */
+	uint32_t next;	    /* connection that the next sweep begins with */
+	uint8_t *copy;	    /* of a request, which its sender could still change */
+};
 
 /* False when no whole request is there. */
-static bool take(const struct bench *bench, uint32_t connection)
+static bool take(const struct server *server, uint32_t connection)
 {
+	const struct bench *bench = server->bench;
 	const uint8_t *request = place(bench, SERVER, connection, 0);
-	if (bench->operation == WRITE_COPIED)
-		return message_open(request, bench->size,
-				    place(bench, SERVER, connection, bench->data)) >= 0;
-	return message_open(request, sizeof(copy), copy) >= 0;
+	uint8_t *to = bench->operation == WRITE_MESSAGE
+			  ? place(bench, SERVER, connection, bench->data)
+			  : server->copy;
+	return message_open(request, request_length(bench), to) >= 0;
 }
 
-static void answer(struct bench *bench, uint32_t connection, uint64_t sequence)
+static void answer(struct server *server, uint32_t connection)
 {
+	struct bench *bench = server->bench;
 	uint8_t *reply = place(bench, SERVER, connection, bench->reply);
-	uint32_t length = bench->operation == READ_COPIED ? bench->size : SMALL;
-	const uint8_t *content =
-	    bench->operation == READ_COPIED ? place(bench, SERVER, connection, bench->data) : copy;
+	uint32_t length = reply_length(bench);
+	const uint8_t *content = bench->operation == READ_MESSAGE
+				     ? place(bench, SERVER, connection, bench->data)
+				     : server->copy;
 	memcpy(message_content(reply, length), content, length);
 	post_message(bench, SERVER, connection, bench->reply,
-		     message_seal(reply, length, sequence));
+		     message_seal(reply, length, ++server->answered[connection]));
+}
+
+/* What was asked for by a call: an answer, or data to move first. */
+static void handle(struct server *server, uint32_t connection)
+{
+	struct bench *bench = server->bench;
+	struct link *link = &bench->sides[SERVER];
+	struct link_operation operations[TRANSFER_OPERATIONS];
+	if (bench->operation != WRITE_SERVER && bench->operation != READ_SERVER) {
+		answer(server, connection);
+		return;
+	}
+	transfer(bench, connection, bench->operation == WRITE_SERVER ? LINK_READ : LINK_WRITE, true,
+		 operations);
+	link->ops->post(link, connection, operations, TRANSFER_OPERATIONS);
 }
 
 /* Looks at every connection's slot, from where the last look ended; returns what it found. */
-static uint32_t sweep(const struct bench *bench, const uint64_t *answered, uint32_t *next,
-		      struct link_event *events)
+static uint32_t sweep(struct server *server, struct link_event *events)
 {
+	const struct bench *bench = server->bench;
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < bench->clients && found < BATCH; i++) {
-		uint32_t connection = *next;
-		*next = connection + 1 < bench->clients ? connection + 1 : 0;
+		uint32_t connection = server->next;
+		server->next = connection + 1 < bench->clients ? connection + 1 : 0;
 		uint64_t sequence = message_sequence(place(bench, SERVER, connection, 0));
-		if (sequence != answered[connection])
+		if (sequence != server->answered[connection])
 			events[found++] =
 			    (struct link_event){.connection = connection, .is_message = true};
 	}
 	return found;
 }
 
+/* Of many clients few are in the caches: their messages are fetched side by side. */
+static void prefetch(const struct bench *bench, const struct link_event *events, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *request = place(bench, SERVER, events[i].connection, 0);
+		uint8_t *reply = place(bench, SERVER, events[i].connection, bench->reply);
+		__builtin_prefetch(request);
+		__builtin_prefetch(request + LINE);
+		__builtin_prefetch(reply, 1);
+		__builtin_prefetch(reply + LINE, 1);
+	}
+}
+
 void serve(struct bench *bench)
 {
 	struct link *link = &bench->sides[SERVER];
 	struct link_event events[BATCH];
-	uint64_t *answered = shared_memory(bench->clients * sizeof(*answered));
-	uint32_t next = 0;
+	struct server server = {.bench = bench,
+				.answered =
+				    shared_memory(bench->clients * sizeof(*server.answered)),
+				.copy = shared_memory(bench->slot_size)};
+	bool polled = bench->way == POLLED;
 	for (uint32_t i = 0; i < bench->clients && bench->operation != CALL; i++)
 		write_checksums(bench, SERVER, i);
 	while (__atomic_load_n(&bench->stopped, __ATOMIC_ACQUIRE) == 0) {
-		bool polled = bench->way == POLLED;
-		uint32_t count = polled ? sweep(bench, answered, &next, events)
-					: link->ops->poll(link, events, BATCH);
+		uint32_t count =
+		    polled ? sweep(&server, events) : link->ops->poll(link, events, BATCH);
+		prefetch(bench, events, count);
 		for (uint32_t i = 0; i < count; i++) {
 			uint32_t connection = events[i].connection;
-			if (!events[i].is_message)
+			if (!events[i].is_message) {
+				answer(&server, connection); /* the data are moved */
 				continue;
-			bool whole = take(bench, connection);
+			}
+			bool whole = take(&server, connection);
 			if (polled && !whole)
 				continue; /* still landing */
 			require(whole, "a request");
 			if (!polled)
 				link->ops->receive_again(link, connection);
-			answered[connection]++;
-			answer(bench, connection, answered[connection]);
+			handle(&server, connection);
 		}
 		if (count < BATCH)
 			idle(bench, SERVER);

@@ -28,6 +28,8 @@
 /* Polls without a look at all queue pairs; the same for a poller that never sleeps. */
 #define POLLS_PER_SWEEP 16384
 
+enum { PREFETCH_MAX = 32 };
+
 static struct tako_shm_doorbell *doorbell_of(const struct tako_shm_completion_queue *cq)
 {
 	return (struct tako_shm_doorbell *)(uintptr_t)cq->doorbell;
@@ -60,13 +62,17 @@ static bool has_news(const struct tako_shm_completion_queue *cq)
 	       __atomic_load_n(&cq->wakeup, __ATOMIC_SEQ_CST) != 0;
 }
 
+static struct tako_shm_queue_pair *pair_in(struct tako_shm_completion_queue *cq, uint32_t slot)
+{
+	return (struct tako_shm_queue_pair *)(uintptr_t)__atomic_load_n(slot_of(cq, slot),
+									__ATOMIC_ACQUIRE);
+}
+
 /* Makes the next poll look at every queue pair, or only at those with something in the inbox. */
 static void sweep(struct tako_shm_completion_queue *cq, bool only_with_news)
 {
 	for (uint32_t slot = 0; slot < TAKO_SHM_QUEUE_PAIRS; slot++) {
-		const struct tako_shm_queue_pair *qp =
-		    (const struct tako_shm_queue_pair *)(uintptr_t)__atomic_load_n(
-			slot_of(cq, slot), __ATOMIC_ACQUIRE);
+		const struct tako_shm_queue_pair *qp = pair_in(cq, slot);
 		if (qp != NULL && (!only_with_news || tako_qp_has_news(qp)))
 			tako_ready_set(&cq->summary, tako_ready_words(cq->ready), slot);
 	}
@@ -79,6 +85,27 @@ static uint64_t take(uint64_t *word)
 	return __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST);
 }
 
+/* Of very many queue pairs few are in the caches: those with news are fetched side by side. */
+static void prefetch(struct tako_shm_completion_queue *cq, uint64_t named)
+{
+	const uint64_t *shared_words = tako_ready_words(doorbell_of(cq)->ready);
+	const uint64_t *words = tako_ready_words(cq->ready);
+	struct tako_shm_queue_pair *found[PREFETCH_MAX];
+	int count = 0;
+	for (; named != 0; named &= named - 1) {
+		uint32_t word = (uint32_t)__builtin_ctzll(named);
+		uint64_t bits = __atomic_load_n(&words[word], __ATOMIC_RELAXED) |
+				__atomic_load_n(&shared_words[word], __ATOMIC_RELAXED);
+		for (; bits != 0 && count < PREFETCH_MAX; bits &= bits - 1) {
+			found[count] = pair_in(cq, word * 64 + (uint32_t)__builtin_ctzll(bits));
+			if (found[count] != NULL)
+				tako_qp_prefetch(found[count++]);
+		}
+	}
+	for (int i = 0; i < count && count > 1; i++)
+		tako_qp_prefetch_rings(found[i]);
+}
+
 /* Drains the queue pairs of one word of ready bits; bits not got to are kept for the next poll. */
 static int drain_word(struct tako_shm_completion_queue *cq, uint32_t word, uint64_t bits,
 		      struct tako_shm_completion *out, int max)
@@ -86,9 +113,7 @@ static int drain_word(struct tako_shm_completion_queue *cq, uint32_t word, uint6
 	int count = 0;
 	while (bits != 0 && count < max) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-		struct tako_shm_queue_pair *qp =
-		    (struct tako_shm_queue_pair *)(uintptr_t)__atomic_load_n(slot_of(cq, slot),
-									     __ATOMIC_ACQUIRE);
+		struct tako_shm_queue_pair *qp = pair_in(cq, slot);
 		if (qp != NULL)
 			count += tako_qp_drain(qp, cq, slot, out + count, max - count);
 		/* A queue pair that filled the rest may have more: its bit stays. */
@@ -118,6 +143,8 @@ int tako_cq_poll(struct tako_shm_completion_queue *cq, struct tako_shm_completio
 	uint64_t named = shared | take(&cq->summary);
 	if (named == 0)
 		return 0;
+
+	prefetch(cq, named);
 
 	/* Begin after the word that was served last, so that a busy one cannot starve the others.
 	 */

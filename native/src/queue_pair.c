@@ -362,6 +362,25 @@ bool tako_qp_has_news(const struct tako_shm_queue_pair *qp)
 	return __atomic_load_n(&receive->sequence, __ATOMIC_ACQUIRE) == (uint32_t)(done + 1);
 }
 
+void tako_qp_prefetch(const struct tako_shm_queue_pair *qp)
+{
+	__builtin_prefetch(&qp->state);
+	__builtin_prefetch(&qp->send_queue);
+	__builtin_prefetch(&qp->credits_used, 1);
+	__builtin_prefetch(&qp->sent_head, 1);
+}
+
+void tako_qp_prefetch_rings(const struct tako_shm_queue_pair *qp)
+{
+	uint64_t next = qp->receives_done & qp->receive_mask;
+	struct tako_shm_inbox *inbox = pointer(qp->inbox);
+	__builtin_prefetch(inbox, 1);
+	__builtin_prefetch(&receives_of(inbox)[next]);
+	__builtin_prefetch(&((const uint64_t *)pointer(qp->receive_ids))[next], 1);
+	__builtin_prefetch(&receives_of(pointer(qp->peer_inbox))[qp->credits_used & qp->peer_mask],
+			   1);
+}
+
 static bool is_drained(const struct tako_shm_queue_pair *qp, bool sends, bool receives)
 {
 	bool sent = qp->sent_head == __atomic_load_n(&qp->sent_tail, __ATOMIC_ACQUIRE);

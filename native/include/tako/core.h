@@ -109,6 +109,11 @@ int tako_qp_fail(struct tako_shm_queue_pair *qp, uint32_t state);
 int tako_qp_drain(struct tako_shm_queue_pair *qp, struct tako_shm_completion_queue *cq,
 		  uint32_t slot, struct tako_shm_completion *out, int max);
 
+/* For completion_queue.c: asks for the record's lines, then for those of its rings that come next.
+ */
+void tako_qp_prefetch(const struct tako_shm_queue_pair *qp);
+void tako_qp_prefetch_rings(const struct tako_shm_queue_pair *qp);
+
 /* For completion_queue.c: whether the peer put something into the inbox, whatever the bits say. */
 bool tako_qp_has_news(const struct tako_shm_queue_pair *qp);
 

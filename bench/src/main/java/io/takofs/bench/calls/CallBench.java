@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -18,18 +19,24 @@ final class CallBench {
 
   private final Path program;
   private final String transport;
-  private final boolean oneProcessor;
+  private final Optional<String> server;
+  private final boolean apart;
   private final double seconds;
 
   /**
-   * @param oneProcessor both processes share processor 0 and hand it to each other, so that their
-   *     turns are counted, which are work alone; else they run where the kernel puts them, and wait
+   * @param server HOST:PORT of another that serves, on another host; without it two processes of
+   *     this one are run
+   * @param apart both processes run where the kernel puts them, and wait as Tako does; else they
+   *     share processor 0 and hand it to each other, so that their turns are counted, which are
+   *     work alone
    * @param seconds to measure, after a quarter as long that does not count
    */
-  CallBench(Path program, String transport, boolean oneProcessor, double seconds) {
+  CallBench(
+      Path program, String transport, Optional<String> server, boolean apart, double seconds) {
     this.program = program;
     this.transport = transport;
-    this.oneProcessor = oneProcessor;
+    this.server = server;
+    this.apart = apart;
     this.seconds = seconds;
   }
 
@@ -48,16 +55,19 @@ final class CallBench {
    * @param way immediate, send or polled
    * @param operation as the program's usage says
    * @param outstanding calls under way at most, one a client
-   * @param size bytes of a transfer, or of a call's slots
+   * @param size bytes of a transfer, or of a call's request and reply
    */
   Result run(String way, String operation, int clients, int outstanding, int size)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
-    if (oneProcessor) {
+    if (!apart) {
       command.addAll(List.of("taskset", "-c", "0"));
     }
-    command.addAll(List.of(program.toString(), transport, way, operation));
-    command.addAll(List.of("" + clients, "" + outstanding, "" + size, "" + seconds));
+    command.add(program.toString());
+    command.add(
+        String.join(" ", transport, way, operation, clients + " " + outstanding, "" + size));
+    command.add("" + seconds);
+    server.ifPresent(command::add);
     Process process =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {

@@ -6,16 +6,16 @@ import java.util.List;
 
 /** A row of one of the comparisons. */
 interface CallLine extends Row {
-  /** The candidates, the baseline first. */
-  List<String> ways(CallsMain.Transport transport);
+  /** What stands side by side, the baseline first. */
+  List<String> candidates();
 
-  /** Measures one of {@link #ways}. */
-  CallBench.Result run(CallBench bench, String way) throws IOException, InterruptedException;
+  /** Measures one of {@link #candidates}. */
+  CallBench.Result run(CallBench bench, String candidate) throws IOException, InterruptedException;
 
   /**
    * The figure in {@link #unit}.
    *
-   * @param apart by the clock; else by the server's processor time
+   * @param apart client and server had a processor each
    */
   double figure(CallBench.Result result, boolean apart);
 }

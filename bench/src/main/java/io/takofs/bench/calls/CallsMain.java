@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
@@ -22,8 +23,11 @@ import picocli.CommandLine.Parameters;
     name = "calls",
     mixinStandardHelpOptions = true,
     description = {
-      "rpc: calls found by an immediate (self-identified), by a receive, or by polling memory.",
-      "active: file data moved by the client (one-sided, then a call) or by the server (in a call)."
+      "rpc: calls found by an immediate (self-identified), by a receive, or by polling memory,",
+      "of more and more clients. By the clock, if there is a processor for each side; else they",
+      "hand one to each other, and the figure is by the processor time of the server's turns.",
+      "active: file data moved one-sided by the server or by the client, or in messages; by the",
+      "server's processor time: of its turns on one processor, or of the whole of another host."
     })
 public final class CallsMain implements Callable<Integer> {
   @Parameters(index = "0", description = "rpc or active.")
@@ -35,7 +39,7 @@ public final class CallsMain implements Callable<Integer> {
   @Option(names = "--program", required = true, description = "The built call_bench.")
   private Path program;
 
-  @Option(names = "--rounds", defaultValue = "5", description = "Rounds that count.")
+  @Option(names = "--rounds", defaultValue = "5", description = "Each measures everything once.")
   private int rounds;
 
   @Option(names = "--seconds", defaultValue = "0.5", description = "Of each measurement.")
@@ -45,11 +49,10 @@ public final class CallsMain implements Callable<Integer> {
   private String selected;
 
   @Option(
-      names = "--apart",
-      description =
-          "Client and server on a processor each, waiting as Tako does, instead of one for both"
-              + " which they hand to each other. Then the figure is by the clock.")
-  private boolean apart;
+      names = "--server",
+      paramLabel = "HOST:PORT",
+      description = "Of a call_bench --serve on another host.")
+  private String server;
 
   @Option(names = "--json", description = "File to write the result to.")
   private Path json;
@@ -75,36 +78,42 @@ public final class CallsMain implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    CallBench bench = new CallBench(program, transport.name(), !apart, seconds);
-    List<? extends CallLine> lines =
-        comparison == Comparison.rpc ? RpcLine.all() : TransferLine.all();
-    List<String> ways = lines.get(0).ways(transport);
+    boolean processorForEach = Runtime.getRuntime().availableProcessors() > 1;
+    boolean apart = server != null || (comparison == Comparison.rpc && processorForEach);
+    CallBench bench =
+        new CallBench(program, transport.name(), Optional.ofNullable(server), apart, seconds);
     Pattern pattern = Pattern.compile(selected);
-    Map<Row, Map<String, Measurement>> results = new LinkedHashMap<>();
-    for (CallLine line : lines) {
-      if (pattern.matcher(line.name()).find()) {
-        out.printf("measuring %s%n", line.name());
-        results.put(line, measure(line, ways, bench));
-      }
+    List<? extends CallLine> lines =
+        (comparison == Comparison.rpc ? RpcLine.all(transport) : TransferLine.all())
+            .stream().filter(line -> pattern.matcher(line.name()).find()).toList();
+    if (lines.isEmpty()) {
+      throw new IllegalArgumentException("no line is named like " + selected);
     }
-    Report report = new Report(ways, results);
+    Map<Row, Map<String, Measurement>> results = measure(lines, bench, apart);
+    Report report = new Report(lines.get(0).candidates(), results);
     report.print(out);
     report.write(json);
+    if (comparison == Comparison.rpc) {
+      new Report(RpcLine.wayNames(transport), RpcLine.byClients(results)).print(out);
+    }
     return 0;
   }
 
-  private Map<String, Measurement> measure(CallLine line, List<String> ways, CallBench bench)
+  private Map<Row, Map<String, Measurement>> measure(
+      List<? extends CallLine> lines, CallBench bench, boolean apart)
       throws IOException, InterruptedException {
-    Map<String, Measurement> measurements = new LinkedHashMap<>();
-    ways.forEach(way -> measurements.put(way, new Measurement(rounds)));
+    Map<Row, Map<String, Measurement>> results = new LinkedHashMap<>();
     for (int round = 0; round < rounds; round++) {
-      for (String way : ways) {
-        CallBench.Result result = line.run(bench, way);
-        measurements
-            .get(way)
-            .add(line.figure(result, apart), result.clientCpuMicros(), result.serverCpuMicros());
+      out.printf("round %d of %d%n", round + 1, rounds);
+      for (CallLine line : lines) {
+        Map<String, Measurement> row = results.computeIfAbsent(line, key -> new LinkedHashMap<>());
+        for (String candidate : line.candidates()) {
+          CallBench.Result result = line.run(bench, candidate);
+          row.computeIfAbsent(candidate, key -> new Measurement(rounds))
+              .add(line.figure(result, apart), result.clientCpuMicros(), result.serverCpuMicros());
+        }
       }
     }
-    return measurements;
+    return results;
   }
 }

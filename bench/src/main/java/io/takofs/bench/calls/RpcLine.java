@@ -1,36 +1,81 @@
 package io.takofs.bench.calls;
 
+import io.takofs.bench.report.Figure;
+import io.takofs.bench.report.Measurement;
+import io.takofs.bench.report.Row;
 import io.takofs.bench.report.Unit;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Small calls of connected clients.
+ * Calls, found in one way, of ever more connected clients of whom eight are calling at any time.
  *
- * @param clients connected
- * @param outstanding calls under way at any time, one a client
+ * @param way how the server finds a call
+ * @param size bytes of a request, and of its reply
  */
-record RpcLine(int clients, int outstanding) implements CallLine {
-  private static final Map<String, String> WAYS =
-      Map.of("send/receive", "send", "self-identified", "immediate", "polled memory", "polled");
+record RpcLine(Way way, int size) implements CallLine {
+  private static final int[] CLIENTS = {20, 100, 1024};
+  private static final int OUTSTANDING = 8;
 
-  /** As large as those of Tako's requests, bytes. */
-  private static final int SLOT = 16 << 10;
+  /** As the report calls them, and as call_bench does. */
+  enum Way {
+    SEND_RECEIVE("send/receive", "send"),
+    SELF_IDENTIFIED("self-identified", "immediate"),
+    POLLED_MEMORY("polled memory", "polled");
 
-  /** From one client to 1024: all of them call all the time, or few do. */
-  static List<RpcLine> all() {
-    return Stream.concat(
-            IntStream.of(1, 20, 50, 100, 256, 512, 1024).mapToObj(n -> new RpcLine(n, n)),
-            Stream.of(new RpcLine(20, 16), new RpcLine(1024, 16), new RpcLine(1024, 1)))
+    final String label;
+    final String argument;
+
+    Way(String label, String argument) {
+      this.label = label;
+      this.argument = argument;
+    }
+  }
+
+  /** Every way that a transport has, with small and larger messages. */
+  static List<RpcLine> all(CallsMain.Transport transport) {
+    return IntStream.of(16, 512, 4096)
+        .boxed()
+        .flatMap(size -> ways(transport).map(way -> new RpcLine(way, size)))
         .toList();
+  }
+
+  private static Stream<Way> ways(CallsMain.Transport transport) {
+    boolean sends = transport == CallsMain.Transport.verbs;
+    return Arrays.stream(Way.values()).filter(way -> sends || way != Way.SEND_RECEIVE);
+  }
+
+  /** The same measurements with the ways side by side. */
+  static Map<Row, Map<String, Measurement>> byClients(
+      Map<Row, Map<String, Measurement>> measurements) {
+    Map<Row, Map<String, Measurement>> turned = new LinkedHashMap<>();
+    measurements.forEach(
+        (row, columns) -> {
+          RpcLine line = (RpcLine) row;
+          columns.forEach(
+              (clients, measurement) ->
+                  turned
+                      .computeIfAbsent(
+                          new Figure(clients + ", " + line.size() + " B", row.unit()),
+                          key -> new LinkedHashMap<>())
+                      .put(line.way().label, measurement));
+        });
+    return turned;
+  }
+
+  /** Columns of {@link #byClients}. */
+  static List<String> wayNames(CallsMain.Transport transport) {
+    return ways(transport).map(way -> way.label).toList();
   }
 
   @Override
   public String name() {
-    return clients + " clients" + (outstanding < clients ? ", " + outstanding + " calling" : "");
+    return way.label + ", " + size + " B";
   }
 
   @Override
@@ -39,18 +84,18 @@ record RpcLine(int clients, int outstanding) implements CallLine {
   }
 
   @Override
-  public List<String> ways(CallsMain.Transport transport) {
-    return transport == CallsMain.Transport.verbs
-        ? List.of("send/receive", "self-identified", "polled memory")
-        : List.of("self-identified", "polled memory");
+  public List<String> candidates() {
+    return IntStream.of(CLIENTS).mapToObj(clients -> clients + " clients").toList();
   }
 
   @Override
-  public CallBench.Result run(CallBench bench, String way)
+  public CallBench.Result run(CallBench bench, String candidate)
       throws IOException, InterruptedException {
-    return bench.run(WAYS.get(way), "call", clients, outstanding, SLOT);
+    int clients = CLIENTS[candidates().indexOf(candidate)];
+    return bench.run(way.argument, "call", clients, OUTSTANDING, size);
   }
 
+  /** By the clock; where both sides share a processor, by the server's processor time. */
   @Override
   public double figure(CallBench.Result result, boolean apart) {
     return unit().figure(result.calls(), apart ? result.elapsedNs() : result.serverCpuNs());

@@ -1,4 +1,4 @@
-/* Checksums of data, one a granule, beside them. */
+/* File data, and checksums of them, one a granule, beside them. */
 #include <string.h>
 
 #include "call_bench.h"
@@ -37,4 +37,20 @@ bool checksums_match(const struct bench *bench, int side, uint32_t connection)
 			return false;
 	}
 	return true;
+}
+
+void transfer(const struct bench *bench, uint32_t connection, enum link_opcode opcode,
+	      bool is_signaled, struct link_operation operations[TRANSFER_OPERATIONS])
+{
+	uint64_t base = connection * bench->stride;
+	operations[0] = (struct link_operation){.opcode = opcode,
+						.length = bench->size,
+						.local = base + bench->data,
+						.remote = base + bench->data};
+	operations[1] =
+	    (struct link_operation){.opcode = opcode,
+				    .signaled = is_signaled,
+				    .length = granules(bench) * (uint32_t)sizeof(uint32_t),
+				    .local = base + bench->checksums,
+				    .remote = base + bench->checksums};
 }
