@@ -1,7 +1,6 @@
 package io.takofs.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.takofs.client.TakoClient;
@@ -127,16 +126,21 @@ class WireTest {
 
   @Test
   void shouldGoOnAfterTheLinkWasDown() throws Exception {
-    assumeFalse(
-        TRANSPORT.equals("verbs"),
-        "where the link goes down under a connection, the connection manager over soft-RoCE of"
-            + " Linux 6.1 sends nothing afterwards, for any program");
-    checkThatTheWriterGoesOn(
-        () -> {
-          server.run("ip link set eth0 down");
-          pass(DISTURBANCE);
-          server.run("ip link set eth0 up");
-        });
+    assumeTrue(TRANSPORT.equals("tcp"), "verbs is lost then");
+    checkThatTheWriterGoesOn(WireTest::takeTheLinkDown);
+  }
+
+  /**
+   * Where the link goes down under a connection, the connection manager over soft-RoCE of Linux 6.1
+   * sends nothing afterwards, for any program: verbs is lost, and a writer goes on in the middle of
+   * its file over tcp.
+   */
+  @Test
+  void shouldGoOnOverTcpWhenVerbsIsLostWithTheLink() throws Exception {
+    assumeTrue(TRANSPORT.equals("auto"), "there is nothing else to go on over");
+    assertThat(client.transportVerdict()).startsWith("verbs");
+    checkThatTheWriterGoesOn(WireTest::takeTheLinkDown);
+    assertThat(client.transportVerdict()).startsWith("tcp").contains("verbs failed");
   }
 
   @Test
@@ -196,6 +200,12 @@ class WireTest {
       FrozenWriter.checkThatNothingIsDamagedWhenItWakes(writer, client, directory, "/others");
       Clients.checkNothingLeaks(client);
     }
+  }
+
+  private static void takeTheLinkDown() throws Exception {
+    server.run("ip link set eth0 down");
+    pass(DISTURBANCE);
+    server.run("ip link set eth0 up");
   }
 
   private WriterThread startThread() throws Exception {

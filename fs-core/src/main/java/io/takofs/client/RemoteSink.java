@@ -13,7 +13,8 @@ import java.util.List;
 /**
  * Gathers bytes in registered buffers and transfers them, several buffers at a time. A buffer is
  * kept until its bytes are placed; when the connection breaks before, they are sent again over the
- * next. A small rest travels with the commit.
+ * next, which may be another transport's with memory of its own. A small rest travels with the
+ * commit.
  */
 final class RemoteSink implements ExtentSink {
   /** Checksum entries may lag behind the bytes of their buffer by this many. */
@@ -23,7 +24,6 @@ final class RemoteSink implements ExtentSink {
   private static final int REST_MAX = 8192;
 
   private final ZoneAccess access;
-  private final Staging staging;
   private final int bufferSize;
   private final int buffersMax;
   private final ArrayDeque<Chunk> posted = new ArrayDeque<>();
@@ -35,9 +35,10 @@ final class RemoteSink implements ExtentSink {
   /** Something was written that processors of the server may not see yet. */
   private boolean unseen;
 
-  /** What is read to have them see it; made when it is first wanted. */
+  /** What is read to have them see it, and where it is from; made when it is first wanted. */
   private MemoryRegion word;
 
+  private Staging wordHome;
   private Transfer read;
 
   /** Nothing was written after that read was posted. */
@@ -49,17 +50,17 @@ final class RemoteSink implements ExtentSink {
    * @param bufferSize bytes of a buffer
    * @param buffersMax buffers under way at most
    */
-  RemoteSink(ZoneAccess access, Staging staging, int bufferSize, int buffersMax) {
+  RemoteSink(ZoneAccess access, int bufferSize, int buffersMax) {
     this.access = access;
-    this.staging = staging;
     this.bufferSize = bufferSize;
     this.buffersMax = buffersMax;
   }
 
   /** A buffer: contiguous bytes of one extent, and checksum entries that belong near them. */
   private final class Chunk {
-    final MemoryRegion region;
-    final ByteBuffer memory;
+    private Staging home;
+    private MemoryRegion region;
+    private ByteBuffer memory;
     Extent extent;
     int start;
     int fill;
@@ -67,9 +68,26 @@ final class RemoteSink implements ExtentSink {
     int entries;
     Transfer transfer;
 
-    Chunk(MemoryRegion region) {
-      this.region = region;
+    Chunk(Staging home) throws TakoException {
+      this.home = home;
+      this.region = home.take(chunkSize());
       this.memory = region.buffer();
+    }
+
+    /** Goes on in memory of another transport. */
+    private void move(Staging target) throws TakoException {
+      MemoryRegion moved = target.take(chunkSize());
+      moved.buffer().put(0, memory, 0, chunkSize());
+      release();
+      home = target;
+      region = moved;
+      memory = moved.buffer();
+    }
+
+    /** Gives the memory back once nothing transfers it. */
+    void release() {
+      releaseAfter(transfer, home, region);
+      transfer = null;
     }
 
     Chunk begin(Extent target, int offset) {
@@ -130,7 +148,10 @@ final class RemoteSink implements ExtentSink {
     }
 
     void post() throws TakoException {
-      RemoteZone zone = access.remote(staging);
+      RemoteZone zone = access.remote();
+      if (zone.staging() != home) {
+        move(zone.staging());
+      }
       unseen |= zone.keysOfExtents();
       behind = false;
       Extent keys = access.writable(zone, extent);
@@ -192,12 +213,13 @@ final class RemoteSink implements ExtentSink {
     if (!idle.isEmpty()) {
       return idle.pop();
     }
-    Chunk chunk =
-        new Chunk(
-            staging.take(
-                bufferSize + (bufferSize / Layout.GRANULE_SIZE + ENTRIES_SLACK) * Integer.BYTES));
+    Chunk chunk = new Chunk(access.remote().staging());
     buffers++;
     return chunk;
+  }
+
+  private int chunkSize() {
+    return bufferSize + (bufferSize / Layout.GRANULE_SIZE + ENTRIES_SLACK) * Integer.BYTES;
   }
 
   private void awaitOldest() throws TakoException {
@@ -231,11 +253,14 @@ final class RemoteSink implements ExtentSink {
    * brings back that comes after it, they see.
    */
   private void readBehind() throws TakoException {
-    if (word == null) {
-      word = staging.take(Long.BYTES);
+    RemoteZone zone = access.remote();
+    if (word == null || wordHome != zone.staging()) {
+      releaseWord();
+      wordHome = zone.staging();
+      word = wordHome.take(Long.BYTES);
     }
     RemoteZone.Piece first = new RemoteZone.Piece(word, 0, Long.BYTES, 0, 0, 0);
-    read = access.remote(staging).read(access.deadline(), first);
+    read = zone.read(access.deadline(), first);
     behind = true;
   }
 
@@ -256,13 +281,16 @@ final class RemoteSink implements ExtentSink {
 
   private void releaseWord() {
     if (word != null) {
-      MemoryRegion unused = word;
+      releaseAfter(read, wordHome, word);
       word = null;
-      if (read == null) {
-        staging.release(unused);
-      } else {
-        read.whenOver(() -> staging.release(unused));
-      }
+    }
+  }
+
+  private static void releaseAfter(Transfer transfer, Staging home, MemoryRegion region) {
+    if (transfer == null) {
+      home.release(region);
+    } else {
+      transfer.whenOver(() -> home.release(region));
     }
   }
 
@@ -290,16 +318,10 @@ final class RemoteSink implements ExtentSink {
       idle.push(current);
       current = null;
     }
-    idle.forEach(chunk -> staging.release(chunk.region));
+    idle.forEach(Chunk::release);
     idle.clear();
     releaseWord();
-    for (Chunk chunk : posted) {
-      if (chunk.transfer == null) {
-        staging.release(chunk.region);
-      } else {
-        chunk.transfer.whenOver(() -> staging.release(chunk.region));
-      }
-    }
+    posted.forEach(Chunk::release);
     posted.clear(); // closing again must not release them again
   }
 }

@@ -42,7 +42,7 @@ final class RemoteZone implements DataZone {
   /**
    * One run of bytes: of local memory, and of an arena.
    *
-   * @param rkey to reach it with, 0 for the arena's
+   * @param rkey to reach it with where {@link #keysOfExtents}, 0 for the arena's
    */
   record Piece(
       MemoryRegion region, int regionOffset, int length, int arena, int arenaOffset, int rkey) {}
@@ -141,7 +141,7 @@ final class RemoteZone implements DataZone {
     int flags = last ? QueuePair.SIGNALED : 0;
     local.clear().add(piece.region, piece.regionOffset, piece.length);
     long address = arena.getAddress() + piece.arenaOffset;
-    int rkey = piece.rkey == 0 ? arena.getRkey() : piece.rkey;
+    int rkey = keysOfExtents && piece.rkey != 0 ? piece.rkey : arena.getRkey();
     if (write) {
       pair.write(last ? LAST : 0, local, address, rkey, flags);
     } else {

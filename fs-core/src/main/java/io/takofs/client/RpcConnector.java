@@ -27,7 +27,7 @@ final class RpcConnector implements Connector {
   private final Map<Transport, LocalMemory> memories = new ConcurrentHashMap<>();
   private TransportSelector selector;
 
-  /** What a session was opened over; open files depend on how data is reached. */
+  /** What the session was used over last; open files depend on how data is reached. */
   private String lastTransport;
 
   private RpcConnector(String server, TakoConfig config) {

@@ -183,10 +183,9 @@ final class ZoneAccess {
 
   /** A way to write extents that suits the transport. */
   ExtentSink sink() throws TakoException {
-    if (zone() instanceof RemoteZone remote) {
+    if (zone() instanceof RemoteZone) {
       int bufferSize = Math.toIntExact(config.get(ConfigKeys.WRITE_BUFFER_SIZE));
-      return new RemoteSink(
-          this, remote.staging(), bufferSize, config.get(ConfigKeys.WRITE_BUFFERS));
+      return new RemoteSink(this, bufferSize, config.get(ConfigKeys.WRITE_BUFFERS));
     }
     return new MappedSink(this);
   }
@@ -209,6 +208,14 @@ final class ZoneAccess {
   MappedZone mapped() throws TakoException {
     if (zone() instanceof MappedZone mapped) {
       return mapped;
+    }
+    throw changed();
+  }
+
+  /** The present zone; only where it transfers. */
+  RemoteZone remote() throws TakoException {
+    if (zone() instanceof RemoteZone remote) {
+      return remote;
     }
     throw changed();
   }

@@ -35,6 +35,12 @@ abstract class Candidate implements AutoCloseable {
     return advantage;
   }
 
+  /**
+   * Whether data is moved in memory that both sides map: what was begun so does not go on over tcp,
+   * as transfers do.
+   */
+  abstract boolean mapsMemory();
+
   /** Why this process has no such transport; empty if it can make one. */
   abstract Optional<String> unavailabilityCause();
 

@@ -17,6 +17,11 @@ class SharedMemory extends Candidate {
   }
 
   @Override
+  boolean mapsMemory() {
+    return true;
+  }
+
+  @Override
   Optional<String> unavailabilityCause() {
     return ShmTransport.unavailabilityCause().map(cause -> "native library not loaded: " + cause);
   }

@@ -57,25 +57,27 @@ public final class TransportSelector implements AutoCloseable {
    * @param endpoint {@code host:port} of its tcp listener
    * @param timeoutNs until the connection must stand; a candidate that can be done without gets
    *     half of it
-   * @param required name of the only transport that will do, because of what was begun over it;
-   *     null for none
+   * @param before name of the transport that was used for what is to be gone on with, null for
+   *     none. If it maps memory no other will do, else any that does not
    * @param attempt tried over each candidate that is possible and then, with {@link
    *     TransportChoice#AUTO}, over tcp
    * @throws TakoException UNSUPPORTED when a transport was asked for that is impossible
-   * @throws TransportLostException when the server is there, but not by the required transport
+   * @throws TransportLostException when the server is there, but not by that transport
    * @throws IOException of the attempt, or naming the endpoint
    */
-  public <T> Selected<T> connect(
-      String endpoint, long timeoutNs, String required, Attempt<T> attempt) throws IOException {
-    if (choice == TransportChoice.TCP || tcp.name().equals(required)) {
-      String why = required == null ? "as configured" : "as before";
-      return new Selected<>(attempt.connect(tcp, endpoint, timeoutNs), "tcp: " + why);
+  public <T> Selected<T> connect(String endpoint, long timeoutNs, String before, Attempt<T> attempt)
+      throws IOException {
+    if (choice == TransportChoice.TCP) {
+      return new Selected<>(attempt.connect(tcp, endpoint, timeoutNs), "tcp: as configured");
     }
     long deadlineNs = System.nanoTime() + timeoutNs;
+    boolean mapped = candidates.stream().anyMatch(c -> c.mapsMemory() && c.name().equals(before));
+    boolean last = choice != TransportChoice.AUTO || mapped;
     List<String> obstacles = new ArrayList<>();
     List<OfferedTransport> offers = null;
     for (Candidate candidate : candidates) {
-      if (!isWanted(candidate, required)) {
+      boolean goesOn = before == null || candidate.mapsMemory() == mapped;
+      if (!goesOn || !isChosen(candidate)) {
         continue;
       }
       Optional<String> obstacle = candidate.unavailabilityCause();
@@ -86,7 +88,6 @@ public final class TransportSelector implements AutoCloseable {
         if (obstacle.isEmpty()) {
           try {
             long left = left(deadlineNs);
-            boolean last = choice != TransportChoice.AUTO || required != null;
             T connection =
                 attempt.connect(
                     candidate.transport(), offer.orElseThrow().endpoint(), last ? left : left / 2);
@@ -102,7 +103,7 @@ public final class TransportSelector implements AutoCloseable {
       obstacles.add(obstacle.get());
     }
     String why = String.join("; ", obstacles);
-    checkFallback(endpoint, required, why);
+    checkFallback(endpoint, mapped ? before : null, why);
     return new Selected<>(attempt.connect(tcp, endpoint, left(deadlineNs)), "tcp: " + why);
   }
 
@@ -110,9 +111,8 @@ public final class TransportSelector implements AutoCloseable {
     return Math.max(2, deadlineNs - System.nanoTime());
   }
 
-  private boolean isWanted(Candidate candidate, String required) {
-    boolean chosen = choice == TransportChoice.AUTO || candidate.name().equals(choiceName());
-    return chosen && (required == null || candidate.name().equals(required));
+  private boolean isChosen(Candidate candidate) {
+    return choice == TransportChoice.AUTO || candidate.name().equals(choiceName());
   }
 
   private static Optional<String> obstacleTo(Candidate candidate, Optional<OfferedTransport> offer)

@@ -22,6 +22,11 @@ class Verbs extends Candidate {
   }
 
   @Override
+  boolean mapsMemory() {
+    return false;
+  }
+
+  @Override
   Optional<String> unavailabilityCause() {
     return VerbsTransport.unavailabilityCause();
   }
