@@ -206,6 +206,8 @@ static int modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attributes, int ma
 	CHECK(mask == IBV_QP_STATE);
 	if (qp->modify_error != 0)
 		return qp->modify_error;
+	if (qp->reset_error != 0 && attributes->qp_state == IBV_QPS_RESET)
+		return qp->reset_error;
 	qp->state = attributes->qp_state;
 	if (qp->state == IBV_QPS_ERR)
 		flush(qp);

@@ -43,6 +43,7 @@ struct fake_qp {
 	int post_error;	   /* negative errno of the next posts */
 	int posts_taken;   /* work requests taken before that */
 	int modify_error;  /* negative errno of state changes */
+	int reset_error;   /* of those to reset only */
 };
 
 extern const struct tako_device_ops fake_ops;

@@ -239,6 +239,36 @@ static void should_flush_when_the_device_cannot(void)
 	end();
 }
 
+/* A pair that failed before can only be told to be over by what ends it. */
+static void should_end_a_failed_pair_whose_device_was_removed(void)
+{
+	begin();
+	CHECK(post_writes(&pair, 0, 2, 1) == TAKO_VERBS_POSTED);
+	CHECK(tako_verbs_qp_fail(pair.qp, TAKO_VERBS_ERROR) == 1);
+	queue.device.count = 0; /* nothing completes any more */
+	pair.device.modify_error = -EIO;
+	CHECK(tako_verbs_qp_end(pair.qp) == 0);
+	expect(&queue, 0, TAKO_VERBS_FLUSHED);
+	expect(&queue, 1, TAKO_VERBS_FLUSHED);
+	expect_nothing(&queue);
+	end();
+}
+
+/* A device that is there and does not reset the pair may still finish what it had begun. */
+static void should_not_promise_the_end_of_a_pair_that_is_not_reset(void)
+{
+	begin();
+	CHECK(post_writes(&pair, 0, 1, 1) == TAKO_VERBS_POSTED);
+	pair.device.reset_error = -ENOMEM;
+	CHECK(tako_verbs_qp_end(pair.qp) == -ENOMEM);
+	CHECK(tako_verbs_qp_end(pair.qp) == -ENOMEM);
+	pair.device.reset_error = 0;
+	CHECK(tako_verbs_qp_end(pair.qp) == 0 && pair.device.state == IBV_QPS_RESET);
+	expect(&queue, 0, TAKO_VERBS_FLUSHED);
+	expect_nothing(&queue);
+	end();
+}
+
 static void should_end_a_pair_whose_peer_sends(void)
 {
 	begin();
@@ -289,6 +319,8 @@ int main(void)
 	should_flush_without_the_device_and_ignore_it_later();
 	should_survive_the_removal_of_the_device();
 	should_flush_when_the_device_cannot();
+	should_end_a_failed_pair_whose_device_was_removed();
+	should_not_promise_the_end_of_a_pair_that_is_not_reset();
 	should_end_a_pair_whose_peer_sends();
 	should_count_beyond_what_a_wr_id_holds();
 	should_say_that_the_queue_cannot_grow();

@@ -79,6 +79,11 @@ static int modify(struct tako_verbs_qp *qp, enum ibv_qp_state state)
 	return qp->ops->modify_qp(qp->device_qp, &attributes, IBV_QP_STATE);
 }
 
+static bool is_ended(const struct tako_verbs_qp *qp)
+{
+	return __atomic_load_n(&qp->shared.ended, __ATOMIC_SEQ_CST) != 0;
+}
+
 static void set_ended(struct tako_verbs_qp *qp)
 {
 	__atomic_store_n(&qp->shared.ended, 1, __ATOMIC_SEQ_CST);
@@ -87,8 +92,7 @@ static void set_ended(struct tako_verbs_qp *qp)
 void tako_verbs_qp_flush(struct tako_verbs_qp *qp)
 {
 	/* A device that cannot even do that is gone, and completes nothing any more. */
-	if (__atomic_load_n(&qp->shared.ended, __ATOMIC_SEQ_CST) == 0 &&
-	    modify(qp, IBV_QPS_ERR) != 0)
+	if (!is_ended(qp) && modify(qp, IBV_QPS_ERR) != 0)
 		set_ended(qp);
 	tako_verbs_cq_attend(qp->send_queue);
 	if (qp->receive_queue != qp->send_queue)
@@ -112,16 +116,16 @@ int tako_verbs_qp_fail(struct tako_verbs_qp *qp, uint32_t state)
 int tako_verbs_qp_end(struct tako_verbs_qp *qp)
 {
 	(void)tako_verbs_qp_fail(qp, TAKO_VERBS_ERROR);
-	if (__atomic_load_n(&qp->shared.ended, __ATOMIC_SEQ_CST) != 0)
+	if (is_ended(qp))
 		return 0;
 	/* Only in reset has the device forgotten what it had begun; in error it may still finish.
 	 */
 	int result = modify(qp, IBV_QPS_RESET);
-	if (result != 0)
-		return result;
-	set_ended(qp);
+	if (result == 0)
+		set_ended(qp);
+	/* If it was not reset, this finds out whether the device is there at all. */
 	tako_verbs_qp_flush(qp);
-	return 0;
+	return is_ended(qp) ? 0 : result;
 }
 
 int64_t tako_verbs_window_allocate(const struct tako_device_ops *ops, struct ibv_pd *pd)
