@@ -31,6 +31,10 @@ final class SimServer implements AutoCloseable {
   private static final int LOG_SLOTS = 6;
   private static final int LOG_SLOT_BYTES = 96 << 10;
   private static final int CONNECTIONS_MAX = 64;
+
+  /** The pool may be so large that connections wait for it to be registered. */
+  private static final long REGISTERING_MAX_NS = 2_000_000_000;
+
   private static final ServerSettings SETTINGS =
       new ServerSettings(
           "root",
@@ -107,11 +111,12 @@ final class SimServer implements AutoCloseable {
             List.of(data),
             new StaticGroups(Map.of()),
             Runnable::run,
+            task -> scheduler.schedule(born, scheduler.delayNs(0, REGISTERING_MAX_NS), task),
             CONNECTIONS_MAX,
             () -> false);
     server.recover();
     SimTransport transport = network.attach(born);
-    transport.listen(ENDPOINT, server.serve(transport));
+    server.serve(transport, acceptor -> transport.listen(ENDPOINT, acceptor));
     tick(born, server, 0);
   }
 

@@ -3,6 +3,7 @@ package io.takofs.system;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.GetArenas;
@@ -27,6 +28,7 @@ import io.takofs.transport.tcp.TcpTransport;
 import io.takofs.transport.verbs.VerbsTransport;
 import java.io.IOException;
 import java.net.URI;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -121,20 +123,37 @@ final class RawClient implements AutoCloseable {
   Arenas connectData() throws Exception {
     closeData();
     completions = transport.createCompletionQueue(16);
-    data =
-        transport.connect(
-            endpoint,
-            new QueuePairConfig(domain, completions, completions, 16, 0),
-            ConnectionInfo.ours(
-                    Layout.CONNECTION_DATA,
-                    session.getClientId(),
-                    session.getEpoch(),
-                    word.address(),
-                    word.rkey())
-                .pack(),
-            TIMEOUT_NS);
+    Poll.until(
+        "the server has room for a connection", Duration.ofNanos(TIMEOUT_NS), this::tryConnectData);
     Request where = Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build();
     return rpc.call(session.getClientId(), sequence, where, deadline()).getArenas();
+  }
+
+  /** Connects; false when the server wants that to be tried again. */
+  private boolean tryConnectData() throws IOException {
+    try {
+      data = connect();
+      return true;
+    } catch (TakoException e) {
+      if (e.status() == Status.UNAVAILABLE) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private QueuePair connect() throws IOException {
+    return transport.connect(
+        endpoint,
+        new QueuePairConfig(domain, completions, completions, 16, 0),
+        ConnectionInfo.ours(
+                Layout.CONNECTION_DATA,
+                session.getClientId(),
+                session.getEpoch(),
+                word.address(),
+                word.rkey())
+            .pack(),
+        TIMEOUT_NS);
   }
 
   /** Writes {@code length} bytes of 0x5a to the server's memory; returns how that ended. */

@@ -8,7 +8,6 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.server.namespace.StateMachine;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -30,22 +29,22 @@ record Answer(IncomingCall call, Reply reply, Ticket ticket, boolean takesKeys) 
       return new Answer(call, reply, ticket, false);
     }
     long fileId = fileId(call.request(), reply);
-    List<Extent> writable = machine.writableBy(clientId, fileId, extents);
-    try {
-      windows.open(clientId, fileId, writable, ticket);
-      return new Answer(call, reply, ticket, true);
-    } catch (IOException e) {
-      String why = "no memory window for the extents of the file: " + e.getMessage();
-      Reply refusal = Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(why).build();
-      return new Answer(call, refusal, ticket, false);
-    }
+    windows.open(clientId, fileId, machine.writableBy(clientId, fileId, extents), ticket);
+    return new Answer(call, reply, ticket, true);
   }
 
   /** Replies now or when the windows are open; without the server's lock. */
-  void send(WriteWindows windows) {
-    ticket.then(
-        () -> call.reply(takesKeys ? map(reply, extent -> withKeys(extent, windows)) : reply));
+  void send(WriteWindows windows, TransportReport transports) {
+    ticket.then(() -> call.reply(takesKeys ? withKeys(windows) : transports.complete(reply)));
     ticket.release();
+  }
+
+  private Reply withKeys(WriteWindows windows) {
+    if (ticket.failure() != null) {
+      String why = "no memory window for the extents of the file: " + ticket.failure();
+      return Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(why).build();
+    }
+    return map(reply, extent -> withKeys(extent, windows));
   }
 
   private Extent withKeys(Extent extent, WriteWindows windows) {

@@ -47,10 +47,12 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   private final DataConnections dataConnections;
   private final GroupMapping groups;
   private final Executor blocking;
+  private final Executor registering;
   private final long epoch;
   private final int maxConnections;
   private final List<MappedMemory> arenaMemory;
   private final WriteWindows windows = new WriteWindows();
+  private final TransportReport transportReport = new TransportReport();
   private final List<RpcServer> served = new ArrayList<>();
 
   private final Map<String, ArenaExports> exports = new ConcurrentHashMap<>(); // by transport
@@ -63,6 +65,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
    * @param log not yet polled
    * @param arenaMemory the data zone
    * @param blocking runs what may block: asking for groups
+   * @param registering registers the data zone for connections to come; it outlives the server
    * @param maxConnections that carry calls, a transport
    * @param formerPeers whether a client of an earlier incarnation may still write to the data zone
    *     without a connection to this one
@@ -76,6 +79,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
       List<MappedMemory> arenaMemory,
       GroupMapping groups,
       Executor blocking,
+      Executor registering,
       int maxConnections,
       BooleanSupplier formerPeers) {
     this.clock = new SteadyClock(clock);
@@ -83,6 +87,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     this.epoch = epoch;
     this.groups = groups;
     this.blocking = blocking;
+    this.registering = registering;
     this.maxConnections = maxConnections;
     this.arenaMemory = List.copyOf(arenaMemory);
     StateMachine machine =
@@ -111,22 +116,36 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     core.recover();
   }
 
+  /** How a transport is told to listen. */
+  @FunctionalInterface
+  public interface Listening {
+    Transport.Listener listen(ConnectionAcceptor acceptor) throws IOException;
+  }
+
   /**
    * Serves over {@code transport}, which stays its owner's.
    *
-   * @return what the owner passes to the transport's listen
+   * @return the listener, its owner's as well
+   * @throws IOException when it cannot listen, or nothing can be registered; then nothing is left
    */
-  public ConnectionAcceptor serve(Transport transport) throws IOException {
-    exports.put(transport.name(), new ArenaExports(transport, arenaMemory));
-    RpcServer rpc = new RpcServer(transport, this, epoch, maxConnections);
-    served.add(rpc);
-    lock.lock();
+  public Transport.Listener serve(Transport transport, Listening listening) throws IOException {
+    ArenaExports shown = new ArenaExports(transport, arenaMemory, registering);
+    exports.put(transport.name(), shown);
+    RpcServer rpc = null;
     try {
-      core.addTransport(transport);
-    } finally {
-      lock.unlock();
+      rpc = new RpcServer(transport, this, epoch, maxConnections);
+      Transport.Listener listener = listening.listen(rpc.acceptor());
+      served.add(rpc);
+      transportReport.add(transport);
+      return listener;
+    } catch (IOException | RuntimeException e) {
+      if (rpc != null) {
+        rpc.close();
+      }
+      exports.remove(transport.name());
+      shown.close();
+      throw e;
     }
-    return rpc.acceptor();
   }
 
   /** Runs {@code listener} when {@link #tick} should be called soon. */
@@ -152,6 +171,7 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     } finally {
       lock.unlock();
     }
+    windows.post();
     toFence.forEach(dataConnections::fence);
     dataConnections.sweep();
     return next;
@@ -231,8 +251,9 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     } finally {
       lock.unlock();
     }
+    windows.post();
     for (Answer answer : answers) {
-      answer.send(windows);
+      answer.send(windows, transportReport);
     }
     if (tick) {
       tickWanted.run();
@@ -298,7 +319,8 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   /** Before the connection can end: what ends lets go of its windows. */
   private boolean takesWindows(ConnectionInfo client, QueuePair pair, ArenaExport export) {
     try {
-      windows.connected(client.clientId(), new WindowedConnection(pair, export, client));
+      WindowPosts posts = new WindowPosts(pair, export, client);
+      windows.connected(client.clientId(), new WindowedConnection(pair, posts));
       return true;
     } catch (IOException e) {
       LOG.warn("{} cannot be used: {}", pair, e.getMessage());

@@ -22,7 +22,6 @@ import io.takofs.server.namespace.OpenLease;
 import io.takofs.server.namespace.SessionInfo;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
-import io.takofs.transport.Transport;
 import java.util.List;
 import java.util.Locale;
 import org.slf4j.Logger;
@@ -98,11 +97,6 @@ final class DataServerCore {
       sessions.client(session.clientId());
     }
     LOG.info("epoch {}: {} log entries replayed, {} files", epoch, count, machine.files());
-  }
-
-  /** Shows a transport in the server's status from now on. */
-  void addTransport(Transport transport) {
-    statusReport.addTransport(transport);
   }
 
   /** Executes {@code calls} in order; {@code out} gets the reply of each. */

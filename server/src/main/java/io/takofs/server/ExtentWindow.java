@@ -24,7 +24,10 @@ final class ExtentWindow {
   private final Location location;
   private final List<Runnable> waiting = new ArrayList<>(1);
   private State state = State.BINDING;
-  private WindowPair windows;
+  private String failure; // why it was not bound; null otherwise
+
+  /** Set by {@link WindowPosts} before the window is bound. */
+  private volatile WindowPair windows;
 
   ExtentWindow(WindowedConnection connection, long fileId, Location location) {
     this.connection = connection;
@@ -70,8 +73,9 @@ final class ExtentWindow {
     return state == State.OPEN;
   }
 
-  boolean isClosed() {
-    return state == State.CLOSED;
+  /** The device did not make the windows. */
+  void failed(String why) {
+    failure = why;
   }
 
   /** The keys are good, unless they are taken away already. */
@@ -116,6 +120,18 @@ final class ExtentWindow {
   void await(Ticket ticket) {
     ticket.hold();
     waiting.add(ticket::release);
+  }
+
+  /** Holds {@code ticket} until this is open, which it fails if that cannot be. */
+  void awaitOpen(Ticket ticket) {
+    ticket.hold();
+    waiting.add(
+        () -> {
+          if (failure != null) {
+            ticket.fail(failure);
+          }
+          ticket.release();
+        });
   }
 
   /** What waits for the state that it has now. */

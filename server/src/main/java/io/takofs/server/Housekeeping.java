@@ -181,6 +181,9 @@ final class Housekeeping {
   /**
    * Frees what can be freed when the pool could not hold what {@code request} asks for; what rests
    * in quarantine for slow readers need not, because readers verify what they read.
+   *
+   * @throws TakoException UNAVAILABLE when there is no space at all until windows are closed that
+   *     are being closed
    */
   void makeRoomFor(Request request) throws TakoException {
     long wanted =
@@ -196,18 +199,24 @@ final class Housekeeping {
     pressed = true;
     long begin = clock.nanoTime();
     int fruitless = 0;
+    boolean closing = false;
     while (!hasRoom(wanted) && fruitless < 2 && clock.nanoTime() - begin < BUDGET_NS) {
       boolean reclaiming = machine.reclaimPending();
       if (reclaiming) {
         reclaim();
       }
       Round round = freeUntil(clock.currentTimeMillis(), true);
+      closing |= round.closing;
       if (round.freed > 0 || reclaiming) {
         fruitless = 0;
       } else if (round.last) {
         // The first may have begun in the middle.
         fruitless++;
       }
+    }
+    if (closing && request.hasGrantExtents() && machine.usage().getFree() < Layout.UNIT_SIZE) {
+      throw new TakoException(
+          Status.UNAVAILABLE, "the space of other files is being freed at the moment; try again");
     }
   }
 
@@ -230,13 +239,17 @@ final class Housekeeping {
     List<QuarantinedExtent> resting = machine.quarantined(untilMs, FREE_EXTENTS);
     FreeExtents.Builder free = FreeExtents.newBuilder();
     long patience = clock.currentTimeMillis() - settings.leaseSoftLimit().toMillis();
+    boolean closing = false;
     for (QuarantinedExtent extent : resting) {
       long grantee = extent.granteeId();
       if (grantee == 0 || isFenced(extent)) {
         free.addExtents(extent.extent());
-      } else if ((spaceIsShort && !dataConnections.takesWindows(grantee))
-          || machine.session(grantee) == null
-          || extent.sinceMs() < patience) {
+        continue;
+      }
+      boolean windows = dataConnections.takesWindows(grantee);
+      boolean outOfPatience = extent.sinceMs() < patience;
+      closing |= windows && !outOfPatience;
+      if ((spaceIsShort && !windows) || machine.session(grantee) == null || outOfPatience) {
         fence(grantee);
       }
     }
@@ -244,7 +257,7 @@ final class Housekeeping {
       journal.execute(entry().setFreeExtents(free).build());
       counters.add("extents.freed", free.getExtentsCount());
     }
-    return new Round(free.getExtentsCount(), resting.size() < FREE_EXTENTS);
+    return new Round(free.getExtentsCount(), closing, resting.size() < FREE_EXTENTS);
   }
 
   private boolean isFenced(QuarantinedExtent extent) {
@@ -252,8 +265,14 @@ final class Housekeeping {
         extent.granteeId(), Location.of(extent.extent()), extent.sinceMs());
   }
 
-  /** How many extents were freed, and whether those that come next have been looked at before. */
-  private record Round(int freed, boolean last) {}
+  /**
+   * What came of looking at some extents.
+   *
+   * @param freed how many could be freed
+   * @param closing whether windows are being closed that others wait for
+   * @param last whether those that come next have been looked at before
+   */
+  private record Round(int freed, boolean closing, boolean last) {}
 
   /** Clients whose connections to the data zone must end; asked once each time. */
   List<Long> clientsToFence() {

@@ -1,9 +1,6 @@
 package io.takofs.server;
 
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Threads that ask for the groups of users. Each may have a process under way, and anybody may name
@@ -15,26 +12,9 @@ final class LookupThreads {
   /** Calls that wait at most; further ones are rejected. */
   private static final int WAITING_MAX = 4096;
 
-  private static final long IDLE_S = 60;
-
   private LookupThreads() {}
 
   static ExecutorService create() {
-    ThreadPoolExecutor threads =
-        new ThreadPoolExecutor(
-            THREADS_MAX,
-            THREADS_MAX,
-            IDLE_S,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(WAITING_MAX),
-            LookupThreads::daemon);
-    threads.allowCoreThreadTimeOut(true);
-    return threads;
-  }
-
-  private static Thread daemon(Runnable task) {
-    Thread thread = new Thread(task, "tako-groups");
-    thread.setDaemon(true);
-    return thread;
+    return DaemonThreads.create("tako-groups", THREADS_MAX, WAITING_MAX);
   }
 }

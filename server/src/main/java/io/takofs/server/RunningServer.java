@@ -72,6 +72,8 @@ public final class RunningServer implements AutoCloseable {
                 store.checkpointIndex()));
     ExecutorService blocking = LookupThreads.create();
     keep(blocking::shutdownNow);
+    ExecutorService registering = DaemonThreads.create("tako-registration", 1, Integer.MAX_VALUE);
+    keep(registering::shutdown);
     DataServer server =
         new DataServer(
             Clock.SYSTEM,
@@ -82,6 +84,7 @@ public final class RunningServer implements AutoCloseable {
             pool.arenas(),
             groups,
             blocking,
+            registering,
             config.get(ConfigKeys.CONNECTIONS_MAX),
             () -> hasFormerPeers(pool));
     server.recover();

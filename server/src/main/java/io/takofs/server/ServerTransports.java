@@ -55,7 +55,7 @@ final class ServerTransports implements AutoCloseable {
       LOG.warn("shared memory is not offered: {}; clients of this host use tcp", cause.get());
     } else {
       shm = ShmTransport.create(directory);
-      shmListener = shm.listen("", server.serve(shm));
+      shmListener = server.serve(shm, acceptor -> shm.listen("", acceptor));
     }
   }
 
@@ -73,12 +73,16 @@ final class ServerTransports implements AutoCloseable {
       }
       verbs = VerbsTransport.create(deviceAddress(host, config.get(ConfigKeys.VERBS_ADDRESS)));
       if (verbs.hasMemoryWindows()) {
-        verbsListener = verbs.listen("", server.serve(verbs));
+        verbsListener = server.serve(verbs, acceptor -> verbs.listen("", acceptor));
       } else {
         LOG.warn("verbs is not offered: the device has no memory windows of type 2B");
       }
     } catch (IOException | UncheckedIOException e) {
       LOG.warn("verbs is not offered: {}", e.getMessage());
+    }
+    if (verbs != null && verbsListener == null) {
+      verbs.close();
+      verbs = null;
     }
   }
 
@@ -101,13 +105,15 @@ final class ServerTransports implements AutoCloseable {
     String host = config.get(ConfigKeys.SERVER_HOST);
     int port = config.get(ConfigKeys.SERVER_PORT);
     List<OfferedTransport> offers = offers();
-    ConnectionAcceptor acceptor = server.serve(tcp);
+    String endpoint = (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+    tcpListener = server.serve(tcp, acceptor -> listenTcp(endpoint, acceptor, offers));
+  }
+
+  private Transport.Listener listenTcp(
+      String endpoint, ConnectionAcceptor acceptor, List<OfferedTransport> offers)
+      throws IOException {
     try {
-      tcpListener =
-          tcp.listen(
-              (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port,
-              acceptor,
-              () -> offers);
+      return tcp.listen(endpoint, acceptor, () -> offers);
     } catch (IOException e) {
       throw new TakoException(
           Status.UNAVAILABLE,

@@ -6,16 +6,12 @@ import io.takofs.log.Log;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerStatus;
-import io.takofs.proto.TransportStatus;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
-import io.takofs.transport.Transport;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
- * Says how the server is.
+ * Says how the server is, but for its transports ({@link TransportReport}).
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
@@ -31,7 +27,6 @@ final class StatusReport {
   private final StateMachine machine;
   private final SessionTable sessions;
   private final Counters counters;
-  private final List<Transport> transports = new ArrayList<>();
   private final long startedNs;
 
   StatusReport(
@@ -52,11 +47,6 @@ final class StatusReport {
     this.sessions = sessions;
     this.counters = counters;
     this.startedNs = clock.nanoTime();
-  }
-
-  /** Shows a transport that the server listens with. */
-  void addTransport(Transport transport) {
-    transports.add(transport);
   }
 
   Reply build() {
@@ -90,13 +80,6 @@ final class StatusReport {
                   .setCalls(connection.calls()));
         }
       }
-    }
-    // A device's own counters are read here too, from a few small files that the kernel caches.
-    for (Transport transport : transports) {
-      status.addTransports(
-          TransportStatus.newBuilder()
-              .setTransport(transport.name())
-              .putAllCounters(transport.counters().snapshot()));
     }
     return Reply.newBuilder().setServerStatus(status).build();
   }

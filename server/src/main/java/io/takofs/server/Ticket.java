@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class Ticket {
   private final AtomicInteger holders = new AtomicInteger(1);
+  private volatile String failure;
   private Runnable action = () -> {};
 
   void hold() {
@@ -18,6 +19,16 @@ final class Ticket {
   /** Says what to do, before the maker lets go. */
   void then(Runnable wanted) {
     action = wanted;
+  }
+
+  /** What it is held for cannot be had. */
+  void fail(String why) {
+    failure = why;
+  }
+
+  /** The last {@link #fail}, or null. */
+  String failure() {
+    return failure;
   }
 
   void release() {

@@ -5,11 +5,12 @@ import io.takofs.proto.Extent;
 import io.takofs.server.extent.Location;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.QueuePair;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * Which extents clients may write, where that is given extent by extent: a memory window on the
@@ -20,8 +21,12 @@ import java.util.Map;
  * read through the pair; when that read is done, so is all that came through the windows. Until
  * then the extent counts as writable, and nobody else gets an answer that lets him write it.
  *
- * <p>Thread rule: any thread. Has its own lock, under which queue pairs are posted to and nothing
- * else is taken; what waits runs without it.
+ * <p>Opening and closing are asked for under the server's lock, where it is decided who may write
+ * what; from then on the extent is taken, or its end is certain. The device is called for it by
+ * {@link #post}, which runs without that lock and before any answer is sent.
+ *
+ * <p>Thread rule: any thread. Has its own lock, under which nothing else is taken and no device is
+ * called; what waits runs without it.
  */
 final class WriteWindows {
   private final Map<Long, WindowedConnection> byClient = new HashMap<>();
@@ -29,6 +34,9 @@ final class WriteWindows {
 
   /** All windows that a client may write through, by the frame that their extent is in. */
   private final Map<Long, List<ExtentWindow>> byFrame = new HashMap<>();
+
+  /** Connections that something is to be posted to; one may be in it more than once. */
+  private final Queue<WindowedConnection> unposted = new ConcurrentLinkedQueue<>();
 
   /** A connection of {@code clientId} stands, through which it takes windows from now on. */
   synchronized void connected(long clientId, WindowedConnection connection) {
@@ -38,20 +46,25 @@ final class WriteWindows {
 
   /** Nothing arrives through {@code pair} any more, and nothing can be posted to it. */
   void gone(QueuePair pair) {
+    WindowedConnection connection = disconnect(pair);
+    if (connection == null) {
+      return;
+    }
+    connection.posts().end();
     List<Runnable> waiting = new ArrayList<>();
     synchronized (this) {
-      WindowedConnection connection = byPair.remove(pair);
-      if (connection == null) {
-        return;
-      }
-      byClient.values().remove(connection);
-      for (ExtentWindow window : connection.end()) {
-        window.closed();
-        forget(window);
-        waiting.addAll(window.takeWaiting());
+      for (ExtentWindow window : connection.dropAll()) {
+        waiting.addAll(closed(window));
       }
     }
     waiting.forEach(Runnable::run);
+  }
+
+  /** Nothing is asked of the connection any more; null when it was not known. */
+  private synchronized WindowedConnection disconnect(QueuePair pair) {
+    WindowedConnection connection = byPair.remove(pair);
+    byClient.values().remove(connection);
+    return connection;
   }
 
   /** Whether there is anything to do when {@code clientId} is given extents to write. */
@@ -63,11 +76,10 @@ final class WriteWindows {
    * Lets {@code clientId} write extents of a file, through its present connection if that takes
    * windows.
    *
-   * @param ticket is held until the keys are good, and until nobody else can write the extents
-   * @throws IOException when the device has no window for it
+   * @param ticket is held until the keys are good, and until nobody else can write the extents; it
+   *     has failed when the device has no window for it
    */
-  synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket)
-      throws IOException {
+  synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket) {
     WindowedConnection connection = byClient.get(clientId);
     for (Extent extent : extents) {
       Location location = Location.of(extent);
@@ -83,16 +95,16 @@ final class WriteWindows {
       if (connection != null) {
         own = own == null ? bind(connection, fileId, location) : own;
         if (!own.isOpen()) {
-          own.await(ticket);
+          own.awaitOpen(ticket);
         }
       }
     }
   }
 
-  private ExtentWindow bind(WindowedConnection connection, long fileId, Location location)
-      throws IOException {
+  private ExtentWindow bind(WindowedConnection connection, long fileId, Location location) {
     ExtentWindow window = new ExtentWindow(connection, fileId, location);
     connection.bind(window);
+    unposted.add(connection);
     byFrame.computeIfAbsent(frame(location), frame -> new ArrayList<>()).add(window);
     return window;
   }
@@ -136,7 +148,27 @@ final class WriteWindows {
   private void close(ExtentWindow window) {
     if (window.beginClosing()) {
       window.connection().invalidate(window);
+      unposted.add(window.connection());
     }
+  }
+
+  /** Begins what was asked for; without any lock, because a device may take its time. */
+  void post() {
+    for (WindowedConnection next = unposted.poll(); next != null; next = unposted.poll()) {
+      post(next);
+    }
+  }
+
+  private void post(WindowedConnection connection) {
+    for (WindowPosts.Failure failure : connection.posts().post()) {
+      failed(failure.window(), failure.why()).forEach(Runnable::run);
+    }
+  }
+
+  private synchronized List<Runnable> failed(ExtentWindow window, String why) {
+    window.failed(why);
+    window.connection().drop(window);
+    return closed(window);
   }
 
   /** Whether somebody may still write to part of {@code location} through a window. */
@@ -146,28 +178,41 @@ final class WriteWindows {
 
   /** What was posted to a connection is done. */
   void onCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {
-    List<Runnable> waiting;
-    synchronized (this) {
-      WindowedConnection connection = byPair.get(pair);
-      if (connection == null || status != CompletionStatus.SUCCESS) {
-        return; // the transport tells of the pair's end
-      }
-      ExtentWindow window = connection.completed(workRequestId);
-      if (window.isClosed()) {
-        forget(window);
-      }
-      waiting = window.takeWaiting();
+    WindowedConnection connection = connection(pair);
+    if (connection == null || status != CompletionStatus.SUCCESS) {
+      return; // the transport tells of the pair's end
     }
-    waiting.forEach(Runnable::run);
+    WindowPosts.Operation done = connection.posts().completed(workRequestId);
+    if (done != null) {
+      completed(done).forEach(Runnable::run);
+      post(connection);
+    }
   }
 
-  private void forget(ExtentWindow window) {
+  private synchronized WindowedConnection connection(QueuePair pair) {
+    return byPair.get(pair);
+  }
+
+  private synchronized List<Runnable> completed(WindowPosts.Operation done) {
+    ExtentWindow window = done.window();
+    if (done.opens()) {
+      window.bound();
+      return window.takeWaiting();
+    }
+    window.connection().drop(window);
+    return closed(window);
+  }
+
+  /** Nothing comes through {@code window} any more; returns what waited for that. */
+  private List<Runnable> closed(ExtentWindow window) {
+    window.closed();
     byFrame.computeIfPresent(
         frame(window.location()),
         (frame, windows) -> {
           windows.remove(window);
           return windows.isEmpty() ? null : windows;
         });
+    return window.takeWaiting();
   }
 
   private List<ExtentWindow> overlapping(Location location) {

@@ -75,10 +75,11 @@ final class TestServer implements AutoCloseable {
             pool.arenas(),
             groups,
             blocking,
+            Runnable::run,
             16,
             () -> false);
     server.recover();
-    listener = transport.listen("127.0.0.1:0", server.serve(transport));
+    listener = server.serve(transport, acceptor -> transport.listen("127.0.0.1:0", acceptor));
   }
 
   String endpoint() {

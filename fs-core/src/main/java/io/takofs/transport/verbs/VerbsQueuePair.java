@@ -271,8 +271,8 @@ final class VerbsQueuePair implements QueuePair {
     Invariant.check(
         region.allows((VerbsProtectionDomain) config.domain(), offset, length),
         "a window lies within an open region of its domain");
+    windows.add(window); // to be closed with this pair, whatever becomes of the binding
     long registration = window.cover(region, offset, length);
-    windows.add(window);
     work.addBinding(
         workRequestId,
         window.pointer(),

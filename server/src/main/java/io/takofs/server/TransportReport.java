@@ -1,0 +1,39 @@
+package io.takofs.server;
+
+import io.takofs.proto.Reply;
+import io.takofs.proto.TransportStatus;
+import io.takofs.transport.Transport;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * What the server's status says of its transports. A device's own counters are files that its
+ * driver fills when they are read, which takes as long as the device lets it.
+ *
+ * <p>Thread rule: any thread, without the data server's lock.
+ */
+final class TransportReport {
+  private final List<Transport> transports = new CopyOnWriteArrayList<>();
+
+  /** Shows a transport that the server listens with. */
+  void add(Transport transport) {
+    transports.add(transport);
+  }
+
+  /** {@code reply}, with the transports if it says how the server is. */
+  Reply complete(Reply reply) {
+    if (!reply.hasServerStatus()) {
+      return reply;
+    }
+    Reply.Builder complete = reply.toBuilder();
+    for (Transport transport : transports) {
+      complete
+          .getServerStatusBuilder()
+          .addTransports(
+              TransportStatus.newBuilder()
+                  .setTransport(transport.name())
+                  .putAllCounters(transport.counters().snapshot()));
+    }
+    return complete.build();
+  }
+}

@@ -1,0 +1,176 @@
+package io.takofs.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Extent;
+import io.takofs.rpc.ConnectionInfo;
+import io.takofs.server.extent.Location;
+import io.takofs.transport.CompletionStatus;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class WriteWindowsTest {
+  private static final long FILE = 7;
+  private static final Extent EXTENT =
+      Extent.newBuilder().setOffset(1 << 20).setCapacity(Layout.UNIT_SIZE).build();
+  private static final Location LOCATION = Location.of(EXTENT);
+
+  private final FakeDevice device = new FakeDevice();
+  private final WriteWindows windows = new WriteWindows();
+  private MappedMemory arena;
+  private ArenaExport export;
+
+  @BeforeEach
+  void register() throws Exception {
+    arena = MappedMemory.anonymous(2 << 20, false);
+    export = new ArenaExport(device, List.of(arena));
+  }
+
+  @AfterEach
+  void unmap() {
+    export.close();
+    arena.close();
+  }
+
+  private FakeDevice.Pair connect(long clientId) throws Exception {
+    FakeDevice.Pair pair = FakeDevice.newPair(posted -> {});
+    ConnectionInfo client = ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 64, 64);
+    WindowPosts posts = new WindowPosts(pair.pair(), export, client);
+    windows.connected(clientId, new WindowedConnection(pair.pair(), posts));
+    return pair;
+  }
+
+  /** An answer that waits. */
+  private static final class Waiting {
+    final Ticket ticket = new Ticket();
+    final AtomicBoolean sent = new AtomicBoolean();
+  }
+
+  private Waiting open(long clientId) {
+    Waiting answer = new Waiting();
+    windows.open(clientId, FILE, List.of(EXTENT), answer.ticket);
+    answer.ticket.then(() -> answer.sent.set(true));
+    answer.ticket.release();
+    return answer;
+  }
+
+  private int keyOf(long clientId) {
+    return windows.withKeys(clientId, FILE, EXTENT).getRkey();
+  }
+
+  private void complete(FakeDevice.Pair pair) {
+    windows.onCompletion(pair.pair(), pair.posted().remove(), CompletionStatus.SUCCESS);
+  }
+
+  @Test
+  void shouldCallTheDeviceOnlyToPost() throws Exception {
+    FakeDevice.Pair pair = connect(1);
+    Waiting answer = open(1);
+    assertThat(windows.isWritable(LOCATION)).isTrue();
+    assertThat(device.windows).hasValue(0);
+    assertThat(pair.binds()).hasValue(0);
+
+    windows.post();
+    assertThat(device.windows).hasValue(2);
+    assertThat(pair.binds()).hasValue(2);
+    assertThat(keyOf(1)).isZero();
+    assertThat(answer.sent).isFalse();
+
+    complete(pair);
+    assertThat(answer.sent).isTrue();
+    assertThat(answer.ticket.failure()).isNull();
+    assertThat(keyOf(1)).isNotZero();
+
+    windows.close(1, FILE);
+    assertThat(pair.posted()).isEmpty();
+    assertThat(keyOf(1)).isZero();
+    windows.post();
+    assertThat(windows.isWritable(LOCATION)).isTrue();
+    complete(pair);
+    assertThat(windows.isWritable(LOCATION)).isFalse();
+  }
+
+  @Test
+  void shouldGiveNoKeyOfWhatIsClosedBeforeItIsBound() throws Exception {
+    FakeDevice.Pair pair = connect(1);
+    Waiting answer = open(1);
+    windows.close(1, FILE);
+    windows.post();
+    assertThat(pair.posted()).hasSize(2);
+    complete(pair);
+    assertThat(keyOf(1)).isZero();
+    assertThat(windows.isWritable(LOCATION)).isTrue();
+    assertThat(answer.sent).isFalse();
+    complete(pair);
+    assertThat(windows.isWritable(LOCATION)).isFalse();
+    assertThat(answer.sent).isTrue();
+  }
+
+  @Test
+  void shouldLetTheNextWaitUntilTheLastCannotWrite() throws Exception {
+    FakeDevice.Pair last = connect(1);
+    FakeDevice.Pair next = connect(2);
+    open(1);
+    windows.post();
+    complete(last);
+    Waiting answer = open(2);
+    windows.post();
+    complete(next);
+    assertThat(answer.sent).isFalse();
+    complete(last);
+    assertThat(answer.sent).isTrue();
+    assertThat(keyOf(2)).isNotZero();
+  }
+
+  @Test
+  void shouldSayThatThereAreNoWindowsAndTryAgain() throws Exception {
+    FakeDevice.Pair pair = connect(1);
+    device.outOfWindows = true;
+    Waiting answer = open(1);
+    Waiting second = open(1);
+    windows.close(1, FILE);
+    windows.post();
+    assertThat(answer.sent).isTrue();
+    assertThat(answer.ticket.failure()).contains("no window left");
+    assertThat(second.ticket.failure()).contains("no window left");
+    assertThat(pair.posted()).isEmpty();
+    assertThat(windows.isWritable(LOCATION)).isFalse();
+
+    device.outOfWindows = false;
+    open(1);
+    windows.post();
+    complete(pair);
+    assertThat(keyOf(1)).isNotZero();
+  }
+
+  @Test
+  void shouldUseWindowsAgain() throws Exception {
+    FakeDevice.Pair pair = connect(1);
+    for (int i = 0; i < 5; i++) {
+      open(1);
+      windows.post();
+      complete(pair);
+      windows.close(1, FILE);
+      windows.post();
+      complete(pair);
+    }
+    assertThat(device.windows).hasValue(2);
+  }
+
+  @Test
+  void shouldAskNothingOfAPairThatIsGone() throws Exception {
+    FakeDevice.Pair pair = connect(1);
+    Waiting answer = open(1);
+    windows.gone(pair.pair());
+    assertThat(answer.sent).isTrue();
+    assertThat(windows.isWritable(LOCATION)).isFalse();
+    windows.post();
+    assertThat(pair.binds()).hasValue(0);
+    assertThat(device.windows).hasValue(0);
+  }
+}
