@@ -16,9 +16,6 @@ enum {
 	INLINE_CANDIDATES_MAX = 1024 /* bytes inline that are asked for first */
 };
 
-/* vendor_id of soft-RoCE, which looks at the bounds of a window's region and not at its own. */
-static const uint32_t SOFT_ROCE_VENDOR = 0xffffff;
-
 static const uint8_t IPV4_MAPPED[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 static bool is_zero(const union ibv_gid *gid)
@@ -122,8 +119,6 @@ static void query_device(const struct ibv_device_attr *device, struct tako_verbs
 		out->flags |= TAKO_VERBS_ATOMICS;
 	if ((device->device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B) != 0)
 		out->flags |= TAKO_VERBS_WINDOWS_2B;
-	if (device->vendor_id != SOFT_ROCE_VENDOR)
-		out->flags |= TAKO_VERBS_WINDOW_BOUNDS;
 }
 
 int tako_verbs_query(struct ibv_context *context, uint8_t port, struct tako_verbs_device *out)

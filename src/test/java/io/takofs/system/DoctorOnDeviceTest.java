@@ -39,6 +39,7 @@ class DoctorOnDeviceTest {
     }
     assertThat(port.get("max_region_bytes").getAsLong()).isGreaterThanOrEqualTo(1L << 30);
     assertThat(port.get("memory_windows_2b").getAsBoolean()).isTrue();
+    assertThat(port.get("memory_window_bounds").getAsString()).isEqualTo("no"); // as was tried
     // A device that nobody vouches for: the library was asked and says no.
     assertThat(port.get("data_in_order").getAsString()).isEqualTo("no");
     assertThat(port.get("registers_huge_pages").getAsString()).startsWith("not tried: none");

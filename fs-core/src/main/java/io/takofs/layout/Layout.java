@@ -990,9 +990,6 @@ public final class Layout {
   /** flag: the library says that a write's bytes land in order. */
   public static final int VERBS_DATA_IN_ORDER = 4;
 
-  /** flag: a window's own bounds are looked at, and not only its region's. */
-  public static final int VERBS_WINDOW_BOUNDS = 8;
-
   /** flag: the library could be asked for that order. */
   public static final int VERBS_DATA_ORDER_KNOWN = 16;
 
@@ -1047,7 +1044,7 @@ public final class Layout {
   /** Offset of {@code VERBS_DEVICE.max_region_bytes}: bytes of one memory region. */
   public static final int VERBS_DEVICE_MAX_REGION_BYTES_OFFSET = 104;
 
-  /** Offset of {@code VERBS_DEVICE.flags}: VERBS_ATOMICS, VERBS_WINDOWS_2B, VERBS_DATA_IN_ORDER, VERBS_WINDOW_BOUNDS, VERBS_DATA_ORDER_KNOWN. */
+  /** Offset of {@code VERBS_DEVICE.flags}: VERBS_ATOMICS, VERBS_WINDOWS_2B, VERBS_DATA_IN_ORDER, VERBS_DATA_ORDER_KNOWN. */
   public static final int VERBS_DEVICE_FLAGS_OFFSET = 112;
 
   /** Offset of {@code VERBS_DEVICE.ipv4}: address that the GID names, else zero. */
@@ -1078,7 +1075,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x3eed64d53e77d8f8L;
+  public static final long LAYOUT_HASH = 0x9b3eac97ef08ae40L;
 
   private Layout() {}
 }

@@ -5,6 +5,7 @@ import com.google.gson.JsonObject;
 import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.verbs.DeviceFacts;
 import io.takofs.transport.verbs.VerbsDiagnosis;
+import io.takofs.transport.verbs.VerbsTransport;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -129,12 +130,14 @@ final class VerbsChecks {
     object.addProperty("max_reads_outstanding", facts.maxReads());
     object.addProperty("atomics", facts.atomics());
     object.addProperty("memory_windows_2b", facts.windows2B());
-    object.addProperty("memory_window_bounds", facts.windowBounds());
     object.addProperty(
         "data_in_order",
         facts.dataInOrder().map(known -> known ? "yes" : "no").orElse("not known"));
     checkConnectable(port);
     if (!port.addresses().isEmpty()) {
+      if (facts.windows2B()) {
+        object.addProperty("memory_window_bounds", tryWindowBounds(port.addresses().get(0)));
+      }
       object.addProperty("registers_huge_pages", tryHugePages(port.addresses().get(0)));
     }
     return object;
@@ -156,6 +159,14 @@ final class VerbsChecks {
           name + " is active but none of this host's IPv4 addresses leads to it",
           "give its network interface one: ip addr add ADDRESS/BITS dev INTERFACE (rdma link shows"
               + " which)");
+    }
+  }
+
+  private static String tryWindowBounds(InetAddress address) {
+    try (VerbsTransport transport = VerbsTransport.create(Optional.of(address))) {
+      return transport.tryWindowBounds() ? "yes" : "no";
+    } catch (IOException e) {
+      return "not known: " + e.getMessage();
     }
   }
 

@@ -115,7 +115,6 @@ final class ArenaExports implements AutoCloseable {
       problem = null;
     } catch (IOException | RuntimeException e) {
       problem = "the pool cannot be registered for one more connection: " + e.getMessage();
-      LOG.warn("{}: {}", transport.name(), problem);
     } finally {
       keep(made, problem);
     }
@@ -127,6 +126,9 @@ final class ArenaExports implements AutoCloseable {
   private void keep(ArenaExport made, String problem) {
     synchronized (this) {
       making = false;
+      if (problem != null && failure == null) { // clients that try again need not be logged
+        LOG.warn("{}: {}", transport.name(), problem);
+      }
       failure = problem;
       if (!closed) {
         if (made != null) {

@@ -73,6 +73,7 @@ final class ServerTransports implements AutoCloseable {
       }
       verbs = VerbsTransport.create(deviceAddress(host, config.get(ConfigKeys.VERBS_ADDRESS)));
       if (verbs.hasMemoryWindows()) {
+        tryWindowBounds();
         verbsListener = server.serve(verbs, acceptor -> verbs.listen("", acceptor));
       } else {
         LOG.warn("verbs is not offered: the device has no memory windows of type 2B");
@@ -83,6 +84,19 @@ final class ServerTransports implements AutoCloseable {
     if (verbs != null && verbsListener == null) {
       verbs.close();
       verbs = null;
+    }
+  }
+
+  private void tryWindowBounds() {
+    try {
+      if (!verbs.tryWindowBounds()) {
+        LOG.info("the RDMA device ignores the bounds of memory windows: each gets its own region");
+      }
+    } catch (IOException e) {
+      LOG.warn(
+          "cannot try whether the RDMA device looks at the bounds of memory windows, so each gets"
+              + " its own region: {}",
+          e.getMessage());
     }
   }
 

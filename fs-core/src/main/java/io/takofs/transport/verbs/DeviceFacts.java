@@ -25,7 +25,6 @@ import java.util.Optional;
  * @param maxReads reads and atomics outstanding that a queue pair can be the target of
  * @param atomics whether atomics are atomic against other operations of the same device at least
  * @param windows2B whether it has type 2B memory windows
- * @param windowBounds whether it looks at a window's own bounds, and not only at its region's
  * @param dataInOrder whether a write's bytes land in order; empty where the library cannot be asked
  */
 public record DeviceFacts(
@@ -46,7 +45,6 @@ public record DeviceFacts(
     int maxReads,
     boolean atomics,
     boolean windows2B,
-    boolean windowBounds,
     Optional<Boolean> dataInOrder) {
   private static final List<String> PORT_STATES =
       List.of("NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER");
@@ -83,7 +81,6 @@ public record DeviceFacts(
         bytes.getInt(offset + Layout.VERBS_DEVICE_MAX_READS_OFFSET),
         (flags & Layout.VERBS_ATOMICS) != 0,
         (flags & Layout.VERBS_WINDOWS_2B) != 0,
-        (flags & Layout.VERBS_WINDOW_BOUNDS) != 0,
         (flags & Layout.VERBS_DATA_ORDER_KNOWN) != 0
             ? Optional.of((flags & Layout.VERBS_DATA_IN_ORDER) != 0)
             : Optional.empty());

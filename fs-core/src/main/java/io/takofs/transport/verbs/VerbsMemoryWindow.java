@@ -11,8 +11,8 @@ import java.io.IOException;
 /**
  * An {@code ibv_mw} of type 2B.
  *
- * <p>Where the device looks only at the bounds of the region that a window is bound to, and not at
- * the window's own, each binding gets a region of exactly its bytes.
+ * <p>Unless the device is known to look at the window's own bounds, and not only at those of the
+ * region that it is bound to, each binding gets a region of exactly its bytes.
  */
 final class VerbsMemoryWindow implements MemoryWindow {
   /** IBV_ACCESS_MW_BIND, for regions that windows are bound to. */
@@ -31,7 +31,7 @@ final class VerbsMemoryWindow implements MemoryWindow {
   /**
    * A window.
    *
-   * @param exact whether the device looks at the window's own bounds
+   * @param exact whether the device is known to look at the window's own bounds
    */
   VerbsMemoryWindow(VerbsProtectionDomain domain, boolean exact) throws TakoException {
     this.domain = domain;

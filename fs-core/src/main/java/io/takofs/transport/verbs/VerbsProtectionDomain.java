@@ -82,7 +82,11 @@ final class VerbsProtectionDomain implements ProtectionDomain {
           Status.UNSUPPORTED,
           transport.control().facts().device() + " has no memory windows of type 2B");
     }
-    boolean exact = transport.control().facts().windowBounds();
+    return allocateWindow(transport.looksAtWindowBounds());
+  }
+
+  /** A window; {@code exact} says whether the device looks at its bounds. */
+  VerbsMemoryWindow allocateWindow(boolean exact) throws TakoException {
     VerbsMemoryWindow window = new VerbsMemoryWindow(this, exact);
     windows.add(window);
     transport.counters().add(Counter.WINDOWS, 1);

@@ -58,6 +58,7 @@ public final class VerbsTransport implements Transport {
   private final Set<VerbsCompletionQueue> queues = ConcurrentHashMap.newKeySet();
   private final Set<VerbsEndpoint> endpoints = ConcurrentHashMap.newKeySet();
   private final Map<VerbsConnection, VerbsQueuePair> pairs = new ConcurrentHashMap<>();
+  private volatile boolean windowBounds; // not before that was tried
 
   private VerbsTransport(VerbsControl control) {
     this.control = control;
@@ -116,6 +117,28 @@ public final class VerbsTransport implements Transport {
   @Override
   public boolean hasMemoryWindows() {
     return control.facts().windows2B();
+  }
+
+  /** Whether the device is known to look at the bounds of memory windows. */
+  boolean looksAtWindowBounds() {
+    return windowBounds;
+  }
+
+  /**
+   * Tries whether the device looks at the bounds of memory windows, for those who will bind any:
+   * until then, and where it does not, each binding registers a region of exactly its bytes. Takes
+   * a moment, and uses nothing of this transport.
+   *
+   * @throws IOException when it could not be tried, saying why
+   */
+  public boolean tryWindowBounds() throws IOException {
+    try (VerbsTransport own = create(Optional.of(address()));
+        WindowBoundsProbe probe = new WindowBoundsProbe(own)) {
+      windowBounds = probe.refusesBeyond(true);
+      return windowBounds;
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
   }
 
   @Override
