@@ -139,7 +139,9 @@ class ArenaExportsTest {
       thread.execute(tasks.remove());
       assertThat(registering.await(30, TimeUnit.SECONDS)).isTrue();
       CompletableFuture<Void> closed = CompletableFuture.runAsync(exports::close);
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
       while (device.domains.get() > 1) { // the spare one is closed, the one being made is not
+        assertThat(System.nanoTime() - deadline).as("still waiting").isLessThan(0);
         Thread.onSpinWait();
       }
       assertThat(closed).isNotDone();

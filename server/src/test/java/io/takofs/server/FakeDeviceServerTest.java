@@ -1,6 +1,5 @@
 package io.takofs.server;
 
-import static io.takofs.server.TestClient.create;
 import static io.takofs.server.TestClient.ok;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -122,7 +121,7 @@ class FakeDeviceServerTest {
   }
 
   private static Request grant(TestClient client, String path) throws Exception {
-    OpenedFile file = ok(client.call(create(path, 0))).getOpenedFile();
+    OpenedFile file = ok(client.call(TestClient.create(path, 0))).getOpenedFile();
     GrantExtents.Builder grant =
         GrantExtents.newBuilder()
             .setFileId(file.getFile().getId())
