@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.Clock;
+import io.takofs.base.Interrupts;
 
 /**
  * Pauses between attempts: each up to twice as long as the one before, jittered so that many

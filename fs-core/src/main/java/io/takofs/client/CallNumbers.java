@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.Clock;
+import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import java.util.TreeSet;
@@ -39,30 +40,30 @@ final class CallNumbers {
    * @throws TakoException DEADLINE_EXCEEDED
    */
   synchronized long begin(long deadlineNs) throws TakoException {
-    boolean interrupted = false;
-    try {
-      while (!open.isEmpty() && last + 1 - open.first() >= WINDOW) {
-        long left = deadlineNs - clock.nanoTime();
-        if (left <= 0) {
-          throw new TakoException(
-              Status.DEADLINE_EXCEEDED,
-              "an earlier call has no answer yet, and " + WINDOW + " were begun since");
-        }
-        try {
-          // Rounded up: a wait of no time would be one without an end.
-          wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+    if (isWindowFull() && !Interrupts.await(clock, deadlineNs, this::awaitWindow)) {
+      throw new TakoException(
+          Status.DEADLINE_EXCEEDED,
+          "an earlier call has no answer yet, and " + WINDOW + " were begun since");
     }
     last++;
     open.add(last);
     return last;
+  }
+
+  private boolean isWindowFull() {
+    return !open.isEmpty() && last + 1 - open.first() >= WINDOW;
+  }
+
+  private synchronized boolean awaitWindow(long nanos) throws InterruptedException {
+    long end = clock.nanoTime() + nanos;
+    while (isWindowFull()) {
+      long left = end - clock.nanoTime();
+      if (left <= 0) {
+        return false;
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+    }
+    return true;
   }
 
   /** The call has its outcome, or was given up: it is never sent again. */

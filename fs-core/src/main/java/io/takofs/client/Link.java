@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Session;
 import org.slf4j.Logger;

@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.Clock;
+import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;

@@ -1,5 +1,6 @@
 package io.takofs.rpc;
 
+import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
@@ -395,17 +396,7 @@ public final class RpcServer implements AutoCloseable {
     void stop() {
       stopped = true;
       inbox.completions.wakeup();
-      boolean interrupted = false;
-      while (thread.isAlive()) {
-        try {
-          thread.join();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      Interrupts.join(thread);
     }
   }
 }

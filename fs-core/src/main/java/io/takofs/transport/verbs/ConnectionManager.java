@@ -5,6 +5,7 @@ import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import com.ibm.disni.verbs.impl.NatObject;
+import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.jni.NativeControl;
 import io.takofs.jni.NativeError;
@@ -166,17 +167,7 @@ final class ConnectionManager implements AutoCloseable {
     }
     NativeControl.wakeup(wakeup);
     if (Thread.currentThread() != thread) {
-      boolean interrupted = false;
-      while (thread.isAlive()) {
-        try {
-          thread.join();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      Interrupts.join(thread);
     }
     NativeControl.closeWakeup(wakeup);
     try {
