@@ -10,6 +10,7 @@ import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Opcode;
+import io.takofs.transport.PollingTurn;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.ScatterGather;
 import java.util.ArrayDeque;
@@ -54,10 +55,7 @@ final class RemoteZone implements DataZone {
   private final CompletionQueue completions;
   private final Clock clock;
   private final boolean keysOfExtents;
-
-  /** Who of the waiting polls, where the transport has no thread for it; else null. */
   private final PollingTurn polling;
-
   private final ReentrantLock lock = new ReentrantLock();
   private final Semaphore room = new Semaphore(TRANSFERS_MAX);
   private final ArrayDeque<Transfer> underWay = new ArrayDeque<>();
@@ -81,8 +79,7 @@ final class RemoteZone implements DataZone {
     for (RemoteArena arena : shown.getArenasList()) {
       arenas.put(arena.getIndex(), arena);
     }
-    this.polling =
-        completions.onEvent(this::poll) ? null : new PollingTurn(completions, this::poll);
+    this.polling = new PollingTurn(completions, this::poll, clock);
   }
 
   /** Whether to write an extent takes its own key. */
@@ -118,7 +115,7 @@ final class RemoteZone implements DataZone {
       }
     }
     acquireRoom(deadlineNs);
-    Transfer transfer = new Transfer(clock, polling);
+    Transfer transfer = new Transfer(polling);
     lock.lock();
     try {
       if (open) {
@@ -152,17 +149,13 @@ final class RemoteZone implements DataZone {
 
   private void acquireRoom(long deadlineNs) throws TakoException {
     boolean acquired = room.tryAcquire();
-    boolean interrupted = false;
     while (!acquired && clock.nanoTime() - deadlineNs < 0) {
-      long turnNs = polling == null ? deadlineNs : clock.nanoTime() + TURN_NS;
-      if (polling != null) {
-        interrupted |= polling.await(() -> room.availablePermits() > 0, clock, turnNs);
+      long turnNs = polling.transportPolls() ? deadlineNs : clock.nanoTime() + TURN_NS;
+      if (!polling.transportPolls()) {
+        polling.await(() -> room.availablePermits() > 0, turnNs);
       }
       acquired =
           Interrupts.await(clock, turnNs, left -> room.tryAcquire(left, TimeUnit.NANOSECONDS));
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
     if (!acquired) {
       throw new TakoException(
@@ -216,9 +209,7 @@ final class RemoteZone implements DataZone {
       return;
     }
     pair.close();
-    if (polling != null) {
-      polling.end();
-    }
+    polling.end();
     poll();
     lock.lock();
     try {

@@ -1,8 +1,8 @@
 package io.takofs.client;
 
-import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
+import io.takofs.transport.PollingTurn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -19,7 +19,6 @@ final class Transfer {
     FAILED
   }
 
-  private final Clock clock;
   private final PollingTurn polling;
   private final List<Runnable> afterwards = new ArrayList<>(1);
   private volatile State state = State.UNDER_WAY;
@@ -29,10 +28,9 @@ final class Transfer {
   /**
    * One that is under way.
    *
-   * @param polling by which its end is found out; null where that comes by itself
+   * @param polling by which its end is found out
    */
-  Transfer(Clock clock, PollingTurn polling) {
-    this.clock = clock;
+  Transfer(PollingTurn polling) {
     this.polling = polling;
   }
 
@@ -83,28 +81,13 @@ final class Transfer {
    * @throws TakoException DEADLINE_EXCEEDED; the transfer is still under way
    */
   boolean await(long deadlineNs) throws TakoException {
-    boolean interrupted = false;
     waiter = Thread.currentThread();
-    try {
-      while (state == State.UNDER_WAY) {
-        long left = deadlineNs - clock.nanoTime();
-        if (left <= 0) {
-          throw new TakoException(
-              Status.DEADLINE_EXCEEDED, "a transfer of file data did not end in time");
-        }
-        if (polling == null) {
-          clock.parkNanos(this, left);
-          interrupted |= Thread.interrupted();
-        } else {
-          interrupted |= polling.await(() -> state != State.UNDER_WAY, clock, deadlineNs);
-        }
-      }
-      return state == State.DONE;
-    } finally {
-      waiter = null;
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+    polling.await(() -> state != State.UNDER_WAY, deadlineNs);
+    waiter = null;
+    if (state == State.UNDER_WAY) {
+      throw new TakoException(
+          Status.DEADLINE_EXCEEDED, "a transfer of file data did not end in time");
     }
+    return state == State.DONE;
   }
 }

@@ -2,6 +2,7 @@ package io.takofs.rpc;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.takofs.base.Clock;
+import io.takofs.base.Interrupts;
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
@@ -13,6 +14,7 @@ import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Opcode;
+import io.takofs.transport.PollingTurn;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
@@ -22,15 +24,15 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The calling side of one connection: up to 64 calls at a time, the others wait their turn.
  *
- * <p>Where the transport has no thread of its own, one of the waiting callers (the leader) polls
- * for all and hands over when its own reply is there; so a call costs no change of threads.
+ * <p>Where the transport has no thread of its own, one of the waiting callers polls for all and
+ * hands over when its own reply is there ({@link PollingTurn}); so a call costs no change of
+ * threads.
  *
  * <p>A call that times out leaves its slot poisoned until the late reply arrives. When the
  * connection ends, all calls fail at once with DISCONNECTED, and the object is of no more use.
@@ -45,9 +47,6 @@ public final class RpcClient implements AutoCloseable {
   private static final int MAX_SENDS = 4 * Layout.RPC_SLOTS;
   private static final int BATCH = 64;
 
-  /** How long a leader without a slot waits before it looks for a free one again. */
-  private static final long SLOT_WAIT_NS = 1_000_000;
-
   private final Clock clock;
   private final String transportName;
   private final String serverName;
@@ -57,14 +56,13 @@ public final class RpcClient implements AutoCloseable {
   private final MemoryRegion replies;
   private final ClientSlot[] slots = new ClientSlot[Layout.RPC_SLOTS];
   private final ReentrantLock lock = new ReentrantLock();
-  private final AtomicBoolean leading = new AtomicBoolean();
   private final ScatterGather pieces = new ScatterGather();
   private final RpcHeader header = new RpcHeader();
   private final ArrayDeque<ClientSlot> free = new ArrayDeque<>();
   private final ArrayDeque<Thread> slotWaiters = new ArrayDeque<>();
   private final ArrayDeque<PendingCall> pending = new ArrayDeque<>();
   private final ArrayList<ClientSlot> answered = new ArrayList<>();
-  private boolean eventDriven;
+  private PollingTurn polling;
   private QueuePair pair;
   private ConnectionInfo server;
   private String failure;
@@ -147,7 +145,7 @@ public final class RpcClient implements AutoCloseable {
       for (int i = 0; i < Layout.RPC_SLOTS; i++) {
         pair.postReceive(i);
       }
-      eventDriven = completions.onEvent(this::poll);
+      polling = new PollingTurn(completions, this::poll, clock);
     } finally {
       lock.unlock();
     }
@@ -191,29 +189,16 @@ public final class RpcClient implements AutoCloseable {
       throws TakoException {
     checkSize(request);
     long begin = clock.nanoTime();
-    boolean interrupted = Thread.interrupted();
-    enter();
-    try {
-      ClientSlot slot = takeSlot(request, begin, deadlineNanos);
-      slot.deadlineNanos = deadlineNanos;
-      int size = RpcMessage.encode(slot.request, clientId, sequence, server.epoch(), request);
-      slot.waiter = Thread.currentThread();
-      lock.lock();
+    try (Interrupts interrupts = new Interrupts()) {
+      interrupts.putOff(); // a socket that an interrupted thread writes to is closed
+      enter();
       try {
-        if (failure == null) {
-          post(slot, clientId, sequence, operation(request), size);
-        } else {
-          slot.state = ClientSlot.State.FAILED;
-        }
+        ClientSlot slot = takeSlot(request, begin, deadlineNanos);
+        send(slot, clientId, sequence, request, deadlineNanos);
+        polling.await(() -> slot.state != ClientSlot.State.POSTED, deadlineNanos);
+        return finish(slot, begin);
       } finally {
-        lock.unlock();
-      }
-      interrupted |= awaitReply(slot, deadlineNanos);
-      return finish(slot, begin);
-    } finally {
-      leave();
-      if (interrupted) {
-        Thread.currentThread().interrupt();
+        leave();
       }
     }
   }
@@ -305,23 +290,24 @@ public final class RpcClient implements AutoCloseable {
   public void close() {
     fail("it was closed");
     poll();
-    completions.wakeup();
-    boolean interrupted = false;
-    while (true) {
-      lock.lock();
-      try {
-        if (closed) {
-          return;
-        }
-        if (callers == 0) {
-          closed = true;
-          break;
-        }
-      } finally {
-        lock.unlock();
+    try (Interrupts interrupts = new Interrupts()) {
+      while (!closeWithoutCallers()) {
+        clock.parkNanos(this, 20_000);
+        interrupts.putOff();
       }
-      clock.parkNanos(this, 20_000);
-      interrupted |= Thread.interrupted();
+    }
+  }
+
+  /** Gives back, once, what the connection is made of; false while a caller still uses it. */
+  private boolean closeWithoutCallers() {
+    lock.lock();
+    try {
+      if (closed || callers > 0) {
+        return closed;
+      }
+      closed = true;
+    } finally {
+      lock.unlock();
     }
     if (pair != null) {
       pair.close();
@@ -330,9 +316,7 @@ public final class RpcClient implements AutoCloseable {
     requests.close();
     replies.close();
     domain.close();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    return true;
   }
 
   // ---- slots ------------------------------------------------------------------------------------
@@ -366,7 +350,9 @@ public final class RpcClient implements AutoCloseable {
           throw disconnected();
         }
         if (!free.isEmpty()) {
-          return free.pop();
+          ClientSlot slot = free.pop();
+          wakeSlotWaiter();
+          return slot;
         }
         if (clock.nanoTime() - deadlineNanos >= 0) {
           throw deadlineExceeded(operation(request), clock.nanoTime() - begin);
@@ -375,7 +361,16 @@ public final class RpcClient implements AutoCloseable {
       } finally {
         lock.unlock();
       }
-      waitBriefly(deadlineNanos, null);
+      polling.await(this::mayTakeSlot, deadlineNanos);
+    }
+  }
+
+  private boolean mayTakeSlot() {
+    lock.lock();
+    try {
+      return failure != null || !free.isEmpty();
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -389,9 +384,31 @@ public final class RpcClient implements AutoCloseable {
       return;
     }
     free.push(slot); // the one in the caches is used next
-    Thread next = slotWaiters.peek();
+    wakeSlotWaiter();
+  }
+
+  private void wakeSlotWaiter() {
+    Thread next = free.isEmpty() ? null : slotWaiters.peek();
     if (next != null) {
-      LockSupport.unpark(next);
+      polling.wake(next);
+    }
+  }
+
+  /** Sends the call of this thread, which will wait for it. */
+  private void send(
+      ClientSlot slot, long clientId, long sequence, Request request, long deadlineNanos) {
+    slot.deadlineNanos = deadlineNanos;
+    int size = RpcMessage.encode(slot.request, clientId, sequence, server.epoch(), request);
+    slot.waiter = Thread.currentThread();
+    lock.lock();
+    try {
+      if (failure == null) {
+        post(slot, clientId, sequence, operation(request), size);
+      } else {
+        slot.state = ClientSlot.State.FAILED;
+      }
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -421,70 +438,7 @@ public final class RpcClient implements AutoCloseable {
     pair.ring();
   }
 
-  // ---- waiting ----------------------------------------------------------------------------------
-
-  /** Waits until the slot's call is decided or its deadline passed; returns whether interrupted. */
-  private boolean awaitReply(ClientSlot slot, long deadlineNanos) {
-    boolean interrupted = false;
-    while (slot.state == ClientSlot.State.POSTED && clock.nanoTime() - deadlineNanos < 0) {
-      waitBriefly(deadlineNanos, slot);
-      interrupted |= Thread.interrupted();
-    }
-    return interrupted;
-  }
-
-  /** As leader polls until {@code slot} is decided, as follower parks; returns early at will. */
-  private void waitBriefly(long deadlineNanos, ClientSlot slot) {
-    if (eventDriven || !leading.compareAndSet(false, true)) {
-      if (slot == null || slot.state == ClientSlot.State.POSTED) {
-        clock.parkNanos(this, Math.max(1, deadlineNanos - clock.nanoTime()));
-      }
-      return;
-    }
-    try {
-      poll();
-      if (slot == null) {
-        completions.await(SLOT_WAIT_NS);
-        poll();
-      } else {
-        lead(slot, deadlineNanos);
-      }
-    } finally {
-      leading.set(false);
-      appointLeader(slot);
-    }
-  }
-
-  private void lead(ClientSlot slot, long deadlineNanos) {
-    while (slot.state == ClientSlot.State.POSTED && !Thread.currentThread().isInterrupted()) {
-      long left = deadlineNanos - clock.nanoTime();
-      if (left <= 0) {
-        return;
-      }
-      completions.await(left);
-      poll();
-    }
-  }
-
-  /** Wakes one that waits: the calls under way first, then those that want a slot. */
-  private void appointLeader(ClientSlot former) {
-    for (ClientSlot slot : slots) {
-      Thread waiter = slot.waiter;
-      if (waiter != null && slot != former && slot.state == ClientSlot.State.POSTED) {
-        LockSupport.unpark(waiter);
-        return;
-      }
-    }
-    lock.lock();
-    try {
-      Thread next = slotWaiters.peek();
-      if (next != null) {
-        LockSupport.unpark(next);
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
+  // ---- the end of a call ------------------------------------------------------------------------
 
   private Reply finish(ClientSlot slot, long begin) throws TakoException {
     if (slot.state == ClientSlot.State.POSTED) {
@@ -635,11 +589,11 @@ public final class RpcClient implements AutoCloseable {
         if (slot.handler != null) {
           answered.add(slot);
         } else if (slot.waiter != null) {
-          LockSupport.unpark(slot.waiter);
+          polling.wake(slot.waiter);
         }
       }
     }
-    slotWaiters.forEach(LockSupport::unpark);
+    slotWaiters.forEach(waiter -> polling.wake(waiter));
     for (PendingCall call : pending) {
       ClientSlot orphan = new ClientSlot(-1, null, null);
       orphan.handler = call.handler;

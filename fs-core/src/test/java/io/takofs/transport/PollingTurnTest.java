@@ -1,10 +1,8 @@
-package io.takofs.client;
+package io.takofs.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.base.Clock;
-import io.takofs.transport.CompletionHandler;
-import io.takofs.transport.CompletionQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -26,7 +24,7 @@ class PollingTurnTest {
   private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(20);
 
   private final FakeQueue queue = new FakeQueue();
-  private final PollingTurn turn = new PollingTurn(queue, this::poll);
+  private final PollingTurn turn = new PollingTurn(queue, this::poll, Clock.SYSTEM);
   private final AtomicReferenceArray<Thread> waiters = new AtomicReferenceArray<>(WAITERS);
   private final AtomicReferenceArray<Boolean> done = new AtomicReferenceArray<>(WAITERS);
   private final ExecutorService threads = Executors.newFixedThreadPool(WAITERS);
@@ -89,7 +87,7 @@ class PollingTurnTest {
           threads.submit(
               () -> {
                 waiters.set(me, Thread.currentThread());
-                turn.await(() -> done.get(me), Clock.SYSTEM, System.nanoTime() + LIMIT_NS);
+                turn.await(() -> done.get(me), System.nanoTime() + LIMIT_NS);
                 return done.get(me);
               }));
     }
@@ -114,6 +112,16 @@ class PollingTurnTest {
       long begin = System.nanoTime();
       assertThat(waits.get(last).get()).as("round %s", round).isTrue();
       assertThat(System.nanoTime() - begin).isLessThan(LIMIT_NS / 2);
+    }
+  }
+
+  @Test
+  void shouldWakeWhoeverIsDoneWithoutACompletionThePollerToo() throws Exception {
+    List<Future<Boolean>> waits = startWaiting();
+    for (int i = 0; i < WAITERS; i++) {
+      done.set(i, true);
+      turn.wake(waiters.get(i));
+      assertThat(waits.get(i).get()).isTrue();
     }
   }
 
