@@ -58,10 +58,10 @@ final class ListingPage {
 
   PathStatus get(int entry) {
     String name = name(entry);
-    int end = name.isEmpty() ? path.lastIndexOf('/') : 0; // a file that was listed itself
+    boolean itself = name.isEmpty(); // a file that was listed
     return new PathStatus(
-        name.isEmpty() ? path.substring(0, Math.max(end, 1)) : path,
-        name.isEmpty() ? path.substring(end + 1) : name,
+        itself ? PathStatus.parentOf(path) : path,
+        itself ? PathStatus.nameOf(path) : name,
         listing.getIds(entry),
         listing.getDirectories(entry),
         listing.getLengths(entry),

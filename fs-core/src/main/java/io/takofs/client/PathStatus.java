@@ -38,11 +38,9 @@ public record PathStatus(
     long version) {
 
   static PathStatus of(String path, FileInfo info) {
-    int end = path.lastIndexOf('/');
-    String name = path.substring(end + 1);
     return new PathStatus(
-        end > 0 || name.isEmpty() ? path.substring(0, end) : "/",
-        name,
+        parentOf(path),
+        nameOf(path),
         info.getId(),
         info.getType() == FileType.DIRECTORY,
         info.getLength(),
@@ -55,6 +53,17 @@ public record PathStatus(
         info.getBlockSize(),
         info.getUnderConstruction(),
         info.getVersion());
+  }
+
+  /** Parent of an absolute path, as {@link #parent} has it. */
+  static String parentOf(String path) {
+    int end = path.lastIndexOf('/');
+    return end > 0 || path.length() == 1 ? path.substring(0, end) : "/";
+  }
+
+  /** Last element of a path. */
+  static String nameOf(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
   }
 
   /** Its absolute path. */

@@ -2,9 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
-import io.takofs.proto.Status;
 import io.takofs.transport.Transport;
 import io.takofs.transport.TransportCounters;
 import io.takofs.transport.TransportCounters.Counter;
@@ -41,15 +39,7 @@ final class RpcConnector implements Connector {
    * @throws TakoException INVALID_ARGUMENT for a URI of another form
    */
   static RpcConnector of(URI uri, TakoConfig config) throws TakoException {
-    boolean valid =
-        "tako".equals(uri.getScheme()) && uri.getHost() != null && uri.getUserInfo() == null;
-    if (!valid) {
-      throw new TakoException(
-          Status.INVALID_ARGUMENT,
-          uri + " names no server; a Tako URI has the form tako://host:port/path");
-    }
-    int port = uri.getPort() < 0 ? ConfigKeys.SERVER_PORT.defaultValue() : uri.getPort();
-    return new RpcConnector(uri.getHost() + ":" + port, config);
+    return new RpcConnector(ServerUri.canonical(uri).getAuthority(), config);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.takofs.hadoop;
 
 import io.takofs.client.CreateOptions;
+import io.takofs.client.ServerUri;
 import io.takofs.config.TakoConfig;
 import java.io.IOException;
 import java.net.URI;
@@ -49,7 +50,7 @@ public class TakoFileSystem extends FileSystem {
   public void initialize(URI name, Configuration conf) throws IOException {
     super.initialize(name, conf);
     setConf(conf);
-    uri = TakoUris.canonical(name);
+    uri = ServerUri.canonical(name);
     user = UserGroupInformation.getCurrentUser().getShortUserName();
     umask = FsPermission.getUMask(conf);
     TakoConfig config = ClientConfig.of(conf);
@@ -88,7 +89,7 @@ public class TakoFileSystem extends FileSystem {
 
   @Override
   public String getScheme() {
-    return TakoUris.SCHEME;
+    return ServerUri.SCHEME;
   }
 
   @Override
@@ -98,7 +99,7 @@ public class TakoFileSystem extends FileSystem {
 
   @Override
   protected int getDefaultPort() {
-    return TakoUris.DEFAULT_PORT;
+    return ServerUri.DEFAULT_PORT;
   }
 
   @Override

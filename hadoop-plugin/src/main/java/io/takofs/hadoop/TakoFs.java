@@ -1,6 +1,7 @@
 package io.takofs.hadoop;
 
 import io.takofs.client.CreateOptions;
+import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
 import java.io.IOException;
 import java.net.URI;
@@ -40,7 +41,7 @@ public class TakoFs extends AbstractFileSystem {
 
   /** Called by Hadoop: the class stands in {@code fs.AbstractFileSystem.tako.impl}. */
   public TakoFs(URI name, Configuration conf) throws IOException, URISyntaxException {
-    super(TakoUris.canonical(name), TakoUris.SCHEME, true, TakoUris.DEFAULT_PORT);
+    super(ServerUri.canonical(name), ServerUri.SCHEME, true, ServerUri.DEFAULT_PORT);
     user = UserGroupInformation.getCurrentUser().getShortUserName();
     defaults = FileSystemOperations.serverDefaults(ClientConfig.of(conf));
     TakoClient client = SharedClients.get(getUri(), user, conf);
@@ -61,7 +62,7 @@ public class TakoFs extends AbstractFileSystem {
 
   @Override
   public int getUriDefaultPort() {
-    return TakoUris.DEFAULT_PORT;
+    return ServerUri.DEFAULT_PORT;
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import io.takofs.client.ServerUri;
 import java.net.URI;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -29,7 +30,7 @@ final class ConfCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    URI server = uri != null ? Location.serverOf(uri) : dev.uri();
+    URI server = uri != null ? ServerUri.parse(uri) : dev.uri();
     String text = path ? dev.configuration() + System.lineSeparator() : CoreSite.xml(server);
     spec.commandLine().getOut().print(text);
     spec.commandLine().getOut().flush();

@@ -2,6 +2,7 @@ package io.takofs.cli;
 
 import com.google.gson.JsonObject;
 import io.takofs.base.TakoException;
+import io.takofs.client.ServerUri;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -32,7 +33,7 @@ final class DoctorCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    URI server = uri == null ? null : Location.serverOf(uri);
+    URI server = uri == null ? null : ServerUri.parse(uri);
     Diagnosis diagnosis = new Diagnosis();
     new HostChecks(diagnosis).run();
     new VerbsChecks(diagnosis).run();

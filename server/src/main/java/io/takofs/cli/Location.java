@@ -1,18 +1,17 @@
 package io.takofs.cli;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
 import io.takofs.config.TakoConfig;
 import java.io.IOException;
 import java.net.URI;
-import java.net.URISyntaxException;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which server a command talks to: that of a path's URI, of --fs, or of {@code tako dev}. */
 final class Location {
-  private static final String SCHEME = "tako://";
-  private static final int PORT_MAX = 65535;
+  private static final String SCHEME = ServerUri.SCHEME + "://";
 
   @Mixin private DevDirectory dev;
 
@@ -28,30 +27,13 @@ final class Location {
   /** The server that {@code text}, a URI with a path or a path alone, belongs to. */
   URI server(String text) throws IOException {
     if (text != null && text.contains("://")) {
-      return serverOf(text);
+      return ServerUri.parse(text);
     }
     if (fileSystem != null) {
-      return serverOf(fileSystem);
+      return ServerUri.parse(fileSystem);
     }
     String environment = System.getenv("TAKO_URI");
-    return environment != null ? serverOf(environment) : dev.uri();
-  }
-
-  /** The server that a URI names, without the URI's path. */
-  static URI serverOf(String text) throws IOException {
-    if (text.startsWith(SCHEME)) {
-      int slash = text.indexOf('/', SCHEME.length());
-      String authority = text.substring(SCHEME.length(), slash < 0 ? text.length() : slash);
-      try {
-        URI uri = new URI(SCHEME + authority).parseServerAuthority();
-        if (uri.getHost() != null && uri.getUserInfo() == null && uri.getPort() <= PORT_MAX) {
-          return uri;
-        }
-      } catch (URISyntaxException e) {
-        // Said below.
-      }
-    }
-    throw new IOException("'" + text + "' names no server: write tako://host:port");
+    return environment != null ? ServerUri.parse(environment) : dev.uri();
   }
 
   /** A client of that server. */

@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
@@ -32,7 +33,7 @@ final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    URI server = uri == null ? location.server(null) : Location.serverOf(uri);
+    URI server = uri == null ? location.server(null) : ServerUri.parse(uri);
     try (TakoClient client = location.client(server)) {
       ServerStatus status = client.serverStatus();
       String verdict = client.transportVerdict();
