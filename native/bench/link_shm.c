@@ -96,8 +96,8 @@ static void post(struct link *link, uint32_t connection, const struct link_opera
 		 uint32_t count)
 {
 	struct {
-		struct tako_shm_work work;
-		struct tako_shm_piece piece;
+		struct tako_work work;
+		struct tako_piece piece;
 	} staged[DEPTH];
 	static const uint8_t opcodes[] = {TAKO_SHM_OP_WRITE, TAKO_SHM_OP_WRITE_WITH_IMMEDIATE,
 					  TAKO_SHM_OP_READ};
@@ -105,15 +105,15 @@ static void post(struct link *link, uint32_t connection, const struct link_opera
 	for (uint32_t i = 0; i < count; i++) {
 		const struct link_operation *operation = &operations[i];
 		staged[i].work =
-		    (struct tako_shm_work){.remote_address = operation->remote,
-					   .rkey = KEY,
-					   .opcode = opcodes[operation->opcode],
-					   .flags = operation->signaled ? TAKO_SHM_SIGNALED : 0,
-					   .pieces = 1,
-					   .length = operation->length};
+		    (struct tako_work){.remote_address = operation->remote,
+				       .rkey = KEY,
+				       .opcode = opcodes[operation->opcode],
+				       .flags = operation->signaled ? TAKO_SIGNALED : 0,
+				       .pieces = 1,
+				       .length = operation->length};
 		staged[i].piece =
-		    (struct tako_shm_piece){.address = address(link->memory + operation->local),
-					    .length = operation->length};
+		    (struct tako_piece){.address = address(link->memory + operation->local),
+					.length = operation->length};
 	}
 	require(tako_qp_post(&side->rings[connection].qp, staged,
 			     (uint32_t)((size_t)count * sizeof(staged[0]))) == TAKO_POST_DONE,

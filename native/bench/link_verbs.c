@@ -210,25 +210,25 @@ static void post(struct link *link, uint32_t connection, const struct link_opera
 		 uint32_t count)
 {
 	struct {
-		struct tako_verbs_work work;
-		struct tako_verbs_piece piece;
+		struct tako_work work;
+		struct tako_piece piece;
 	} staged[LINK_SENDS];
 	static const uint8_t opcodes[] = {TAKO_VERBS_OP_WRITE, TAKO_VERBS_OP_WRITE_WITH_IMMEDIATE,
 					  TAKO_VERBS_OP_READ};
 	struct verbs_side *side = link->state;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct link_operation *operation = &operations[i];
-		staged[i].work = (struct tako_verbs_work){
-		    .remote_address = side->peer.memory + operation->remote,
-		    .rkey = side->peer.rkey,
-		    .opcode = opcodes[operation->opcode],
-		    .flags = operation->signaled ? TAKO_VERBS_SIGNALED : 0,
-		    .pieces = 1,
-		    .length = operation->length};
-		staged[i].piece = (struct tako_verbs_piece){
-		    .address = (uint64_t)(uintptr_t)link->memory + operation->local,
-		    .length = operation->length,
-		    .lkey = side->mr->lkey};
+		staged[i].work =
+		    (struct tako_work){.remote_address = side->peer.memory + operation->remote,
+				       .rkey = side->peer.rkey,
+				       .opcode = opcodes[operation->opcode],
+				       .flags = operation->signaled ? TAKO_SIGNALED : 0,
+				       .pieces = 1,
+				       .length = operation->length};
+		staged[i].piece = (struct tako_piece){.address = (uint64_t)(uintptr_t)link->memory +
+								 operation->local,
+						      .length = operation->length,
+						      .lkey = side->mr->lkey};
 	}
 	int result = tako_verbs_qp_post(side->pairs[connection], staged, count);
 	if (result == -ENOBUFS) {

@@ -29,9 +29,9 @@ ALWAYS_INLINE bool is_connected(const struct tako_shm_queue_pair *qp)
 	return __atomic_load_n(&qp->state, __ATOMIC_SEQ_CST) == TAKO_SHM_CONNECTED;
 }
 
-ALWAYS_INLINE const struct tako_shm_piece *pieces_of(const struct tako_shm_work *work)
+ALWAYS_INLINE const struct tako_piece *pieces_of(const struct tako_work *work)
 {
-	return (const struct tako_shm_piece *)(work + 1);
+	return (const struct tako_piece *)(work + 1);
 }
 
 ALWAYS_INLINE struct tako_shm_receive *receives_of(struct tako_shm_inbox *inbox)
@@ -39,9 +39,9 @@ ALWAYS_INLINE struct tako_shm_receive *receives_of(struct tako_shm_inbox *inbox)
 	return (struct tako_shm_receive *)(inbox + 1);
 }
 
-static uint32_t size_of(const struct tako_shm_work *work)
+static uint32_t size_of(const struct tako_work *work)
 {
-	return (uint32_t)(sizeof(*work) + work->pieces * sizeof(struct tako_shm_piece));
+	return (uint32_t)(sizeof(*work) + work->pieces * sizeof(struct tako_piece));
 }
 
 /* ---- the peer's memory -------------------------------------------------------------------------
@@ -61,7 +61,7 @@ static uint32_t access_needed(uint8_t opcode)
  * Finds the local address of a remote one. `peer_exports` is where the peer withdraws a region;
  * `imports` is what was checked when it was mapped, and what bounds are taken from.
  */
-static int locate(const struct tako_shm_queue_pair *qp, const struct tako_shm_work *work,
+static int locate(const struct tako_shm_queue_pair *qp, const struct tako_work *work,
 		  uint8_t **remote_p)
 {
 	uint32_t index = work->rkey % TAKO_SHM_EXPORTS;
@@ -87,18 +87,18 @@ static int locate(const struct tako_shm_queue_pair *qp, const struct tako_shm_wo
 /* ---- one operation -----------------------------------------------------------------------------
  */
 
-static void copy_out(const struct tako_shm_work *work, uint8_t *remote)
+static void copy_out(const struct tako_work *work, uint8_t *remote)
 {
-	const struct tako_shm_piece *piece = pieces_of(work);
+	const struct tako_piece *piece = pieces_of(work);
 	for (uint32_t i = 0; i < work->pieces; i++, piece++) {
 		memcpy(remote, pointer(piece->address), piece->length);
 		remote += piece->length;
 	}
 }
 
-static void copy_in(const struct tako_shm_work *work, const uint8_t *remote)
+static void copy_in(const struct tako_work *work, const uint8_t *remote)
 {
-	const struct tako_shm_piece *piece = pieces_of(work);
+	const struct tako_piece *piece = pieces_of(work);
 	for (uint32_t i = 0; i < work->pieces; i++, piece++) {
 		memcpy(pointer(piece->address), remote, piece->length);
 		remote += piece->length;
@@ -106,7 +106,7 @@ static void copy_in(const struct tako_shm_work *work, const uint8_t *remote)
 }
 
 /* The bytes were stored before: the release store of `sequence` publishes them too. */
-static int send_immediate(struct tako_shm_queue_pair *qp, const struct tako_shm_work *work)
+static int send_immediate(struct tako_shm_queue_pair *qp, const struct tako_work *work)
 {
 	struct tako_shm_inbox *inbox = pointer(qp->peer_inbox);
 	uint64_t index = qp->credits_used;
@@ -128,7 +128,7 @@ static int send_immediate(struct tako_shm_queue_pair *qp, const struct tako_shm_
 	return TAKO_SHM_SUCCESS;
 }
 
-static int execute_atomic(const struct tako_shm_work *work, uint8_t *remote)
+static int execute_atomic(const struct tako_work *work, uint8_t *remote)
 {
 	if (work->length != sizeof(uint64_t))
 		return TAKO_SHM_LOCAL_ACCESS_ERROR;
@@ -146,7 +146,7 @@ static int execute_atomic(const struct tako_shm_work *work, uint8_t *remote)
 }
 
 /* Returns a status, or -ENOENT if the region has to be mapped first. */
-static int execute(struct tako_shm_queue_pair *qp, const struct tako_shm_work *work)
+static int execute(struct tako_shm_queue_pair *qp, const struct tako_work *work)
 {
 	if (work->status != TAKO_SHM_SUCCESS)
 		return work->status;
@@ -178,8 +178,8 @@ static int execute(struct tako_shm_queue_pair *qp, const struct tako_shm_work *w
  */
 
 /* Adds to the ring of send completions; `tail` is published by the caller. */
-static void add_sent(struct tako_shm_queue_pair *qp, uint64_t *tail,
-		     const struct tako_shm_work *work, int status)
+static void add_sent(struct tako_shm_queue_pair *qp, uint64_t *tail, const struct tako_work *work,
+		     int status)
 {
 	struct tako_shm_sent *sent =
 	    (struct tako_shm_sent *)pointer(qp->sent_ring) + (*tail & qp->sent_mask);
@@ -203,7 +203,7 @@ static void flush(struct tako_shm_queue_pair *qp, uint64_t tail, const uint8_t *
 		  const uint8_t *to)
 {
 	while (from < to) {
-		const struct tako_shm_work *work = (const struct tako_shm_work *)(const void *)from;
+		const struct tako_work *work = (const struct tako_work *)(const void *)from;
 		add_sent(qp, &tail, work, TAKO_SHM_FLUSHED);
 		from += size_of(work);
 	}
@@ -220,11 +220,11 @@ int tako_qp_post(struct tako_shm_queue_pair *qp, const void *staged, uint32_t by
 	qp->resume_offset = 0;
 
 	while (at < end && is_connected(qp)) {
-		const struct tako_shm_work *work = (const struct tako_shm_work *)(const void *)at;
+		const struct tako_work *work = (const struct tako_work *)(const void *)at;
 		status = execute(qp, work);
 		if (status != TAKO_SHM_SUCCESS)
 			break;
-		if ((work->flags & TAKO_SHM_SIGNALED) != 0)
+		if ((work->flags & TAKO_SIGNALED) != 0)
 			add_sent(qp, &tail, work, TAKO_SHM_SUCCESS);
 		at += size_of(work);
 	}
@@ -239,7 +239,7 @@ int tako_qp_post(struct tako_shm_queue_pair *qp, const void *staged, uint32_t by
 		publish_sent(qp, tail);
 		return TAKO_POST_DONE;
 	}
-	const struct tako_shm_work *work = (const struct tako_shm_work *)(const void *)at;
+	const struct tako_work *work = (const struct tako_work *)(const void *)at;
 	if (status == -ENOENT) {
 		publish_sent(qp, tail);
 		qp->resume_offset = (uint32_t)(at - (const uint8_t *)staged);

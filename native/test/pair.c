@@ -93,23 +93,23 @@ void pair_create(struct side *a, struct side *b)
 int side_post(struct side *side, const struct operation *operations, int count)
 {
 	struct {
-		struct tako_shm_work work;
-		struct tako_shm_piece piece;
+		struct tako_work work;
+		struct tako_piece piece;
 	} staged[PAIR_DEPTH];
 	CHECK(count <= PAIR_DEPTH);
 	memset(staged, 0, sizeof(staged));
 	for (int i = 0; i < count; i++) {
 		const struct operation *operation = &operations[i];
-		staged[i].work = (struct tako_shm_work){.id = operation->id,
-							.remote_address = operation->remote_address,
-							.operand = operation->operand,
-							.desired = operation->desired,
-							.rkey = operation->rkey,
-							.immediate = operation->immediate,
-							.opcode = operation->opcode,
-							.flags = operation->flags,
-							.pieces = 1,
-							.length = operation->length};
+		staged[i].work = (struct tako_work){.id = operation->id,
+						    .remote_address = operation->remote_address,
+						    .operand = operation->operand,
+						    .desired = operation->desired,
+						    .rkey = operation->rkey,
+						    .immediate = operation->immediate,
+						    .opcode = operation->opcode,
+						    .flags = operation->flags,
+						    .pieces = 1,
+						    .length = operation->length};
 		staged[i].piece.address = address(side->region);
 		staged[i].piece.length = operation->length;
 	}

@@ -15,7 +15,7 @@ static struct operation plain(uint8_t opcode, uint64_t id, uint32_t length)
 {
 	struct operation operation = write_with_immediate(id, length, 0);
 	operation.opcode = opcode;
-	operation.flags = TAKO_SHM_SIGNALED;
+	operation.flags = TAKO_SIGNALED;
 	return operation;
 }
 
@@ -180,18 +180,18 @@ static void should_ask_for_a_mapping_and_go_on(void)
 	pair_create(&a, &b);
 	memset(a.imports, 0, TAKO_SHM_EXPORTS * sizeof(*a.imports));
 	struct {
-		struct tako_shm_work work;
-		struct tako_shm_piece piece;
+		struct tako_work work;
+		struct tako_piece piece;
 	} staged[2];
 	memset(staged, 0, sizeof(staged));
 	for (int i = 0; i < 2; i++) {
-		staged[i].work = (struct tako_shm_work){.id = (uint64_t)i,
-							.remote_address = PAIR_ADDRESS,
-							.rkey = PAIR_KEY,
-							.opcode = TAKO_SHM_OP_WRITE,
-							.flags = TAKO_SHM_SIGNALED,
-							.pieces = 1,
-							.length = 8};
+		staged[i].work = (struct tako_work){.id = (uint64_t)i,
+						    .remote_address = PAIR_ADDRESS,
+						    .rkey = PAIR_KEY,
+						    .opcode = TAKO_SHM_OP_WRITE,
+						    .flags = TAKO_SIGNALED,
+						    .pieces = 1,
+						    .length = 8};
 		staged[i].piece.address = (uint64_t)(uintptr_t)a.region;
 		staged[i].piece.length = 8;
 	}

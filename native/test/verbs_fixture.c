@@ -80,7 +80,7 @@ int post_writes(struct pair *pair, uint64_t id, uint32_t count, uint32_t signal)
 	struct staged writes[FIXTURE_DEPTH];
 	for (uint32_t i = 0; i < count; i++)
 		writes[i] = operation(TAKO_VERBS_OP_WRITE, id + i, 100,
-				      (i + 1) % signal == 0 ? TAKO_VERBS_SIGNALED : 0);
+				      (i + 1) % signal == 0 ? TAKO_SIGNALED : 0);
 	return post(pair, writes, count);
 }
 

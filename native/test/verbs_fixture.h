@@ -35,8 +35,8 @@ void pair_free(struct pair *pair);
 
 /* One staged operation of at most one piece. */
 struct staged {
-	struct tako_verbs_work work;
-	struct tako_verbs_piece piece;
+	struct tako_work work;
+	struct tako_piece piece;
 };
 
 struct staged operation(uint8_t opcode, uint64_t id, uint32_t length, uint8_t flags);

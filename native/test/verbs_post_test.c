@@ -74,7 +74,7 @@ static void should_translate_each_operation(void)
 	    operation(TAKO_VERBS_OP_WRITE, 0, FIXTURE_INLINE, 0),
 	    operation(TAKO_VERBS_OP_WRITE, 1, FIXTURE_INLINE + 1, 0),
 	    operation(TAKO_VERBS_OP_WRITE_WITH_IMMEDIATE, 2, 0, 0),
-	    operation(TAKO_VERBS_OP_READ, 3, 8, TAKO_VERBS_SIGNALED),
+	    operation(TAKO_VERBS_OP_READ, 3, 8, TAKO_SIGNALED),
 	    operation(TAKO_VERBS_OP_COMPARE_AND_SWAP, 4, 8, 0),
 	    operation(TAKO_VERBS_OP_FETCH_AND_ADD, 5, 8, 0),
 	    operation(TAKO_VERBS_OP_BIND_WINDOW, 6, 0, 0),
@@ -82,7 +82,7 @@ static void should_translate_each_operation(void)
 	};
 	all[2].work.immediate = 0x80000001;
 	struct ibv_mw window = {.rkey = 0x100};
-	all[6].work.window = (uint64_t)(uintptr_t)&window;
+	all[6].work.operand = (uint64_t)(uintptr_t)&window;
 	all[6].work.rkey = 0x101;
 	all[6].work.pieces = 0;
 	all[7].work.pieces = 0;
@@ -115,7 +115,7 @@ static void should_bind_without_what_an_earlier_request_left(void)
 	CHECK(post(&pair, ends, 1) == TAKO_VERBS_POSTED);
 	struct ibv_mw window = {.rkey = 0x101};
 	struct staged begins[] = {operation(TAKO_VERBS_OP_BIND_WINDOW, 1, 0, 0)};
-	begins[0].work.window = (uint64_t)(uintptr_t)&window;
+	begins[0].work.operand = (uint64_t)(uintptr_t)&window;
 	begins[0].work.rkey = 0x102;
 	begins[0].work.pieces = 0;
 	CHECK(post(&pair, begins, 1) == TAKO_VERBS_POSTED);
@@ -128,7 +128,7 @@ static void should_bind_without_what_an_earlier_request_left(void)
 static void should_fail_at_what_must_not_be_tried(void)
 {
 	begin();
-	struct staged all[] = {operation(TAKO_VERBS_OP_WRITE, 0, 8, TAKO_VERBS_SIGNALED),
+	struct staged all[] = {operation(TAKO_VERBS_OP_WRITE, 0, 8, TAKO_SIGNALED),
 			       operation(TAKO_VERBS_OP_WRITE, 1, 0, 0),
 			       operation(TAKO_VERBS_OP_WRITE, 2, 8, 0)};
 	all[1].work.status = TAKO_VERBS_LOCAL_ACCESS_ERROR;

@@ -93,7 +93,7 @@ enum tako_post_result {
 };
 
 /*
- * Executes `bytes` of shm_work records with their pieces. After WANTS_MAPPING the same call goes on
+ * Executes `bytes` of work records with their pieces. After WANTS_MAPPING the same call goes on
  * where it stopped. One posting thread.
  */
 int tako_qp_post(struct tako_shm_queue_pair *qp, const void *work, uint32_t bytes);

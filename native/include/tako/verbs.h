@@ -82,7 +82,7 @@ int64_t tako_verbs_qp_size(uint32_t max_sends, uint32_t max_receives);
 int tako_verbs_qp_init(struct tako_verbs_qp *qp, const struct tako_verbs_qp_config *config);
 
 /*
- * Posts `count` verbs_work records, each followed by its pieces, with one doorbell. In error they
+ * Posts `count` work records, each followed by its pieces, with one doorbell. In error they
  * are completed as flushed. One batch binds a window once at most. A negative result says why the
  * device took no more; the pair went into error by it. The caller keeps the number outstanding at
  * or below max_sends.

@@ -57,7 +57,7 @@ static void complete_send(struct tako_verbs_qp *qp, struct tako_verbs_cq *cq,
 		return; /* flushed already, when the pair left the device */
 	const struct sent *sent = &qp->sent[index & qp->sent_mask];
 	bool succeeded = wc->status == IBV_WC_SUCCESS;
-	if (!succeeded || (sent->flags & TAKO_VERBS_SIGNALED) != 0) {
+	if (!succeeded || (sent->flags & TAKO_SIGNALED) != 0) {
 		struct tako_verbs_completion completion = {.id = sent->id,
 							   .slot = qp->send_slot,
 							   .byte_count = sent->length,

@@ -11,10 +11,10 @@
 
 #include "internal.h"
 
-_Static_assert(sizeof(struct ibv_sge) == TAKO_VERBS_PIECE_SIZE &&
-		   offsetof(struct ibv_sge, addr) == offsetof(struct tako_verbs_piece, address) &&
-		   offsetof(struct ibv_sge, length) == offsetof(struct tako_verbs_piece, length) &&
-		   offsetof(struct ibv_sge, lkey) == offsetof(struct tako_verbs_piece, lkey),
+_Static_assert(sizeof(struct ibv_sge) == TAKO_PIECE_SIZE &&
+		   offsetof(struct ibv_sge, addr) == offsetof(struct tako_piece, address) &&
+		   offsetof(struct ibv_sge, length) == offsetof(struct tako_piece, length) &&
+		   offsetof(struct ibv_sge, lkey) == offsetof(struct tako_piece, lkey),
 	       "a staged piece is handed to the device as it is");
 
 static bool is_connected(const struct tako_verbs_qp *qp)
@@ -22,13 +22,13 @@ static bool is_connected(const struct tako_verbs_qp *qp)
 	return __atomic_load_n(&qp->shared.state, __ATOMIC_SEQ_CST) == TAKO_VERBS_CONNECTED;
 }
 
-static size_t size_of(const struct tako_verbs_work *work)
+static size_t size_of(const struct tako_work *work)
 {
-	return sizeof(*work) + work->pieces * sizeof(struct tako_verbs_piece);
+	return sizeof(*work) + work->pieces * sizeof(struct tako_piece);
 }
 
 /* Leaves out empty pieces: what an element of length 0 means differs between devices. */
-static int gather(struct ibv_send_wr *wr, const struct tako_verbs_work *work)
+static int gather(struct ibv_send_wr *wr, const struct tako_work *work)
 {
 	struct ibv_sge *pieces = (struct ibv_sge *)(uintptr_t)(work + 1);
 	int count = 0;
@@ -40,7 +40,7 @@ static int gather(struct ibv_send_wr *wr, const struct tako_verbs_work *work)
 	return count;
 }
 
-static void aim(struct ibv_send_wr *wr, const struct tako_verbs_work *work, uint32_t inline_max)
+static void aim(struct ibv_send_wr *wr, const struct tako_work *work, uint32_t inline_max)
 {
 	wr->wr.rdma.remote_addr = work->remote_address;
 	wr->wr.rdma.rkey = work->rkey;
@@ -50,7 +50,7 @@ static void aim(struct ibv_send_wr *wr, const struct tako_verbs_work *work, uint
 		wr->send_flags |= IBV_SEND_INLINE;
 }
 
-static void aim_atomic(struct ibv_send_wr *wr, const struct tako_verbs_work *work)
+static void aim_atomic(struct ibv_send_wr *wr, const struct tako_work *work)
 {
 	wr->wr.atomic.remote_addr = work->remote_address;
 	wr->wr.atomic.rkey = work->rkey;
@@ -58,20 +58,19 @@ static void aim_atomic(struct ibv_send_wr *wr, const struct tako_verbs_work *wor
 	wr->wr.atomic.swap = work->desired;
 }
 
-static void bind_window(struct ibv_send_wr *wr, const struct tako_verbs_work *work)
+static void bind_window(struct ibv_send_wr *wr, const struct tako_work *work)
 {
 	wr->opcode = IBV_WR_BIND_MW;
-	wr->bind_mw.mw = (struct ibv_mw *)(uintptr_t)work->window;
+	wr->bind_mw.mw = (struct ibv_mw *)(uintptr_t)work->operand;
 	wr->bind_mw.rkey = work->rkey;
-	wr->bind_mw.bind_info.mr = (struct ibv_mr *)(uintptr_t)work->region;
+	wr->bind_mw.bind_info.mr = (struct ibv_mr *)(uintptr_t)work->desired;
 	wr->bind_mw.bind_info.addr = work->remote_address;
-	wr->bind_mw.bind_info.length = work->operand;
-	wr->bind_mw.bind_info.mw_access_flags = (unsigned)work->desired;
+	wr->bind_mw.bind_info.length = work->length;
+	wr->bind_mw.bind_info.mw_access_flags = work->immediate;
 }
 
 /* False for an opcode that nobody stages. */
-static bool build(struct tako_verbs_qp *qp, struct ibv_send_wr *wr,
-		  const struct tako_verbs_work *work)
+static bool build(struct tako_verbs_qp *qp, struct ibv_send_wr *wr, const struct tako_work *work)
 {
 	wr->next = wr + 1;
 	wr->send_flags = 0;
@@ -108,7 +107,7 @@ static bool build(struct tako_verbs_qp *qp, struct ibv_send_wr *wr,
 	}
 }
 
-static void remember(struct tako_verbs_qp *qp, uint64_t index, const struct tako_verbs_work *work)
+static void remember(struct tako_verbs_qp *qp, uint64_t index, const struct tako_work *work)
 {
 	qp->sent[index & qp->sent_mask] =
 	    (struct sent){.id = work->id,
@@ -126,8 +125,7 @@ static void signal_some(struct tako_verbs_qp *qp, uint64_t first, uint32_t count
 {
 	uint32_t silent = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		bool asked =
-		    (qp->sent[(first + i) & qp->sent_mask].flags & TAKO_VERBS_SIGNALED) != 0;
+		bool asked = (qp->sent[(first + i) & qp->sent_mask].flags & TAKO_SIGNALED) != 0;
 		if (asked || ++silent == TAKO_VERBS_SIGNAL_EVERY || i == count - 1) {
 			qp->wrs[i].send_flags |= IBV_SEND_SIGNALED;
 			silent = 0;
@@ -186,8 +184,7 @@ static uint32_t prepare(struct tako_verbs_qp *qp, uint64_t first, const uint8_t 
 	uint32_t built = 0;
 	bool refused = false;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct tako_verbs_work *work =
-		    (const struct tako_verbs_work *)(const void *)at;
+		const struct tako_work *work = (const struct tako_work *)(const void *)at;
 		remember(qp, first + i, work);
 		if (!refused) {
 			struct ibv_send_wr *wr = &qp->wrs[i];
@@ -208,8 +205,7 @@ static void remember_all(struct tako_verbs_qp *qp, uint64_t first, const uint8_t
 			 uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const struct tako_verbs_work *work =
-		    (const struct tako_verbs_work *)(const void *)at;
+		const struct tako_work *work = (const struct tako_work *)(const void *)at;
 		remember(qp, first + i, work);
 		at += size_of(work);
 	}

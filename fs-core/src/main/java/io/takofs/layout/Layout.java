@@ -468,6 +468,60 @@ public final class Layout {
   /** Offset of {@code PAGE_SLOT.key_length}: bytes of the key in the cell. */
   public static final int PAGE_SLOT_KEY_LENGTH_OFFSET = 6;
 
+  /** pieces of one operation at most. */
+  public static final int PIECES_MAX = 16;
+
+  /** flag of an operation: report success too. */
+  public static final int SIGNALED = 1;
+
+  /** Bytes of the record {@code WORK}. */
+  public static final int WORK_SIZE = 48;
+
+  /** Offset of {@code WORK.id}: the caller's work request id. */
+  public static final int WORK_ID_OFFSET = 0;
+
+  /** Offset of {@code WORK.remote_address}: where in the peer's memory; for BIND_WINDOW where the window begins. */
+  public static final int WORK_REMOTE_ADDRESS_OFFSET = 8;
+
+  /** Offset of {@code WORK.operand}: expected value or addend; for BIND_WINDOW the ibv_mw. */
+  public static final int WORK_OPERAND_OFFSET = 16;
+
+  /** Offset of {@code WORK.desired}: value to store when the expected one was found; for BIND_WINDOW the ibv_mr that it lies in. */
+  public static final int WORK_DESIRED_OFFSET = 24;
+
+  /** Offset of {@code WORK.rkey}: of the peer's region; of the window, once it is bound, or to invalidate. */
+  public static final int WORK_RKEY_OFFSET = 32;
+
+  /** Offset of {@code WORK.immediate}: for WRITE_WITH_IMMEDIATE; for BIND_WINDOW ibv_access_flags. */
+  public static final int WORK_IMMEDIATE_OFFSET = 36;
+
+  /** Offset of {@code WORK.opcode}: ordinal of Opcode. */
+  public static final int WORK_OPCODE_OFFSET = 40;
+
+  /** Offset of {@code WORK.flags}: SIGNALED or 0. */
+  public static final int WORK_FLAGS_OFFSET = 41;
+
+  /** Offset of {@code WORK.pieces}: piece records that follow. */
+  public static final int WORK_PIECES_OFFSET = 42;
+
+  /** Offset of {@code WORK.status}: ordinal of CompletionStatus: SUCCESS, or why the operation must not be tried. */
+  public static final int WORK_STATUS_OFFSET = 43;
+
+  /** Offset of {@code WORK.length}: bytes of all pieces together; for BIND_WINDOW those of the window. */
+  public static final int WORK_LENGTH_OFFSET = 44;
+
+  /** Bytes of the record {@code PIECE}. */
+  public static final int PIECE_SIZE = 16;
+
+  /** Offset of {@code PIECE.address}: local memory. */
+  public static final int PIECE_ADDRESS_OFFSET = 0;
+
+  /** Offset of {@code PIECE.length}: bytes. */
+  public static final int PIECE_LENGTH_OFFSET = 8;
+
+  /** Offset of {@code PIECE.lkey}: of its region. */
+  public static final int PIECE_LKEY_OFFSET = 12;
+
   /** first word of a message on the control socket. */
   public static final int SHM_MAGIC = 1296585547;
 
@@ -482,9 +536,6 @@ public final class Layout {
 
   /** sends or receives of one queue pair at most. */
   public static final int SHM_QUEUE_DEPTH_MAX = 65536;
-
-  /** pieces of one operation at most. */
-  public static final int SHM_PIECES_MAX = 16;
 
   /** Bytes of the record {@code SHM_EXPORT}. */
   public static final int SHM_EXPORT_SIZE = 32;
@@ -590,54 +641,6 @@ public final class Layout {
 
   /** status. */
   public static final int SHM_RECEIVER_NOT_READY = 4;
-
-  /** flag of an operation: report success too. */
-  public static final int SHM_SIGNALED = 1;
-
-  /** Bytes of the record {@code SHM_WORK}. */
-  public static final int SHM_WORK_SIZE = 48;
-
-  /** Offset of {@code SHM_WORK.id}: the caller's work request id. */
-  public static final int SHM_WORK_ID_OFFSET = 0;
-
-  /** Offset of {@code SHM_WORK.remote_address}: where in the peer's memory. */
-  public static final int SHM_WORK_REMOTE_ADDRESS_OFFSET = 8;
-
-  /** Offset of {@code SHM_WORK.operand}: expected value or addend. */
-  public static final int SHM_WORK_OPERAND_OFFSET = 16;
-
-  /** Offset of {@code SHM_WORK.desired}: value to store when the expected one was found. */
-  public static final int SHM_WORK_DESIRED_OFFSET = 24;
-
-  /** Offset of {@code SHM_WORK.rkey}: of the peer's region. */
-  public static final int SHM_WORK_RKEY_OFFSET = 32;
-
-  /** Offset of {@code SHM_WORK.immediate}: for WRITE_WITH_IMMEDIATE. */
-  public static final int SHM_WORK_IMMEDIATE_OFFSET = 36;
-
-  /** Offset of {@code SHM_WORK.opcode}: SHM_OP_*. */
-  public static final int SHM_WORK_OPCODE_OFFSET = 40;
-
-  /** Offset of {@code SHM_WORK.flags}: SHM_SIGNALED or 0. */
-  public static final int SHM_WORK_FLAGS_OFFSET = 41;
-
-  /** Offset of {@code SHM_WORK.pieces}: shm_piece records that follow. */
-  public static final int SHM_WORK_PIECES_OFFSET = 42;
-
-  /** Offset of {@code SHM_WORK.status}: SHM_SUCCESS, or why the operation must not be tried. */
-  public static final int SHM_WORK_STATUS_OFFSET = 43;
-
-  /** Offset of {@code SHM_WORK.length}: bytes of all pieces together. */
-  public static final int SHM_WORK_LENGTH_OFFSET = 44;
-
-  /** Bytes of the record {@code SHM_PIECE}. */
-  public static final int SHM_PIECE_SIZE = 16;
-
-  /** Offset of {@code SHM_PIECE.address}: local memory. */
-  public static final int SHM_PIECE_ADDRESS_OFFSET = 0;
-
-  /** Offset of {@code SHM_PIECE.length}: bytes. */
-  public static final int SHM_PIECE_LENGTH_OFFSET = 8;
 
   /** Bytes of the record {@code SHM_SENT}. */
   public static final int SHM_SENT_SIZE = 16;
@@ -792,9 +795,6 @@ public final class Layout {
   /** sends or receives of one queue pair at most. */
   public static final int VERBS_QUEUE_DEPTH_MAX = 65536;
 
-  /** pieces of one operation at most. */
-  public static final int VERBS_PIECES_MAX = 16;
-
   /** sends of a batch from one that the device reports to the next. */
   public static final int VERBS_SIGNAL_EVERY = 16;
 
@@ -842,63 +842,6 @@ public final class Layout {
 
   /** status. */
   public static final int VERBS_RETRY_EXCEEDED = 5;
-
-  /** flag of an operation: report success too. */
-  public static final int VERBS_SIGNALED = 1;
-
-  /** Bytes of the record {@code VERBS_WORK}. */
-  public static final int VERBS_WORK_SIZE = 64;
-
-  /** Offset of {@code VERBS_WORK.id}: the caller's work request id. */
-  public static final int VERBS_WORK_ID_OFFSET = 0;
-
-  /** Offset of {@code VERBS_WORK.remote_address}: where in the peer's memory; for BIND_WINDOW where the window begins. */
-  public static final int VERBS_WORK_REMOTE_ADDRESS_OFFSET = 8;
-
-  /** Offset of {@code VERBS_WORK.operand}: expected value or addend; for BIND_WINDOW its bytes. */
-  public static final int VERBS_WORK_OPERAND_OFFSET = 16;
-
-  /** Offset of {@code VERBS_WORK.desired}: value to store when the expected one was found; for BIND_WINDOW ibv_access_flags. */
-  public static final int VERBS_WORK_DESIRED_OFFSET = 24;
-
-  /** Offset of {@code VERBS_WORK.rkey}: of the peer's region; of the window, once it is bound, or to invalidate. */
-  public static final int VERBS_WORK_RKEY_OFFSET = 32;
-
-  /** Offset of {@code VERBS_WORK.immediate}: for WRITE_WITH_IMMEDIATE. */
-  public static final int VERBS_WORK_IMMEDIATE_OFFSET = 36;
-
-  /** Offset of {@code VERBS_WORK.opcode}: VERBS_OP_*. */
-  public static final int VERBS_WORK_OPCODE_OFFSET = 40;
-
-  /** Offset of {@code VERBS_WORK.flags}: VERBS_SIGNALED or 0. */
-  public static final int VERBS_WORK_FLAGS_OFFSET = 41;
-
-  /** Offset of {@code VERBS_WORK.pieces}: verbs_piece records that follow. */
-  public static final int VERBS_WORK_PIECES_OFFSET = 42;
-
-  /** Offset of {@code VERBS_WORK.status}: VERBS_SUCCESS, or why the operation must not be tried. */
-  public static final int VERBS_WORK_STATUS_OFFSET = 43;
-
-  /** Offset of {@code VERBS_WORK.length}: bytes of all pieces together. */
-  public static final int VERBS_WORK_LENGTH_OFFSET = 44;
-
-  /** Offset of {@code VERBS_WORK.window}: ibv_mw of BIND_WINDOW. */
-  public static final int VERBS_WORK_WINDOW_OFFSET = 48;
-
-  /** Offset of {@code VERBS_WORK.region}: ibv_mr that BIND_WINDOW lies in. */
-  public static final int VERBS_WORK_REGION_OFFSET = 56;
-
-  /** Bytes of the record {@code VERBS_PIECE}. */
-  public static final int VERBS_PIECE_SIZE = 16;
-
-  /** Offset of {@code VERBS_PIECE.address}: local memory. */
-  public static final int VERBS_PIECE_ADDRESS_OFFSET = 0;
-
-  /** Offset of {@code VERBS_PIECE.length}: bytes. */
-  public static final int VERBS_PIECE_LENGTH_OFFSET = 8;
-
-  /** Offset of {@code VERBS_PIECE.lkey}: of its region. */
-  public static final int VERBS_PIECE_LKEY_OFFSET = 12;
 
   /** Bytes of the record {@code VERBS_COMPLETION}. */
   public static final int VERBS_COMPLETION_SIZE = 32;
@@ -1075,7 +1018,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x9b3eac97ef08ae40L;
+  public static final long LAYOUT_HASH = 0x87be1205f3c9d3c9L;
 
   private Layout() {}
 }

@@ -1,15 +1,12 @@
 package io.takofs.transport.shm;
 
-import io.takofs.base.Invariant;
-import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
-import io.takofs.proto.Status;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.TransportCounters;
 import io.takofs.transport.TransportCounters.Counter;
+import io.takofs.transport.staging.MappedRegion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -24,8 +21,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * named after its remote key.
  */
 final class ShmProtectionDomain implements ProtectionDomain {
-  private static final int PAGE = 4096;
-
   private final Path directory;
   private final TransportCounters counters;
   private final ExportTable table;
@@ -45,8 +40,8 @@ final class ShmProtectionDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion allocate(int length, Access access) throws IOException {
-    checkLength(length);
-    long size = (length + (long) PAGE - 1) & -PAGE;
+    MappedRegion.checkLength(length);
+    long size = MappedRegion.pages(length);
     if (access == Access.LOCAL) {
       MappedMemory memory = MappedMemory.anonymous(size, true);
       return add(new ShmMemoryRegion(this, memory, true, 0, length, access, nextLkey(), local()));
@@ -64,10 +59,7 @@ final class ShmProtectionDomain implements ProtectionDomain {
   @Override
   public MemoryRegion register(MappedMemory memory, long offset, int length, Access access)
       throws IOException {
-    checkLength(length);
-    Invariant.check(
-        offset >= 0 && offset <= memory.length() - length,
-        () -> "region of " + length + " bytes at " + offset + " of " + memory.length());
+    MappedRegion.checkWithin(memory, offset, length);
     if (access == Access.LOCAL) {
       return add(
           new ShmMemoryRegion(this, memory, false, offset, length, access, nextLkey(), local()));
@@ -122,14 +114,6 @@ final class ShmProtectionDomain implements ProtectionDomain {
 
   private Path file(int rkey) {
     return directory.resolve(ExportTable.fileName(rkey));
-  }
-
-  private static void checkLength(int length) throws TakoException {
-    if (length <= 0 || length > Layout.ARENA_SIZE) {
-      throw new TakoException(
-          Status.INVALID_ARGUMENT,
-          "a region has 1 to " + Layout.ARENA_SIZE + " bytes, not " + length);
-    }
   }
 
   /** Takes a region that is being closed from the peers. */

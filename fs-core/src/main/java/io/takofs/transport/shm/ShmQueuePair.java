@@ -7,10 +7,12 @@ import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
-import io.takofs.transport.QueuePair;
+import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
 import io.takofs.transport.TransportCounters.Counter;
+import io.takofs.transport.staging.StagedWork;
+import io.takofs.transport.staging.StagingQueuePair;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -31,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * #letGo} then closes the socket, takes the peer's memory out of this process and unlocks the
  * inbox.
  */
-final class ShmQueuePair implements QueuePair {
+final class ShmQueuePair extends StagingQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(ShmQueuePair.class);
   private static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -81,7 +83,7 @@ final class ShmQueuePair implements QueuePair {
     this.block = MappedMemory.anonymous(importsOffset + importsSize, false);
     this.fields = block.slice(0, Layout.SHM_QUEUE_PAIR_SIZE);
     this.imports = block.slice(importsOffset, importsSize);
-    this.work = new StagedWork((ShmProtectionDomain) config.domain(), config.maxSends());
+    this.work = new StagedWork(config.domain(), config.maxSends());
     this.inbox = new Inbox(inboxPath, inboxEntries);
 
     ShmCompletionQueue sendQueue = (ShmCompletionQueue) config.sendQueue();
@@ -176,51 +178,8 @@ final class ShmQueuePair implements QueuePair {
   }
 
   @Override
-  public void write(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    stage(Layout.SHM_OP_WRITE, id, local, remoteAddress, rkey, 0, 0, 0, flags);
-  }
-
-  @Override
-  public void writeWithImmediate(
-      long id, ScatterGather local, long remoteAddress, int rkey, int immediate, int flags) {
-    stage(
-        Layout.SHM_OP_WRITE_WITH_IMMEDIATE, id, local, remoteAddress, rkey, immediate, 0, 0, flags);
-  }
-
-  @Override
-  public void read(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    stage(Layout.SHM_OP_READ, id, local, remoteAddress, rkey, 0, 0, 0, flags);
-  }
-
-  @Override
-  public void compareAndSwap(
-      long id,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      long expected,
-      long desired,
-      int flags) {
-    stage(
-        Layout.SHM_OP_COMPARE_AND_SWAP,
-        id,
-        local,
-        remoteAddress,
-        rkey,
-        0,
-        expected,
-        desired,
-        flags);
-  }
-
-  @Override
-  public void fetchAndAdd(
-      long id, ScatterGather local, long remoteAddress, int rkey, long addend, int flags) {
-    stage(Layout.SHM_OP_FETCH_AND_ADD, id, local, remoteAddress, rkey, 0, addend, 0, flags);
-  }
-
-  private synchronized void stage(
-      int opcode,
+  protected synchronized void stage(
+      Opcode opcode,
       long id,
       ScatterGather local,
       long remoteAddress,

@@ -1,14 +1,13 @@
 package io.takofs.transport.verbs;
 
-import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Status;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.TransportCounters.Counter;
+import io.takofs.transport.staging.MappedRegion;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,8 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Thread rule: any thread.
  */
 final class VerbsProtectionDomain implements ProtectionDomain {
-  private static final int PAGE = 4096;
-
   private final VerbsTransport transport;
   private final VerbsDomain domain;
   private final Set<VerbsMemoryRegion> regions = ConcurrentHashMap.newKeySet();
@@ -37,8 +34,8 @@ final class VerbsProtectionDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion allocate(int length, Access access) throws IOException {
-    checkLength(length);
-    MappedMemory memory = MappedMemory.anonymous((length + (long) PAGE - 1) & -PAGE, true);
+    MappedRegion.checkLength(length);
+    MappedMemory memory = MappedMemory.anonymous(MappedRegion.pages(length), true);
     try {
       return add(memory, true, 0, length, access);
     } catch (IOException | RuntimeException e) {
@@ -50,10 +47,7 @@ final class VerbsProtectionDomain implements ProtectionDomain {
   @Override
   public MemoryRegion register(MappedMemory memory, long offset, int length, Access access)
       throws IOException {
-    checkLength(length);
-    Invariant.check(
-        offset >= 0 && offset <= memory.length() - length,
-        () -> "region of " + length + " bytes at " + offset + " of " + memory.length());
+    MappedRegion.checkWithin(memory, offset, length);
     return add(memory, false, offset, length, access);
   }
 
@@ -91,14 +85,6 @@ final class VerbsProtectionDomain implements ProtectionDomain {
     windows.add(window);
     transport.counters().add(Counter.WINDOWS, 1);
     return window;
-  }
-
-  private static void checkLength(int length) throws TakoException {
-    if (length <= 0 || length > Layout.ARENA_SIZE) {
-      throw new TakoException(
-          Status.INVALID_ARGUMENT,
-          "a region has 1 to " + Layout.ARENA_SIZE + " bytes, not " + length);
-    }
   }
 
   void forget(VerbsMemoryWindow window) {

@@ -10,10 +10,12 @@ import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.MemoryWindow;
-import io.takofs.transport.QueuePair;
+import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
 import io.takofs.transport.TransportCounters.Counter;
+import io.takofs.transport.staging.StagedWork;
+import io.takofs.transport.staging.StagingQueuePair;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -35,7 +37,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>Locks: a post holds this object's monitor, so that nothing is posted to a pair that was
  * destroyed; state changes hold {@code life}. The monitor is taken first.
  */
-final class VerbsQueuePair implements QueuePair {
+final class VerbsQueuePair extends StagingQueuePair {
   /** Work request id of {@link #probe}'s writes, whose completions the pair's owner never sees. */
   static final long PROBE = Long.MIN_VALUE;
 
@@ -61,7 +63,7 @@ final class VerbsQueuePair implements QueuePair {
   private final VerbsCompletionQueue receiveQueue;
   private final MappedMemory block;
   private final ByteBuffer fields;
-  private final StagedOperations work;
+  private final StagedWork work;
   private final AtomicReference<String> error = new AtomicReference<>();
   private final AtomicBoolean endTold = new AtomicBoolean();
   private final Object life = new Object();
@@ -100,7 +102,7 @@ final class VerbsQueuePair implements QueuePair {
     checkDepth("sends", sendDepth());
     checkDepth("receives", config.maxReceives());
     VerbsProtectionDomain domain = (VerbsProtectionDomain) config.domain();
-    this.work = new StagedOperations(domain, config.maxSends());
+    this.work = new StagedWork(domain, config.maxSends());
     long size = VerbsCore.pairSize(sendDepth(), config.maxReceives());
     this.block = MappedMemory.anonymous(size, false);
     this.fields = block.slice(0, Layout.VERBS_QUEUE_PAIR_SIZE);
@@ -207,55 +209,6 @@ final class VerbsQueuePair implements QueuePair {
   }
 
   @Override
-  public void write(
-      long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    stage(Layout.VERBS_OP_WRITE, workRequestId, local, remoteAddress, rkey, 0, 0, 0, flags);
-  }
-
-  @Override
-  public void writeWithImmediate(
-      long workRequestId,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      int flags) {
-    int opcode = Layout.VERBS_OP_WRITE_WITH_IMMEDIATE;
-    stage(opcode, workRequestId, local, remoteAddress, rkey, immediate, 0, 0, flags);
-  }
-
-  @Override
-  public void read(
-      long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    stage(Layout.VERBS_OP_READ, workRequestId, local, remoteAddress, rkey, 0, 0, 0, flags);
-  }
-
-  @Override
-  public void compareAndSwap(
-      long workRequestId,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      long expected,
-      long desired,
-      int flags) {
-    int opcode = Layout.VERBS_OP_COMPARE_AND_SWAP;
-    stage(opcode, workRequestId, local, remoteAddress, rkey, 0, expected, desired, flags);
-  }
-
-  @Override
-  public void fetchAndAdd(
-      long workRequestId,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      long addend,
-      int flags) {
-    int opcode = Layout.VERBS_OP_FETCH_AND_ADD;
-    stage(opcode, workRequestId, local, remoteAddress, rkey, 0, addend, 0, flags);
-  }
-
-  @Override
   public synchronized void bind(
       long workRequestId,
       MemoryWindow target,
@@ -273,25 +226,28 @@ final class VerbsQueuePair implements QueuePair {
         "a window lies within an open region of its domain");
     windows.add(window); // to be closed with this pair, whatever becomes of the binding
     long registration = window.cover(region, offset, length);
-    work.addBinding(
+    work.addWithoutMemory(
+        Opcode.BIND_WINDOW,
         workRequestId,
-        window.pointer(),
-        window.nextRkey(),
-        registration,
         region.address() + offset,
-        length,
+        window.nextRkey(),
         VerbsMemoryWindow.accessFlags(access),
+        window.pointer(),
+        registration,
+        length,
         flags);
   }
 
   @Override
   public synchronized void invalidate(long workRequestId, MemoryWindow window, int flags) {
     Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
-    work.addInvalidation(workRequestId, window.rkey(), flags);
+    int rkey = window.rkey();
+    work.addWithoutMemory(Opcode.INVALIDATE_WINDOW, workRequestId, 0, rkey, 0, 0, 0, 0, flags);
   }
 
-  private synchronized void stage(
-      int opcode,
+  @Override
+  protected synchronized void stage(
+      Opcode opcode,
       long id,
       ScatterGather local,
       long remoteAddress,
@@ -342,7 +298,8 @@ final class VerbsQueuePair implements QueuePair {
       fail("the RDMA device of this side has not completed a send for too long");
     } else if (idle && work.count() == 0) {
       lastProbe = head;
-      work.addProbe(PROBE);
+      // Of nothing: it touches no memory, and the peer's device acknowledges it.
+      work.addWithoutMemory(Opcode.WRITE, PROBE, 0, 0, 0, 0, 0, 0, 0);
       post();
     }
   }

@@ -1,0 +1,175 @@
+package io.takofs.transport.staging;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.Opcode;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.ScatterGather;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/**
+ * Operations in the form in which native code takes them: {@code work} records, each followed by
+ * its {@code piece} records.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+public final class StagedWork {
+  private final ProtectionDomain domain;
+  private final MappedMemory memory;
+  private final ByteBuffer records;
+  private int end;
+  private int count;
+  private long localBytes;
+
+  // The regions of the staged pieces: an address must not outlive its mapping, even if its region
+  // is closed and forgotten before the operations are handed over.
+  private MemoryRegion[] regions = new MemoryRegion[ScatterGather.MAX];
+  private int regionCount;
+
+  /** Room for {@code maxSends} operations, which may use memory of {@code domain}. */
+  public StagedWork(ProtectionDomain domain, int maxSends) throws TakoException {
+    this.domain = domain;
+    int each = Layout.WORK_SIZE + Layout.PIECES_MAX * Layout.PIECE_SIZE;
+    int size = Math.max(1, maxSends) * each;
+    this.memory = MappedMemory.anonymous(size, false);
+    this.records = memory.slice(0, size);
+  }
+
+  /** Operations staged. */
+  public int count() {
+    return count;
+  }
+
+  /** Where the records begin. */
+  public long address() {
+    return memory.address();
+  }
+
+  /** Bytes of the records. */
+  public int bytes() {
+    return end;
+  }
+
+  /** Local bytes of what is staged, as {@code TransportCounters} counts them. */
+  public long localBytes() {
+    return localBytes;
+  }
+
+  /** Forgets all. */
+  public void clear() {
+    Arrays.fill(regions, 0, regionCount, null);
+    regionCount = 0;
+    end = 0;
+    count = 0;
+    localBytes = 0;
+  }
+
+  /**
+   * Adds an operation; one that names local memory it must not use will fail in its turn.
+   *
+   * @param flags {@code Layout.SIGNALED} or 0
+   */
+  public void add(
+      Opcode opcode,
+      long id,
+      ScatterGather local,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      long operand,
+      long desired,
+      int flags) {
+    long length = addPieces(local, end + Layout.WORK_SIZE);
+    boolean allowed = length >= 0;
+    put(
+        opcode,
+        id,
+        remoteAddress,
+        rkey,
+        immediate,
+        operand,
+        desired,
+        allowed ? (int) length : 0,
+        flags,
+        allowed ? local.count() : 0,
+        allowed ? CompletionStatus.SUCCESS : CompletionStatus.LOCAL_ACCESS_ERROR);
+    localBytes += Math.max(length, 0);
+  }
+
+  /** Adds an operation that names no local memory; its fields are those of {@code work}. */
+  public void addWithoutMemory(
+      Opcode opcode,
+      long id,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      long operand,
+      long desired,
+      int length,
+      int flags) {
+    CompletionStatus status = CompletionStatus.SUCCESS;
+    put(opcode, id, remoteAddress, rkey, immediate, operand, desired, length, flags, 0, status);
+  }
+
+  private void put(
+      Opcode opcode,
+      long id,
+      long remoteAddress,
+      int rkey,
+      int immediate,
+      long operand,
+      long desired,
+      int length,
+      int flags,
+      int pieces,
+      CompletionStatus status) {
+    int at = end;
+    records.putLong(at + Layout.WORK_ID_OFFSET, id);
+    records.putLong(at + Layout.WORK_REMOTE_ADDRESS_OFFSET, remoteAddress);
+    records.putLong(at + Layout.WORK_OPERAND_OFFSET, operand);
+    records.putLong(at + Layout.WORK_DESIRED_OFFSET, desired);
+    records.putInt(at + Layout.WORK_RKEY_OFFSET, rkey);
+    records.putInt(at + Layout.WORK_IMMEDIATE_OFFSET, immediate);
+    records.put(at + Layout.WORK_OPCODE_OFFSET, (byte) opcode.ordinal());
+    records.put(at + Layout.WORK_FLAGS_OFFSET, (byte) flags);
+    records.put(at + Layout.WORK_PIECES_OFFSET, (byte) pieces);
+    records.put(at + Layout.WORK_STATUS_OFFSET, (byte) status.ordinal());
+    records.putInt(at + Layout.WORK_LENGTH_OFFSET, length);
+    end = at + Layout.WORK_SIZE + pieces * Layout.PIECE_SIZE;
+    count++;
+  }
+
+  /** Writes the pieces; returns their total length, or -1 if one of them must not be used. */
+  private long addPieces(ScatterGather local, int from) {
+    long total = 0;
+    int at = from;
+    for (int i = 0; i < local.count(); i++, at += Layout.PIECE_SIZE) {
+      int offset = local.offset(i);
+      int length = local.length(i);
+      if (!(local.region(i) instanceof MappedRegion region)
+          || !region.allows(domain, offset, length)) {
+        return -1;
+      }
+      keep(region);
+      records.putLong(at + Layout.PIECE_ADDRESS_OFFSET, region.localAddress() + offset);
+      records.putInt(at + Layout.PIECE_LENGTH_OFFSET, length);
+      records.putInt(at + Layout.PIECE_LKEY_OFFSET, region.lkey());
+      total += length;
+    }
+    return total <= Integer.MAX_VALUE ? total : -1;
+  }
+
+  private void keep(MemoryRegion region) {
+    if (regionCount > 0 && regions[regionCount - 1] == region) {
+      return;
+    }
+    if (regionCount == regions.length) {
+      regions = Arrays.copyOf(regions, 2 * regionCount);
+    }
+    regions[regionCount++] = region;
+  }
+}
