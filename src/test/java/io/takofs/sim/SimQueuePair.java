@@ -7,9 +7,9 @@ import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.Opcode;
-import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.StagingQueuePair;
 import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -24,7 +24,7 @@ import java.util.Map;
  * under way when a pair ended may have landed, in parts, or still land until the other end is in
  * error too.
  */
-final class SimQueuePair implements QueuePair {
+final class SimQueuePair extends StagingQueuePair {
   private static final ScatterGather NOTHING = new ScatterGather();
   private static final long NS_PER_BYTE = 20;
   private static final long RETRY_NS = 1_000_000;
@@ -102,40 +102,6 @@ final class SimQueuePair implements QueuePair {
   // ---- posting
 
   @Override
-  public void write(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    stage(id, Opcode.WRITE, flags, local, remoteAddress, rkey, 0, 0, 0);
-  }
-
-  @Override
-  public void writeWithImmediate(
-      long id, ScatterGather local, long remoteAddress, int rkey, int immediate, int flags) {
-    stage(id, Opcode.WRITE_WITH_IMMEDIATE, flags, local, remoteAddress, rkey, immediate, 0, 0);
-  }
-
-  @Override
-  public void read(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    stage(id, Opcode.READ, flags, local, remoteAddress, rkey, 0, 0, 0);
-  }
-
-  @Override
-  public void compareAndSwap(
-      long id,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      long expected,
-      long desired,
-      int flags) {
-    stage(id, Opcode.COMPARE_AND_SWAP, flags, local, remoteAddress, rkey, 0, expected, desired);
-  }
-
-  @Override
-  public void fetchAndAdd(
-      long id, ScatterGather local, long remoteAddress, int rkey, long addend, int flags) {
-    stage(id, Opcode.FETCH_AND_ADD, flags, local, remoteAddress, rkey, 0, 0, addend);
-  }
-
-  @Override
   public void bind(
       long id,
       MemoryWindow target,
@@ -150,7 +116,7 @@ final class SimQueuePair implements QueuePair {
     SimWindow.Binding binding =
         new SimWindow.Binding(this, (SimRegion) region, offset, length, access);
     int rkey = window.rkey();
-    stage(id, Opcode.BIND_WINDOW, flags, NOTHING, 0, rkey, 0, 0, 0);
+    stage(Opcode.BIND_WINDOW, id, NOTHING, 0, rkey, 0, 0, 0, flags);
     onStart.put(staged.get(staged.size() - 1), () -> window.domain().bind(rkey, binding));
   }
 
@@ -158,7 +124,7 @@ final class SimQueuePair implements QueuePair {
   public void invalidate(long id, MemoryWindow target, int flags) {
     SimDomain domain = ((SimWindow) target).domain();
     int rkey = target.rkey();
-    stage(id, Opcode.INVALIDATE_WINDOW, flags, NOTHING, 0, rkey, 0, 0, 0);
+    stage(Opcode.INVALIDATE_WINDOW, id, NOTHING, 0, rkey, 0, 0, 0, flags);
     onStart.put(
         staged.get(staged.size() - 1),
         () -> {
@@ -169,16 +135,17 @@ final class SimQueuePair implements QueuePair {
         });
   }
 
-  private void stage(
-      long id,
+  @Override
+  protected void stage(
       Opcode opcode,
-      int flags,
+      long id,
       ScatterGather local,
       long remoteAddress,
       int rkey,
       int immediate,
-      long compare,
-      long operand) {
+      long operand,
+      long desired,
+      int flags) {
     checkUsable();
     Invariant.check(sendSlotsFree() > 0, "no more sends are staged than there are slots");
     staged.add(
@@ -191,8 +158,8 @@ final class SimQueuePair implements QueuePair {
             remoteAddress,
             rkey,
             immediate,
-            compare,
-            operand));
+            operand,
+            desired));
   }
 
   @Override

@@ -21,8 +21,8 @@ final class WorkRequest {
   private final long remoteAddress;
   private final int rkey;
   private final int immediate;
-  private final long compare;
   private final long operand;
+  private final long desired;
 
   private SimWindow.Binding binding; // that the remote key stands for, of a window
 
@@ -60,8 +60,8 @@ final class WorkRequest {
       long remoteAddress,
       int rkey,
       int immediate,
-      long compare,
-      long operand) {
+      long operand,
+      long desired) {
     this.sequence = sequence;
     this.id = id;
     this.opcode = opcode;
@@ -78,8 +78,8 @@ final class WorkRequest {
     this.remoteAddress = remoteAddress;
     this.rkey = rkey;
     this.immediate = immediate;
-    this.compare = compare;
     this.operand = operand;
+    this.desired = desired;
   }
 
   long sequence() {
@@ -221,8 +221,8 @@ final class WorkRequest {
     long old = memory.getLong(targetOffset);
     if (opcode == Opcode.FETCH_AND_ADD) {
       memory.putLong(targetOffset, old + operand);
-    } else if (old == compare) {
-      memory.putLong(targetOffset, operand);
+    } else if (old == operand) {
+      memory.putLong(targetOffset, desired);
     }
     ByteBuffer result = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     moveLocal(0, Long.BYTES, result.putLong(0, old), 0, true);

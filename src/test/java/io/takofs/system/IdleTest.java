@@ -3,10 +3,6 @@ package io.takofs.system;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.client.TakoClient;
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Timeout;
@@ -48,22 +44,8 @@ class IdleTest {
     return (double) nanos / WINDOW.toNanos();
   }
 
-  private static long cpuNanos(long pid) throws IOException {
-    long total = 0;
-    try (DirectoryStream<Path> threads =
-        Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
-      for (Path thread : threads) {
-        try {
-          String schedstat = Files.readString(thread.resolve("schedstat"));
-          total += Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
-        } catch (IOException e) {
-          // A thread may end between the listing and the look.
-          if (Files.exists(thread)) {
-            throw e;
-          }
-        }
-      }
-    }
-    return total;
+  private static long cpuNanos(long pid) {
+    ProcessHandle process = ProcessHandle.of(pid).orElseThrow();
+    return process.info().totalCpuDuration().orElseThrow().toNanos();
   }
 }

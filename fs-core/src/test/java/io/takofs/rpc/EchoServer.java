@@ -14,19 +14,19 @@ import java.util.List;
  * when {@link #release} is called, one that begins with "large" with more than a slot takes; one
  * that begins with "break" breaks the server.
  */
-final class EchoServer implements RpcHandler, AutoCloseable {
+public final class EchoServer implements RpcHandler, AutoCloseable {
   static final long EPOCH = 7;
 
-  final RpcServer rpc;
+  public final RpcServer rpc;
   private final Transport.Listener listener;
   private final List<IncomingCall> held = new ArrayList<>();
 
-  EchoServer(Transport transport, String endpoint) throws IOException {
+  public EchoServer(Transport transport, String endpoint) throws IOException {
     rpc = new RpcServer(transport, this, EPOCH, 40);
     listener = transport.listen(endpoint, rpc.acceptor());
   }
 
-  String endpoint() {
+  public String endpoint() {
     return listener.endpoint();
   }
 

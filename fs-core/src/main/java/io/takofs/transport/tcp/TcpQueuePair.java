@@ -8,6 +8,7 @@ import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.StagingQueuePair;
 import io.takofs.transport.TransportCounters;
 import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
@@ -20,7 +21,7 @@ import java.util.function.Consumer;
  * <p>Thread rule: as the SPI says for its methods; the others belong to the connection's event
  * loop. What both sides touch is guarded by {@code lock}, taken after {@link TcpInbound#applying}.
  */
-final class TcpQueuePair implements QueuePair {
+final class TcpQueuePair extends StagingQueuePair {
   /** Silent quarters of the operation timeout after which the peer counts as dead. */
   private static final int TICKS = 4;
 
@@ -162,81 +163,18 @@ final class TcpQueuePair implements QueuePair {
   }
 
   @Override
-  public void write(
-      long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    requester.stage(
-        Opcode.WRITE, Layout.TCP_WRITE, workRequestId, local, remoteAddress, rkey, 0, 0, 0, flags);
-  }
-
-  @Override
-  public void writeWithImmediate(
+  protected void stage(
+      Opcode opcode,
       long workRequestId,
       ScatterGather local,
       long remoteAddress,
       int rkey,
       int immediate,
-      int flags) {
-    requester.stage(
-        Opcode.WRITE_WITH_IMMEDIATE,
-        Layout.TCP_WRITE_WITH_IMMEDIATE,
-        workRequestId,
-        local,
-        remoteAddress,
-        rkey,
-        immediate,
-        0,
-        0,
-        flags);
-  }
-
-  @Override
-  public void read(
-      long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    requester.stage(
-        Opcode.READ, Layout.TCP_READ, workRequestId, local, remoteAddress, rkey, 0, 0, 0, flags);
-  }
-
-  @Override
-  public void compareAndSwap(
-      long workRequestId,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      long expected,
+      long operand,
       long desired,
       int flags) {
     requester.stage(
-        Opcode.COMPARE_AND_SWAP,
-        Layout.TCP_COMPARE_AND_SWAP,
-        workRequestId,
-        local,
-        remoteAddress,
-        rkey,
-        0,
-        expected,
-        desired,
-        flags);
-  }
-
-  @Override
-  public void fetchAndAdd(
-      long workRequestId,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      long addend,
-      int flags) {
-    requester.stage(
-        Opcode.FETCH_AND_ADD,
-        Layout.TCP_FETCH_AND_ADD,
-        workRequestId,
-        local,
-        remoteAddress,
-        rkey,
-        0,
-        addend,
-        0,
-        flags);
+        opcode, workRequestId, local, remoteAddress, rkey, immediate, operand, desired, flags);
   }
 
   @Override

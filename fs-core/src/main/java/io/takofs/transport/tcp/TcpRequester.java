@@ -82,7 +82,6 @@ final class TcpRequester {
 
   void stage(
       Opcode opcode,
-      int code,
       long workRequestId,
       ScatterGather local,
       long address,
@@ -114,7 +113,7 @@ final class TcpRequester {
     frame
         .wrap(headers, slot * Layout.TCP_FRAME_SIZE)
         .set(
-            code,
+            frameOpcode(opcode),
             acknowledge,
             atomic ? 0 : (int) total,
             rkey,
@@ -124,6 +123,17 @@ final class TcpRequester {
             operand2);
     stagedBytes += fits ? total : 0;
     staged++;
+  }
+
+  private static int frameOpcode(Opcode opcode) {
+    return switch (opcode) {
+      case WRITE -> Layout.TCP_WRITE;
+      case WRITE_WITH_IMMEDIATE -> Layout.TCP_WRITE_WITH_IMMEDIATE;
+      case READ -> Layout.TCP_READ;
+      case COMPARE_AND_SWAP -> Layout.TCP_COMPARE_AND_SWAP;
+      case FETCH_AND_ADD -> Layout.TCP_FETCH_AND_ADD;
+      default -> throw new IllegalArgumentException(opcode + " is not sent over tcp");
+    };
   }
 
   private boolean isInside(ScatterGather local, int piece) {

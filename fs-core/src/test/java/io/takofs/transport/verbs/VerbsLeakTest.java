@@ -7,19 +7,13 @@ import io.takofs.proto.GetFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
-import io.takofs.rpc.ConnectionInfo;
-import io.takofs.rpc.IncomingCall;
+import io.takofs.rpc.EchoServer;
 import io.takofs.rpc.RpcClient;
-import io.takofs.rpc.RpcConnection;
-import io.takofs.rpc.RpcHandler;
-import io.takofs.rpc.RpcServer;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;
-import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.ScatterGather;
-import io.takofs.transport.Transport;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -119,7 +113,7 @@ class VerbsLeakTest {
   /** Each connection has a protection domain and carries a call. */
   private void connectForCalls(boolean endedByServer) throws IOException {
     List<RpcClient> clients = new ArrayList<>();
-    try (CallServer server = new CallServer()) {
+    try (EchoServer server = new EchoServer(serving, "")) {
       for (int i = 0; i < OPEN; i++) {
         RpcClient client =
             RpcClient.connect(
@@ -171,7 +165,7 @@ class VerbsLeakTest {
 
   /** A client process with connections of both kinds is killed, and this side learns of it. */
   private int awaitDeath() throws Exception {
-    try (CallServer server = new CallServer()) {
+    try (EchoServer server = new EchoServer(serving, "")) {
       Process process = ConnectedProcess.start(server.endpoint(), pairs.endpoint(), OPEN);
       List<VerbsQueuePair> orphans = new ArrayList<>();
       for (int i = 0; i < OPEN; i++) {
@@ -214,53 +208,6 @@ class VerbsLeakTest {
         new ProcessBuilder("dmesg", "--notime", "--level=emerg,alert,crit,err,warn").start();
     try (BufferedReader lines = process.inputReader()) {
       return lines.lines().filter(KERNEL_FAULT.asPredicate()).collect(Collectors.toSet());
-    }
-  }
-
-  /** Replies to every call. */
-  private final class CallServer implements RpcHandler, AutoCloseable {
-    private static final long EPOCH = 1;
-
-    private final RpcServer rpc = new RpcServer(serving, this, EPOCH, OPEN);
-    private final Transport.Listener listener = serving.listen("", rpc.acceptor());
-
-    CallServer() throws IOException {}
-
-    String endpoint() {
-      return listener.endpoint();
-    }
-
-    @Override
-    public void onCalls(List<IncomingCall> calls) {
-      calls.forEach(call -> call.reply(Reply.getDefaultInstance()));
-    }
-
-    @Override
-    public void onDisconnected(RpcConnection connection) {}
-
-    @Override
-    public ProtectionDomain admitDataConnection(Transport transport, long clientId)
-        throws IOException {
-      throw new IOException("no data here");
-    }
-
-    @Override
-    public void onDataAborted(Transport transport, ProtectionDomain domain) {}
-
-    @Override
-    public void onDataConnected(
-        Transport transport, ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {}
-
-    @Override
-    public void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {}
-
-    @Override
-    public void onDataDisconnected(long clientId, QueuePair pair) {}
-
-    @Override
-    public void close() {
-      listener.close();
-      rpc.close();
     }
   }
 }

@@ -1,8 +1,4 @@
-package io.takofs.transport.staging;
-
-import io.takofs.transport.Opcode;
-import io.takofs.transport.QueuePair;
-import io.takofs.transport.ScatterGather;
+package io.takofs.transport;
 
 /** A queue pair whose operations are staged alike, whatever they are. */
 public abstract class StagingQueuePair implements QueuePair {
