@@ -115,6 +115,7 @@ public final class StagedWork {
     put(opcode, id, remoteAddress, rkey, immediate, operand, desired, length, flags, 0, status);
   }
 
+  @SuppressWarnings("EnumOrdinal") // what the record has of them, as layout.def says
   private void put(
       Opcode opcode,
       long id,

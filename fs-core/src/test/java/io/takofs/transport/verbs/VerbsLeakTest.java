@@ -151,7 +151,8 @@ class VerbsLeakTest {
     VerbsMemoryWindow window = ((VerbsProtectionDomain) pairs.server.domain).allocateWindow();
     ends.server().bind(0, window, zone, 0, 4096, Access.REMOTE_READ_WRITE, QueuePair.SIGNALED);
     ends.server().ring();
-    assertThat(pairs.server.next().status()).isEqualTo(CompletionStatus.SUCCESS);
+    CompletionStatus bound = pairs.server.next().status();
+    assertThat(bound).as(ends.server().errorText()).isEqualTo(CompletionStatus.SUCCESS);
     ends.client()
         .write(
             0,
