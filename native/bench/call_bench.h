@@ -45,7 +45,7 @@ struct bench {
 	uint32_t stopped;
 };
 
-enum { SMALL = 64, BATCH = 64, GRANULE = 4096 };
+enum { SMALL = 64, BATCH = 64, GRANULE = 4096, LINE = 64 };
 
 /* Answers calls until `stopped`. */
 void serve(struct bench *bench);
@@ -65,6 +65,20 @@ static inline uint8_t *place(const struct bench *bench, int side, uint32_t conne
 /* Posts a message that is at the same place of both sides' memory. */
 void post_message(struct bench *bench, int side, uint32_t connection, uint64_t part,
 		  uint32_t length);
+
+/* Of many clients few are in the caches: messages that came are fetched side by side. */
+static inline void prefetch_messages(const struct bench *bench, int side,
+				     const struct link_event *events, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t *request = place(bench, side, events[i].connection, 0);
+		uint8_t *reply = place(bench, side, events[i].connection, bench->reply);
+		__builtin_prefetch(request);
+		__builtin_prefetch(request + LINE);
+		__builtin_prefetch(reply, 1);
+		__builtin_prefetch(reply + LINE, 1);
+	}
+}
 
 /* After a look that may have found all there was: waits for more, or lets the other side run. */
 void idle(struct bench *bench, int side);

@@ -120,6 +120,7 @@ static uint32_t take(struct caller *caller)
 	}
 	struct link_event events[BATCH];
 	uint32_t count = caller->link->ops->poll(caller->link, events, BATCH);
+	prefetch_messages(bench, CLIENT, events, count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (events[i].is_message) {
 			require(take_reply(caller, events[i].connection), "a reply");

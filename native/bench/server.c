@@ -4,8 +4,6 @@
 #include "call_bench.h"
 #include "codec.h"
 
-enum { LINE = 64 };
-
 struct server {
 	struct bench *bench;
 	uint64_t *answered; /* calls, by connection */
@@ -68,19 +66,6 @@ static uint32_t sweep(struct server *server, struct link_event *events)
 	return found;
 }
 
-/* Of many clients few are in the caches: their messages are fetched side by side. */
-static void prefetch(const struct bench *bench, const struct link_event *events, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const uint8_t *request = place(bench, SERVER, events[i].connection, 0);
-		uint8_t *reply = place(bench, SERVER, events[i].connection, bench->reply);
-		__builtin_prefetch(request);
-		__builtin_prefetch(request + LINE);
-		__builtin_prefetch(reply, 1);
-		__builtin_prefetch(reply + LINE, 1);
-	}
-}
-
 void serve(struct bench *bench)
 {
 	struct link *link = &bench->sides[SERVER];
@@ -95,7 +80,7 @@ void serve(struct bench *bench)
 	while (__atomic_load_n(&bench->stopped, __ATOMIC_ACQUIRE) == 0) {
 		uint32_t count =
 		    polled ? sweep(&server, events) : link->ops->poll(link, events, BATCH);
-		prefetch(bench, events, count);
+		prefetch_messages(bench, SERVER, events, count);
 		for (uint32_t i = 0; i < count; i++) {
 			uint32_t connection = events[i].connection;
 			if (!events[i].is_message) {

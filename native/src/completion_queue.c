@@ -146,20 +146,14 @@ int tako_cq_poll(struct tako_shm_completion_queue *cq, struct tako_shm_completio
 
 	prefetch(cq, named);
 
-	/* Begin after the word that was served last, so that a busy one cannot starve the others.
-	 */
+	/* Begin with the word after the one served last: a busy one cannot starve the others. */
 	uint64_t *shared_words = tako_ready_words(doorbell->ready);
 	uint64_t *words = tako_ready_words(cq->ready);
-	uint32_t first = cq->next_word % TAKO_READY_WORDS;
 	int count = 0;
-	for (uint32_t i = 0; i < TAKO_READY_WORDS && named != 0; i++) {
-		uint32_t word = (first + i) % TAKO_READY_WORDS;
-		uint64_t bit = UINT64_C(1) << word;
-		if ((named & bit) == 0)
-			continue;
-		if (count == max)
-			break;
-		named &= ~bit;
+	while (named != 0 && count < max) {
+		uint64_t rest = named & (UINT64_MAX << cq->next_word % TAKO_READY_WORDS);
+		uint32_t word = (uint32_t)__builtin_ctzll(rest != 0 ? rest : named);
+		named &= ~(UINT64_C(1) << word);
 		uint64_t bits = take(&words[word]) | take(&shared_words[word]);
 		count += drain_word(cq, word, bits, out + count, max - count);
 		cq->next_word = word + 1;
