@@ -19,7 +19,7 @@ enum operation {
 	WRITE_SERVER,  /* called, the server reads data and checksums, then replies */
 	WRITE_MESSAGE, /* the request carries the data, the server copies them to their place */
 	READ_CLIENT,   /* the client calls to locate, then reads data and checksums */
-	READ_SERVER,   /* called, the server writes data and checksums, then replies */
+	READ_SERVER,   /* called, the server writes data and checksums and the reply */
 	READ_MESSAGE   /* the server copies the data into the reply */
 };
 

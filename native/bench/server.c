@@ -22,32 +22,55 @@ static bool take(const struct server *server, uint32_t connection)
 	return message_open(request, request_length(bench), to) >= 0;
 }
 
-static void answer(struct server *server, uint32_t connection)
+/* Writes a connection's reply; returns its size. */
+static uint32_t seal_reply(struct server *server, uint32_t connection)
 {
-	struct bench *bench = server->bench;
+	const struct bench *bench = server->bench;
 	uint8_t *reply = place(bench, SERVER, connection, bench->reply);
 	uint32_t length = reply_length(bench);
 	const uint8_t *content = bench->operation == READ_MESSAGE
 				     ? place(bench, SERVER, connection, bench->data)
 				     : server->copy;
 	memcpy(message_content(reply, length), content, length);
-	post_message(bench, SERVER, connection, bench->reply,
-		     message_seal(reply, length, ++server->answered[connection]));
+	return message_seal(reply, length, ++server->answered[connection]);
 }
 
-/* What was asked for by a call: an answer, or data to move first. */
+static void answer(struct server *server, uint32_t connection)
+{
+	struct bench *bench = server->bench;
+	post_message(bench, SERVER, connection, bench->reply, seal_reply(server, connection));
+}
+
+/* The data and the reply behind them, with one doorbell: they arrive in this order. */
+static void write_and_answer(struct server *server, uint32_t connection)
+{
+	struct bench *bench = server->bench;
+	struct link_operation operations[TRANSFER_OPERATIONS + 1];
+	uint64_t reply = connection * bench->stride + bench->reply;
+	transfer(bench, connection, LINK_WRITE, false, operations);
+	operations[TRANSFER_OPERATIONS] = (struct link_operation){
+	    .opcode = bench->way == POLLED ? LINK_WRITE : LINK_WRITE_WITH_IMMEDIATE,
+	    .length = seal_reply(server, connection),
+	    .local = reply,
+	    .remote = reply};
+	struct link *link = &bench->sides[SERVER];
+	link->ops->post(link, connection, operations, TRANSFER_OPERATIONS + 1);
+}
+
+/* What was asked for by a call: an answer, or data to move with it or before it. */
 static void handle(struct server *server, uint32_t connection)
 {
 	struct bench *bench = server->bench;
 	struct link *link = &bench->sides[SERVER];
-	struct link_operation operations[TRANSFER_OPERATIONS];
-	if (bench->operation != WRITE_SERVER && bench->operation != READ_SERVER) {
+	if (bench->operation == WRITE_SERVER) {
+		struct link_operation operations[TRANSFER_OPERATIONS];
+		transfer(bench, connection, LINK_READ, true, operations);
+		link->ops->post(link, connection, operations, TRANSFER_OPERATIONS);
+	} else if (bench->operation == READ_SERVER) {
+		write_and_answer(server, connection);
+	} else {
 		answer(server, connection);
-		return;
 	}
-	transfer(bench, connection, bench->operation == WRITE_SERVER ? LINK_READ : LINK_WRITE, true,
-		 operations);
-	link->ops->post(link, connection, operations, TRANSFER_OPERATIONS);
 }
 
 /* Looks at every connection's slot, from where the last look ended; returns what it found. */
@@ -84,7 +107,7 @@ void serve(struct bench *bench)
 		for (uint32_t i = 0; i < count; i++) {
 			uint32_t connection = events[i].connection;
 			if (!events[i].is_message) {
-				answer(&server, connection); /* the data are moved */
+				answer(&server, connection); /* the data are here */
 				continue;
 			}
 			bool whole = take(&server, connection);

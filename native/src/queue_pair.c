@@ -377,8 +377,6 @@ void tako_qp_prefetch_rings(const struct tako_shm_queue_pair *qp)
 	__builtin_prefetch(inbox, 1);
 	__builtin_prefetch(&receives_of(inbox)[next]);
 	__builtin_prefetch(&((const uint64_t *)pointer(qp->receive_ids))[next], 1);
-	__builtin_prefetch(&receives_of(pointer(qp->peer_inbox))[qp->credits_used & qp->peer_mask],
-			   1);
 }
 
 static bool is_drained(const struct tako_shm_queue_pair *qp, bool sends, bool receives)

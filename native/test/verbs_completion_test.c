@@ -259,6 +259,10 @@ static void should_not_promise_the_end_of_a_pair_that_is_not_reset(void)
 {
 	begin();
 	CHECK(post_writes(&pair, 0, 1, 1) == TAKO_VERBS_POSTED);
+	pair.device.modify_error = -ENOMEM; /* not even into error: it goes on */
+	CHECK(tako_verbs_qp_end(pair.qp) == -ENOMEM);
+	CHECK(pair.device.state == IBV_QPS_RTS && pair.shared->ended == 0);
+	pair.device.modify_error = 0;
 	pair.device.reset_error = -ENOMEM;
 	CHECK(tako_verbs_qp_end(pair.qp) == -ENOMEM);
 	CHECK(tako_verbs_qp_end(pair.qp) == -ENOMEM);

@@ -89,10 +89,17 @@ static void set_ended(struct tako_verbs_qp *qp)
 	__atomic_store_n(&qp->shared.ended, 1, __ATOMIC_SEQ_CST);
 }
 
+/* What a device says that was removed; anything else may pass, and the pair goes on meanwhile. */
+static bool is_gone(int result)
+{
+	int error = result < 0 ? -result : result;
+	return error == ENODEV || error == EIO;
+}
+
 void tako_verbs_qp_flush(struct tako_verbs_qp *qp)
 {
-	/* A device that cannot even do that is gone, and completes nothing any more. */
-	if (!is_ended(qp) && modify(qp, IBV_QPS_ERR) != 0)
+	/* A device that is gone completes nothing any more. */
+	if (!is_ended(qp) && is_gone(modify(qp, IBV_QPS_ERR)))
 		set_ended(qp);
 	tako_verbs_cq_attend(qp->send_queue);
 	if (qp->receive_queue != qp->send_queue)

@@ -22,26 +22,24 @@ final class FetchedGranules {
   /** Buffers come in two sizes, so that they can be used again. */
   private static final int SMALL = Layout.UNIT_SIZE;
 
-  private final Staging staging;
   private final ExtentView extent;
   private final int start;
   private final int end;
-  private final MemoryRegion region;
   private final int entriesAt;
+  private Staging home; // of the zone that was asked last; null before
+  private MemoryRegion region;
   private int[] checksums;
   private boolean wantsEntries;
   private boolean verified;
   private Transfer transfer;
 
   /** The granules that hold {@code count} bytes from {@code offset} within the extent. */
-  FetchedGranules(Staging staging, ExtentView extent, int offset, int count) throws TakoException {
-    this.staging = staging;
+  FetchedGranules(ExtentView extent, int offset, int count) {
     this.extent = extent;
     this.start = offset - offset % Layout.GRANULE_SIZE;
     int granules = (offset + count + Layout.GRANULE_SIZE - 1) / Layout.GRANULE_SIZE;
     this.end = Math.min(granules * Layout.GRANULE_SIZE, extent.length());
     this.entriesAt = end - start <= SMALL ? SMALL : Layout.EXTENT_SIZE_MAX;
-    this.region = staging.take(entriesAt + ENTRIES_SIZE);
   }
 
   /** Position in the file behind the last byte. */
@@ -49,8 +47,13 @@ final class FetchedGranules {
     return extent.start() + end;
   }
 
-  /** Begins the transfer, or begins it again. */
+  /** Begins the transfer, or begins it again, perhaps over another transport. */
   void post(RemoteZone zone, long deadlineNs) throws TakoException {
+    if (zone.staging() != home) {
+      release();
+      home = zone.staging();
+      region = home.take(entriesAt + ENTRIES_SIZE);
+    }
     List<RemoteZone.Piece> pieces = new ArrayList<>(2);
     int arena = extent.extent().getArena();
     checksums = extent.checksums();
@@ -115,10 +118,11 @@ final class FetchedGranules {
 
   /** Gives the memory back, once the transfer is over. */
   void release() {
-    if (transfer == null) {
-      staging.release(region);
-    } else {
-      transfer.whenOver(() -> staging.release(region));
+    if (region != null) {
+      RemoteZone.releaseAfter(transfer, home, region);
+      home = null;
+      region = null;
+      transfer = null;
     }
   }
 }

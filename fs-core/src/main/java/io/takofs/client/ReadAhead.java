@@ -19,7 +19,6 @@ final class ReadAhead {
   }
 
   private final ZoneAccess access;
-  private final Staging staging;
   private final Finder finder;
   private final long limit;
   private final ArrayDeque<FetchedGranules> chunks = new ArrayDeque<>();
@@ -31,9 +30,8 @@ final class ReadAhead {
    *
    * @param limit bytes fetched ahead at most
    */
-  ReadAhead(ZoneAccess access, Staging staging, Finder finder, long limit) {
+  ReadAhead(ZoneAccess access, Finder finder, long limit) {
     this.access = access;
-    this.staging = staging;
     this.finder = finder;
     this.limit = limit;
   }
@@ -94,9 +92,9 @@ final class ReadAhead {
       }
       int offset = (int) (next - extent.start());
       int count = (int) Math.min(extent.end() - next, Math.max(goal - next, Layout.UNIT_SIZE));
-      FetchedGranules chunk = new FetchedGranules(staging, extent, offset, count);
+      FetchedGranules chunk = new FetchedGranules(extent, offset, count);
       chunks.add(chunk);
-      chunk.post(access.remote(staging), access.deadline());
+      chunk.post(access.remote(), access.deadline());
       next = chunk.fileEnd();
     }
   }

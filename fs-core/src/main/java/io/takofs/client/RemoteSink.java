@@ -86,7 +86,7 @@ final class RemoteSink implements ExtentSink {
 
     /** Gives the memory back once nothing transfers it. */
     void release() {
-      releaseAfter(transfer, home, region);
+      RemoteZone.releaseAfter(transfer, home, region);
       transfer = null;
     }
 
@@ -250,7 +250,9 @@ final class RemoteSink implements ExtentSink {
 
   /**
    * A device may say that a write is done before processors of its host see the bytes. What a read
-   * brings back that comes after it, they see.
+   * brings back that comes after it through the same pair, they see. And what came through an
+   * earlier pair they see when there is another: the server has taken that one from its device
+   * first, and heard that it was done.
    */
   private void readBehind() throws TakoException {
     RemoteZone zone = access.remote();
@@ -281,16 +283,8 @@ final class RemoteSink implements ExtentSink {
 
   private void releaseWord() {
     if (word != null) {
-      releaseAfter(read, wordHome, word);
+      RemoteZone.releaseAfter(read, wordHome, word);
       word = null;
-    }
-  }
-
-  private static void releaseAfter(Transfer transfer, Staging home, MemoryRegion region) {
-    if (transfer == null) {
-      home.release(region);
-    } else {
-      transfer.whenOver(() -> home.release(region));
     }
   }
 

@@ -6,23 +6,21 @@ import java.nio.ByteBuffer;
 /** Transfers granules into registered buffers, verifies them there and copies what was asked. */
 final class RemoteSource implements ExtentSource {
   private final ZoneAccess access;
-  private final Staging staging;
 
-  RemoteSource(ZoneAccess access, Staging staging) {
+  RemoteSource(ZoneAccess access) {
     this.access = access;
-    this.staging = staging;
   }
 
   @Override
   public void read(ExtentView extent, int offset, int count, ByteBuffer target)
       throws TakoException, StaleExtentException {
     long deadline = access.deadline();
-    FetchedGranules fetched = new FetchedGranules(staging, extent, offset, count);
+    FetchedGranules fetched = new FetchedGranules(extent, offset, count);
     try {
-      fetched.post(access.remote(staging), deadline);
+      fetched.post(access.remote(), deadline);
       while (!fetched.await(deadline)) {
         access.pause(deadline, fetched.failure());
-        fetched.post(access.remote(staging), deadline);
+        fetched.post(access.remote(), deadline);
       }
       fetched.verify();
       fetched.copy(offset, count, target);

@@ -107,6 +107,15 @@ final class RemoteZone implements DataZone {
     return post(deadlineNs, false, pieces);
   }
 
+  /** Gives {@code region} back once {@code transfer}, or null, does not use it any more. */
+  static void releaseAfter(Transfer transfer, Staging home, MemoryRegion region) {
+    if (transfer == null) {
+      home.release(region);
+    } else {
+      transfer.whenOver(() -> home.release(region));
+    }
+  }
+
   private Transfer post(long deadlineNs, boolean write, Piece... pieces) throws TakoException {
     for (Piece piece : pieces) {
       if (!arenas.containsKey(piece.arena)) {

@@ -193,15 +193,13 @@ final class ZoneAccess {
 
   /** A way to read extents that suits the transport. */
   ExtentSource source() throws TakoException {
-    return zone() instanceof RemoteZone remote
-        ? new RemoteSource(this, remote.staging())
-        : new MappedSource(this);
+    return zone() instanceof RemoteZone ? new RemoteSource(this) : new MappedSource(this);
   }
 
   /** What fetches ahead for one sequential reader; null where nothing is gained by it. */
   ReadAhead readAhead(ReadAhead.Finder finder) throws TakoException {
-    return zone() instanceof RemoteZone remote
-        ? new ReadAhead(this, remote.staging(), finder, config.get(ConfigKeys.READ_AHEAD_SIZE))
+    return zone() instanceof RemoteZone
+        ? new ReadAhead(this, finder, config.get(ConfigKeys.READ_AHEAD_SIZE))
         : null;
   }
 
@@ -216,14 +214,6 @@ final class ZoneAccess {
   /** The present zone; only where it transfers. */
   RemoteZone remote() throws TakoException {
     if (zone() instanceof RemoteZone remote) {
-      return remote;
-    }
-    throw changed();
-  }
-
-  /** The present zone; only where it transfers memory of {@code staging}. */
-  RemoteZone remote(Staging staging) throws TakoException {
-    if (zone() instanceof RemoteZone remote && remote.staging() == staging) {
       return remote;
     }
     throw changed();

@@ -98,8 +98,17 @@ public final class MappedMemory implements AutoCloseable {
     return map(path, 0, length);
   }
 
-  /** Zeroed private memory, with every page {@code present} or none. Needs the native library. */
+  /**
+   * Zeroed private memory, with every page {@code present} or none.
+   *
+   * @throws TakoException UNSUPPORTED without the native library; NO_SPACE
+   */
   public static MappedMemory anonymous(long length, boolean present) throws TakoException {
+    if (!NativeLibrary.isAvailable()) {
+      String cause = NativeLibrary.unavailabilityCause().orElseThrow();
+      throw new TakoException(
+          Status.UNSUPPORTED, "no anonymous memory without the native library: " + cause);
+    }
     int flags = NativeCore.MAP_ANONYMOUS | NativeCore.MAP_WRITE;
     return mapNative(null, -1, 0, length, present ? flags | NativeCore.MAP_POPULATE : flags);
   }

@@ -190,7 +190,7 @@ public final class RpcClient implements AutoCloseable {
     checkSize(request);
     long begin = clock.nanoTime();
     try (Interrupts interrupts = new Interrupts()) {
-      interrupts.putOff(); // a socket that an interrupted thread writes to is closed
+      interrupts.putOff();
       enter();
       try {
         ClientSlot slot = takeSlot(request, begin, deadlineNanos);

@@ -21,6 +21,7 @@ import java.util.function.BooleanSupplier;
 final class DataConnections {
   private final Map<Long, List<Connected>> pairs = new HashMap<>();
   private final Set<QueuePair> ended = new LinkedHashSet<>();
+  private final Set<QueuePair> ending = new HashSet<>(); // those of ended that a thread is at
   private final BooleanSupplier formerPeers;
   private final WriteWindows windows;
   private final Set<Long> metHere = new HashSet<>(); // while there may be former peers
@@ -40,15 +41,19 @@ final class DataConnections {
   private record Connected(QueuePair pair, ArenaExport export, long sinceMs, Runnable onClosed) {}
 
   /**
-   * A connection of a client that has no other.
+   * A connection of a client that had no other when it was admitted. If it has one by now, two
+   * attempts of the client met, and it is not known here which one it goes on with: both end, and
+   * it connects again.
    *
    * @param onClosed runs when the pair is closed
    */
   synchronized void add(
       long clientId, QueuePair pair, ArenaExport export, long nowMs, Runnable onClosed) {
-    pairs
-        .computeIfAbsent(clientId, id -> new ArrayList<>())
-        .add(new Connected(pair, export, nowMs, onClosed));
+    List<Connected> mine = pairs.computeIfAbsent(clientId, id -> new ArrayList<>());
+    mine.add(new Connected(pair, export, nowMs, onClosed));
+    if (mine.size() > 1) {
+      fence(clientId);
+    }
     if (pair.state() != QueuePair.State.CONNECTED) {
       ended.add(pair); // it was told before this was known
     }
@@ -110,12 +115,25 @@ final class DataConnections {
 
   /** The part of {@link #sweep} that never waits. */
   void revokeEnded() {
-    for (QueuePair pair : endedPairs()) {
-      if (pair.revoke()) {
-        windows.gone(pair);
-        close(pair);
+    for (QueuePair pair : claimEnded()) {
+      try {
+        if (pair.revoke()) {
+          windows.gone(pair);
+          close(pair);
+        }
+      } finally {
+        unclaim(pair);
       }
     }
+  }
+
+  /** One thread ends a pair, from revoking it to closing it; it counts as connected until then. */
+  private synchronized List<QueuePair> claimEnded() {
+    return ended.stream().filter(ending::add).toList();
+  }
+
+  private synchronized void unclaim(QueuePair pair) {
+    ending.remove(pair);
   }
 
   private void close(QueuePair pair) {
@@ -142,10 +160,6 @@ final class DataConnections {
   private synchronized void forgetFormerPeers() {
     maybeFormerPeers = false;
     metHere.clear();
-  }
-
-  private synchronized List<QueuePair> endedPairs() {
-    return List.copyOf(ended);
   }
 
   private synchronized List<QueuePair> all() {

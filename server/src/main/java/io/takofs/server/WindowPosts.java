@@ -16,6 +16,8 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What one connection posts to open and to close its peer's windows, in the order in which that was
@@ -26,6 +28,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * nothing else is taken; who calls these holds no lock that others wait for.
  */
 final class WindowPosts {
+  private static final Logger LOG = LoggerFactory.getLogger(WindowPosts.class);
+
   /** Sends that opening or closing one extent takes, at most. */
   private static final int SENDS = 3;
 
@@ -62,15 +66,24 @@ final class WindowPosts {
     wanted.add(new Operation(window, opens));
   }
 
-  /** Begins what was asked for, as far as the queue pair has room; returns what cannot be done. */
+  /**
+   * Begins what was asked for, as far as the queue pair has room; returns what cannot be done. When
+   * something goes wrong that nobody foresaw, memory that is short say, the pair ends and
+   * everything with it: what was asked for and is not posted would never be.
+   */
   synchronized List<Failure> post() {
     List<Failure> failures = new ArrayList<>(0);
-    boolean staged = false;
-    while (!ended && !wanted.isEmpty() && pair.sendSlotsFree() >= SENDS) {
-      staged |= stage(wanted.remove(), failures);
-    }
-    if (staged) {
-      pair.ring();
+    try {
+      boolean staged = false;
+      while (!ended && !wanted.isEmpty() && pair.sendSlotsFree() >= SENDS) {
+        staged |= stage(wanted.remove(), failures);
+      }
+      if (staged) {
+        pair.ring();
+      }
+    } catch (RuntimeException | Error e) {
+      LOG.error("{} is ended: its windows cannot be posted", pair, e);
+      pair.revoke();
     }
     return failures;
   }

@@ -50,7 +50,7 @@ final class FakeDevice implements Transport {
   }
 
   /** A queue pair and its signalled operations that are not done yet. */
-  record Pair(QueuePair pair, Queue<Long> posted, AtomicInteger binds) {}
+  record Pair(QueuePair pair, Queue<Long> posted, AtomicInteger binds, AtomicInteger revocations) {}
 
   /**
    * A queue pair.
@@ -61,6 +61,7 @@ final class FakeDevice implements Transport {
     Queue<Long> staged = new ConcurrentLinkedQueue<>();
     Queue<Long> posted = new ConcurrentLinkedQueue<>();
     AtomicInteger binds = new AtomicInteger();
+    AtomicInteger revocations = new AtomicInteger();
     QueuePair pair =
         (QueuePair)
             Proxy.newProxyInstance(
@@ -69,6 +70,7 @@ final class FakeDevice implements Transport {
                 (self, method, arguments) -> {
                   switch (method.getName()) {
                     case "bind" -> binds.incrementAndGet();
+                    case "revoke" -> revocations.incrementAndGet();
                     case "ring" -> {
                       posted.addAll(staged);
                       staged.clear();
@@ -89,7 +91,7 @@ final class FakeDevice implements Transport {
                     default -> null;
                   };
                 });
-    return new Pair(pair, posted, binds);
+    return new Pair(pair, posted, binds, revocations);
   }
 
   private final class Domain implements ProtectionDomain {

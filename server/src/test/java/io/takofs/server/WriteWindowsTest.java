@@ -9,7 +9,9 @@ import io.takofs.rpc.ConnectionInfo;
 import io.takofs.server.extent.Location;
 import io.takofs.transport.CompletionStatus;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +40,11 @@ class WriteWindowsTest {
   }
 
   private FakeDevice.Pair connect(long clientId) throws Exception {
-    FakeDevice.Pair pair = FakeDevice.newPair(posted -> {});
+    return connect(clientId, posted -> {});
+  }
+
+  private FakeDevice.Pair connect(long clientId, Consumer<Queue<Long>> onRing) throws Exception {
+    FakeDevice.Pair pair = FakeDevice.newPair(onRing);
     ConnectionInfo client = ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 64, 64);
     WindowPosts posts = new WindowPosts(pair.pair(), export, client);
     windows.connected(clientId, new WindowedConnection(pair.pair(), posts));
@@ -160,6 +166,32 @@ class WriteWindowsTest {
       complete(pair);
     }
     assertThat(device.windows).hasValue(2);
+  }
+
+  @Test
+  void shouldEndThePairWhenItCannotPost() throws Exception {
+    AtomicBoolean fails = new AtomicBoolean();
+    FakeDevice.Pair pair =
+        connect(
+            1,
+            posted -> {
+              if (fails.get()) {
+                throw new OutOfMemoryError("played");
+              }
+            });
+    open(1);
+    windows.post();
+    complete(pair);
+    assertThat(pair.revocations()).hasValue(0);
+    fails.set(true);
+    windows.close(1, FILE);
+    windows.post();
+    assertThat(pair.revocations()).hasValue(1);
+
+    Waiting other = open(2);
+    assertThat(other.sent).isFalse();
+    windows.gone(pair.pair());
+    assertThat(other.sent).isTrue();
   }
 
   @Test

@@ -15,8 +15,11 @@ import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** Compares ways of calling, or of moving file data, interleaved: every round runs each in turn. */
 @Command(
@@ -57,6 +60,8 @@ public final class CallsMain implements Callable<Integer> {
   @Option(names = "--json", description = "File to write the result to.")
   private Path json;
 
+  @Spec private CommandSpec spec;
+
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
   /** What is compared. */
@@ -87,7 +92,7 @@ public final class CallsMain implements Callable<Integer> {
         (comparison == Comparison.rpc ? RpcLine.all(transport) : TransferLine.all())
             .stream().filter(line -> pattern.matcher(line.name()).find()).toList();
     if (lines.isEmpty()) {
-      throw new IllegalArgumentException("no line is named like " + selected);
+      throw new ParameterException(spec.commandLine(), "no line is named like " + selected);
     }
     Map<Row, Map<String, Measurement>> results = measure(lines, bench, apart);
     Report report = new Report(lines.get(0).candidates(), results);
