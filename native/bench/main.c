@@ -137,6 +137,8 @@ static struct bench *create(const char *question, bool is_remote)
 	bench->way = (enum way)choice(way, ways, 3);
 	bench->operation = (enum operation)choice(operation, operations, 7);
 	require(bench->clients > 0 && bench->outstanding > 0, "one client and one call at least");
+	require(bench->way != POLLED || bench->operation == CALL,
+		"no transfers with polled: a look would find the request again meanwhile");
 	require(verbs || bench->way != SEND, "sends need a device: verbs");
 	require(!is_remote || (verbs && bench->way != POLLED), "between hosts: verbs, not polled");
 	if (bench->outstanding > bench->clients)

@@ -48,11 +48,11 @@ static void write_and_answer(struct server *server, uint32_t connection)
 	struct link_operation operations[TRANSFER_OPERATIONS + 1];
 	uint64_t reply = connection * bench->stride + bench->reply;
 	transfer(bench, connection, LINK_WRITE, false, operations);
-	operations[TRANSFER_OPERATIONS] = (struct link_operation){
-	    .opcode = bench->way == POLLED ? LINK_WRITE : LINK_WRITE_WITH_IMMEDIATE,
-	    .length = seal_reply(server, connection),
-	    .local = reply,
-	    .remote = reply};
+	operations[TRANSFER_OPERATIONS] =
+	    (struct link_operation){.opcode = LINK_WRITE_WITH_IMMEDIATE,
+				    .length = seal_reply(server, connection),
+				    .local = reply,
+				    .remote = reply};
 	struct link *link = &bench->sides[SERVER];
 	link->ops->post(link, connection, operations, TRANSFER_OPERATIONS + 1);
 }

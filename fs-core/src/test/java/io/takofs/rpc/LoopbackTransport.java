@@ -13,6 +13,7 @@ import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.StagingQueuePair;
 import io.takofs.transport.Transport;
 import io.takofs.transport.TransportCounters;
 import java.io.IOException;
@@ -312,7 +313,7 @@ final class LoopbackTransport implements Transport {
 
   private record Send(long id, byte[] bytes, long address, int rkey, int immediate, int flags) {}
 
-  private final class Pair implements QueuePair {
+  private final class Pair extends StagingQueuePair {
     private final QueuePairConfig config;
     private final byte[] privateData;
     private final ConnectionAcceptor acceptor;
@@ -359,19 +360,17 @@ final class LoopbackTransport implements Transport {
     }
 
     @Override
-    public void write(
-        long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
-      throw new UnsupportedOperationException("calls use writeWithImmediate");
-    }
-
-    @Override
-    public void writeWithImmediate(
+    protected void stage(
+        Opcode opcode,
         long workRequestId,
         ScatterGather local,
         long remoteAddress,
         int rkey,
         int immediate,
+        long operand,
+        long desired,
         int flags) {
+      Invariant.check(opcode == Opcode.WRITE_WITH_IMMEDIATE, "calls use nothing else");
       ByteBuffer gathered = ByteBuffer.allocate(local.totalLength());
       for (int i = 0; i < local.count(); i++) {
         gathered.put(local.region(i).buffer().slice(local.offset(i), local.length(i)));
@@ -380,35 +379,6 @@ final class LoopbackTransport implements Transport {
         staged.add(
             new Send(workRequestId, gathered.array(), remoteAddress, rkey, immediate, flags));
       }
-    }
-
-    @Override
-    public void read(
-        long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
-      throw new UnsupportedOperationException("calls use writeWithImmediate");
-    }
-
-    @Override
-    public void compareAndSwap(
-        long workRequestId,
-        ScatterGather local,
-        long remoteAddress,
-        int rkey,
-        long expected,
-        long desired,
-        int flags) {
-      throw new UnsupportedOperationException("calls use writeWithImmediate");
-    }
-
-    @Override
-    public void fetchAndAdd(
-        long workRequestId,
-        ScatterGather local,
-        long remoteAddress,
-        int rkey,
-        long addend,
-        int flags) {
-      throw new UnsupportedOperationException("calls use writeWithImmediate");
     }
 
     @Override

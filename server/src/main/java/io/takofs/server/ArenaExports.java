@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Phaser;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +43,7 @@ final class ArenaExports implements AutoCloseable {
   private final ArenaExport shared; // null where each connection has its own
   private final ArrayDeque<ArenaExport> spare = new ArrayDeque<>();
   private final Map<ProtectionDomain, ArenaExport> used = new HashMap<>();
-  private int busy; // tasks of the executor
+  private final Phaser tasks = new Phaser(1); // of the executor, and who closes
   private boolean making;
   private boolean closed;
   private String failure; // of the last export that was made ahead; null when it was none
@@ -168,9 +169,7 @@ final class ArenaExports implements AutoCloseable {
 
   /** Hands a task to the executor, which {@link #close} waits for. */
   private void submit(Runnable task) {
-    synchronized (this) {
-      busy++;
-    }
+    tasks.register();
     try {
       registering.execute(() -> run(task));
     } catch (RejectedExecutionException e) {
@@ -182,10 +181,7 @@ final class ArenaExports implements AutoCloseable {
     try {
       task.run();
     } finally {
-      synchronized (this) {
-        busy--;
-        notifyAll();
-      }
+      tasks.arriveAndDeregister();
     }
   }
 
@@ -202,20 +198,6 @@ final class ArenaExports implements AutoCloseable {
     if (shared != null) {
       shared.close();
     }
-    awaitTasks();
-  }
-
-  private synchronized void awaitTasks() {
-    boolean interrupted = false;
-    while (busy > 0) {
-      try {
-        wait();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    tasks.arriveAndAwaitAdvance();
   }
 }

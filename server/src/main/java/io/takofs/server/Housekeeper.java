@@ -1,5 +1,6 @@
 package io.takofs.server;
 
+import io.takofs.base.Interrupts;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,7 +37,7 @@ final class Housekeeper implements AutoCloseable {
       long pauseNs;
       try {
         pauseNs = server.tick();
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // without housekeeping no lease would ever end
         LOG.error("housekeeping failed; it is tried again", e);
         pauseNs = FAILED_PAUSE_NS;
       }
@@ -52,16 +53,6 @@ final class Housekeeper implements AutoCloseable {
   public void close() {
     stopped = true;
     LockSupport.unpark(thread);
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Interrupts.join(thread);
   }
 }

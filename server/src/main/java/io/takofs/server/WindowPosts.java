@@ -68,8 +68,9 @@ final class WindowPosts {
 
   /**
    * Begins what was asked for, as far as the queue pair has room; returns what cannot be done. When
-   * something goes wrong that nobody foresaw, memory that is short say, the pair ends and
-   * everything with it: what was asked for and is not posted would never be.
+   * something goes wrong in the middle of it, memory that is short say, the pair ends and
+   * everything with it: what was asked for and is not posted would never be. The client connects
+   * again.
    */
   synchronized List<Failure> post() {
     List<Failure> failures = new ArrayList<>(0);
@@ -81,14 +82,14 @@ final class WindowPosts {
       if (staged) {
         pair.ring();
       }
-    } catch (RuntimeException | Error e) {
+    } catch (IOException | RuntimeException | Error e) {
       LOG.error("{} is ended: its windows cannot be posted", pair, e);
       pair.revoke();
     }
     return failures;
   }
 
-  private boolean stage(Operation operation, List<Failure> failures) {
+  private boolean stage(Operation operation, List<Failure> failures) throws IOException {
     ExtentWindow window = operation.window;
     if (!operation.opens && window.windows() == null) {
       return false; // it could not be opened
@@ -124,25 +125,20 @@ final class WindowPosts {
     }
   }
 
-  private void stageBinding(ExtentWindow window) {
+  private void stageBinding(ExtentWindow window) throws IOException {
     Location location = window.location();
     MemoryRegion arena = export.arena(location.arena());
     WindowPair windows = window.windows();
     Access access = Access.REMOTE_READ_WRITE;
-    try {
-      pair.bind(0, windows.data(), arena, location.offset(), location.capacity(), access, 0);
-      pair.bind(
-          lastId,
-          windows.checksums(),
-          arena,
-          window.checksumsOffset(),
-          window.checksumsLength(),
-          access,
-          QueuePair.SIGNALED);
-    } catch (IOException e) {
-      // Half of it may be staged: with the pair all of it ends, and the client connects again.
-      pair.revoke();
-    }
+    pair.bind(0, windows.data(), arena, location.offset(), location.capacity(), access, 0);
+    pair.bind(
+        lastId,
+        windows.checksums(),
+        arena,
+        window.checksumsOffset(),
+        window.checksumsLength(),
+        access,
+        QueuePair.SIGNALED);
   }
 
   private void stageInvalidation(ExtentWindow window) {

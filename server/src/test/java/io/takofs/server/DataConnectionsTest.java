@@ -3,13 +3,13 @@ package io.takofs.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.layout.Layout;
-import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Extent;
-import io.takofs.rpc.ConnectionInfo;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,30 +19,27 @@ class DataConnectionsTest {
   private static final Extent EXTENT =
       Extent.newBuilder().setOffset(1 << 20).setCapacity(Layout.UNIT_SIZE).build();
 
-  private final FakeDevice device = new FakeDevice();
-  private final WriteWindows windows = new WriteWindows();
-  private final DataConnections connections = new DataConnections(() -> false, windows);
   private final AtomicInteger closed = new AtomicInteger();
-  private MappedMemory arena;
-  private ArenaExport export;
+  private WindowedClients clients;
+  private WriteWindows windows;
+  private DataConnections connections;
 
   @BeforeEach
   void register() throws Exception {
-    arena = MappedMemory.anonymous(2 << 20, false);
-    export = new ArenaExport(device, List.of(arena));
+    clients = new WindowedClients();
+    windows = clients.windows;
+    connections = new DataConnections(() -> false, windows);
   }
 
   @AfterEach
-  void unmap() {
-    export.close();
-    arena.close();
+  void unregister() {
+    clients.close();
   }
 
-  private void add(FakeDevice.Pair pair) throws Exception {
-    ConnectionInfo client = ConnectionInfo.ours(Layout.CONNECTION_DATA, CLIENT, 0, 64, 64);
-    WindowPosts posts = new WindowPosts(pair.pair(), export, client);
-    windows.connected(CLIENT, new WindowedConnection(pair.pair(), posts));
-    connections.add(CLIENT, pair.pair(), export, 0, closed::incrementAndGet);
+  private FakeDevice.Pair connect(Consumer<Queue<Long>> onRing) throws Exception {
+    FakeDevice.Pair pair = clients.connect(CLIENT, onRing);
+    connections.add(CLIENT, pair.pair(), clients.export, 0, closed::incrementAndGet);
+    return pair;
   }
 
   @Test
@@ -50,12 +47,11 @@ class DataConnectionsTest {
     CountDownLatch posting = new CountDownLatch(1);
     CountDownLatch posted = new CountDownLatch(1);
     FakeDevice.Pair pair =
-        FakeDevice.newPair(
+        connect(
             staged -> {
               posting.countDown();
               await(posted);
             });
-    add(pair);
     windows.open(CLIENT, 7, List.of(EXTENT), new Ticket());
     Thread poster = new Thread(windows::post);
     poster.start();
@@ -78,10 +74,10 @@ class DataConnectionsTest {
 
   @Test
   void shouldEndBothConnectionsOfAClientThatHasTwo() throws Exception {
-    add(FakeDevice.newPair(staged -> {}));
+    connect(staged -> {});
     connections.revokeEnded();
     assertThat(closed).hasValue(0);
-    add(FakeDevice.newPair(staged -> {}));
+    connect(staged -> {});
     connections.revokeEnded();
     assertThat(closed).hasValue(2);
     assertThat(connections.isConnected(CLIENT)).isFalse();

@@ -3,15 +3,11 @@ package io.takofs.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.layout.Layout;
-import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Extent;
-import io.takofs.rpc.ConnectionInfo;
 import io.takofs.server.extent.Location;
 import io.takofs.transport.CompletionStatus;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,33 +18,24 @@ class WriteWindowsTest {
       Extent.newBuilder().setOffset(1 << 20).setCapacity(Layout.UNIT_SIZE).build();
   private static final Location LOCATION = Location.of(EXTENT);
 
-  private final FakeDevice device = new FakeDevice();
-  private final WriteWindows windows = new WriteWindows();
-  private MappedMemory arena;
-  private ArenaExport export;
+  private WindowedClients clients;
+  private FakeDevice device;
+  private WriteWindows windows;
 
   @BeforeEach
   void register() throws Exception {
-    arena = MappedMemory.anonymous(2 << 20, false);
-    export = new ArenaExport(device, List.of(arena));
+    clients = new WindowedClients();
+    device = clients.device;
+    windows = clients.windows;
   }
 
   @AfterEach
-  void unmap() {
-    export.close();
-    arena.close();
+  void unregister() {
+    clients.close();
   }
 
   private FakeDevice.Pair connect(long clientId) throws Exception {
-    return connect(clientId, posted -> {});
-  }
-
-  private FakeDevice.Pair connect(long clientId, Consumer<Queue<Long>> onRing) throws Exception {
-    FakeDevice.Pair pair = FakeDevice.newPair(onRing);
-    ConnectionInfo client = ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 64, 64);
-    WindowPosts posts = new WindowPosts(pair.pair(), export, client);
-    windows.connected(clientId, new WindowedConnection(pair.pair(), posts));
-    return pair;
+    return clients.connect(clientId, posted -> {});
   }
 
   /** An answer that waits. */
@@ -172,7 +159,7 @@ class WriteWindowsTest {
   void shouldEndThePairWhenItCannotPost() throws Exception {
     AtomicBoolean fails = new AtomicBoolean();
     FakeDevice.Pair pair =
-        connect(
+        clients.connect(
             1,
             posted -> {
               if (fails.get()) {

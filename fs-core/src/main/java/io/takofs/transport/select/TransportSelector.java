@@ -5,7 +5,6 @@ import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.config.TransportChoice;
 import io.takofs.proto.Status;
-import io.takofs.transport.OfferedTransport;
 import io.takofs.transport.Transport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
@@ -70,56 +69,38 @@ public final class TransportSelector implements AutoCloseable {
     if (choice == TransportChoice.TCP) {
       return new Selected<>(attempt.connect(tcp, endpoint, timeoutNs), "tcp: as configured");
     }
-    long deadlineNs = System.nanoTime() + timeoutNs;
+    Offers offers = new Offers(tcp, endpoint, System.nanoTime() + timeoutNs);
     boolean mapped = candidates.stream().anyMatch(c -> c.mapsMemory() && c.name().equals(before));
     boolean last = choice != TransportChoice.AUTO || mapped;
     List<String> obstacles = new ArrayList<>();
-    List<OfferedTransport> offers = null;
     for (Candidate candidate : candidates) {
       boolean goesOn = before == null || candidate.mapsMemory() == mapped;
       if (!goesOn || !isChosen(candidate)) {
         continue;
       }
-      Optional<String> obstacle = candidate.unavailabilityCause();
-      if (obstacle.isEmpty()) {
-        offers = offers == null ? tcp.discover(endpoint, left(deadlineNs)) : offers;
-        Optional<OfferedTransport> offer = candidate.offerIn(offers);
-        obstacle = obstacleTo(candidate, offer);
-        if (obstacle.isEmpty()) {
-          try {
-            long left = left(deadlineNs);
-            T connection =
-                attempt.connect(
-                    candidate.transport(), offer.orElseThrow().endpoint(), last ? left : left / 2);
-            return new Selected<>(connection, candidate.name() + ": " + reason(candidate));
-          } catch (IOException | UncheckedIOException e) {
-            if (choice != TransportChoice.AUTO) {
-              throw e;
-            }
-            obstacle = Optional.of(candidate.name() + " failed: " + e.getMessage());
-          }
-        }
+      Optional<String> obstacle = offers.obstacleTo(candidate);
+      if (obstacle.isPresent()) {
+        obstacles.add(obstacle.get());
+        continue;
       }
-      obstacles.add(obstacle.get());
+      try {
+        long left = last ? offers.left() : offers.left() / 2;
+        T made = attempt.connect(candidate.transport(), offers.endpointOf(candidate), left);
+        return new Selected<>(made, candidate.name() + ": " + reason(candidate));
+      } catch (IOException | UncheckedIOException e) {
+        if (choice != TransportChoice.AUTO) {
+          throw e;
+        }
+        obstacles.add(candidate.name() + " failed: " + e.getMessage());
+      }
     }
     String why = String.join("; ", obstacles);
     checkFallback(endpoint, mapped ? before : null, why);
-    return new Selected<>(attempt.connect(tcp, endpoint, left(deadlineNs)), "tcp: " + why);
-  }
-
-  private static long left(long deadlineNs) {
-    return Math.max(2, deadlineNs - System.nanoTime());
+    return new Selected<>(attempt.connect(tcp, endpoint, offers.left()), "tcp: " + why);
   }
 
   private boolean isChosen(Candidate candidate) {
     return choice == TransportChoice.AUTO || candidate.name().equals(choiceName());
-  }
-
-  private static Optional<String> obstacleTo(Candidate candidate, Optional<OfferedTransport> offer)
-      throws IOException {
-    return offer.isEmpty()
-        ? Optional.of("the server offers no " + candidate.name())
-        : candidate.obstacleTo(offer.get());
   }
 
   private String reason(Candidate candidate) {

@@ -1,0 +1,55 @@
+package io.takofs.transport.select;
+
+import io.takofs.transport.OfferedTransport;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The other transports that a server offers beside tcp, asked for once and not before they matter.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class Offers {
+  private final TcpTransport tcp;
+  private final String endpoint;
+  private final long deadlineNs;
+  private List<OfferedTransport> offers;
+
+  /** Those of the server whose tcp listener is at {@code endpoint}. */
+  Offers(TcpTransport tcp, String endpoint, long deadlineNs) {
+    this.tcp = tcp;
+    this.endpoint = endpoint;
+    this.deadlineNs = deadlineNs;
+  }
+
+  /** Nanoseconds until a connection must stand; never so few that trying makes no sense. */
+  long left() {
+    return Math.max(2, deadlineNs - System.nanoTime());
+  }
+
+  /**
+   * Why {@code candidate} cannot be used; empty when it may be tried.
+   *
+   * @throws IOException when the server does not answer
+   */
+  Optional<String> obstacleTo(Candidate candidate) throws IOException {
+    Optional<String> cause = candidate.unavailabilityCause();
+    if (cause.isPresent()) {
+      return cause;
+    }
+    if (offers == null) {
+      offers = tcp.discover(endpoint, left());
+    }
+    Optional<OfferedTransport> offer = candidate.offerIn(offers);
+    return offer.isEmpty()
+        ? Optional.of("the server offers no " + candidate.name())
+        : candidate.obstacleTo(offer.get());
+  }
+
+  /** Where the server listens for a candidate without an obstacle. */
+  String endpointOf(Candidate candidate) {
+    return candidate.offerIn(offers).orElseThrow().endpoint();
+  }
+}
