@@ -94,6 +94,7 @@ static void should_translate_each_operation(void)
 	for (int i = 0; i < 8; i++) {
 		CHECK(pair.device.sends[i].opcode == opcodes[i]);
 		CHECK(((pair.device.sends[i].flags & IBV_SEND_INLINE) != 0) == (i == 0));
+		CHECK(((pair.device.sends[i].flags & IBV_SEND_FENCE) != 0) == (i == 6));
 	}
 	CHECK(window.rkey == 0x101);
 	CHECK(pair.device.sends[2].immediate == 0x80000001 && pair.device.sends[2].pieces == 0);
@@ -120,6 +121,7 @@ static void should_bind_without_what_an_earlier_request_left(void)
 	begins[0].work.pieces = 0;
 	CHECK(post(&pair, begins, 1) == TAKO_VERBS_POSTED);
 	CHECK(pair.device.sends[1].opcode == IBV_WR_BIND_MW);
+	CHECK((pair.device.sends[0].flags & pair.device.sends[1].flags & IBV_SEND_FENCE) != 0);
 	CHECK(pair.device.sends[1].immediate == 0);
 	fake_succeed(&pair.device, 2);
 	end();

@@ -40,7 +40,7 @@ struct tako_verbs_qp {
 	uint64_t sends_kept;
 	uint64_t receives_kept;
 
-	bool binds; /* the batch binds a window: the posting thread's */
+	bool has_windows; /* the batch binds or invalidates some: the posting thread's */
 
 	/* Whether a failed send, receive was reported: the polling threads'. */
 	bool send_failed;

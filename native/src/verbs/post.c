@@ -96,11 +96,12 @@ static bool build(struct tako_verbs_qp *qp, struct ibv_send_wr *wr, const struct
 		return true;
 	case TAKO_VERBS_OP_BIND_WINDOW:
 		bind_window(wr, work);
-		qp->binds = true;
+		qp->has_windows = true;
 		return true;
 	case TAKO_VERBS_OP_INVALIDATE_WINDOW:
 		wr->opcode = IBV_WR_LOCAL_INV;
 		wr->invalidate_rkey = work->rkey;
+		qp->has_windows = true;
 		return true;
 	default:
 		return false;
@@ -141,15 +142,30 @@ static void keep_from(uint64_t *kept, uint64_t index)
 		__atomic_store_n(kept, index, __ATOMIC_SEQ_CST);
 }
 
+static bool is_on_window(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV;
+}
+
+/*
+ * Operations on windows wait until the reads before them are done. The peer has no part in them,
+ * yet soft-RoCE does them a second time, and fails, when it must send something before them again.
+ * Of several in a row the first waits for all.
+ */
+static void fence_windows(struct tako_verbs_qp *qp, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_on_window(&qp->wrs[i]) && (i == 0 || !is_on_window(&qp->wrs[i - 1])))
+			qp->wrs[i].send_flags |= IBV_SEND_FENCE;
+	}
+}
+
 /*
  * Keeps the key in an ibv_mw what the device knows it by: providers read it there when the window
  * is bound again, and not all write it.
  */
 static void note_bindings(struct tako_verbs_qp *qp, uint32_t count)
 {
-	if (!qp->binds)
-		return;
-	qp->binds = false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (qp->wrs[i].opcode == IBV_WR_BIND_MW)
 			qp->wrs[i].bind_mw.mw->rkey = qp->wrs[i].bind_mw.rkey;
@@ -160,11 +176,16 @@ static void note_bindings(struct tako_verbs_qp *qp, uint32_t count)
 static int submit(struct tako_verbs_qp *qp, uint64_t first, uint32_t count)
 {
 	struct ibv_send_wr *bad = qp->wrs;
+	bool has_windows = qp->has_windows;
+	qp->has_windows = false;
 	signal_some(qp, first, count);
+	if (has_windows)
+		fence_windows(qp, count);
 	qp->shared.doorbells++;
 	int result = qp->ops->post_send(qp->device_qp, qp->wrs, &bad);
 	if (result == 0) {
-		note_bindings(qp, count);
+		if (has_windows)
+			note_bindings(qp, count);
 		return 0;
 	}
 	uint64_t taken = bad >= qp->wrs && bad < qp->wrs + count ? (uint64_t)(bad - qp->wrs) : 0;

@@ -212,8 +212,9 @@ final class VerbsCompletionQueue implements CompletionQueue {
       return 0;
     }
     CompletionStatus status = STATUSES[ring.get(at + Layout.VERBS_COMPLETION_STATUS_OFFSET)];
+    long id = ring.getLong(at + Layout.VERBS_COMPLETION_ID_OFFSET);
     if (status == CompletionStatus.SUCCESS) {
-      succeeded++;
+      succeeded += id == VerbsQueuePair.PROBE ? 0 : 1;
     } else {
       transport.counters().addCompletions(status, 1);
       pair.onFailedCompletion(
@@ -221,8 +222,8 @@ final class VerbsCompletionQueue implements CompletionQueue {
           ring.getShort(at + Layout.VERBS_COMPLETION_DEVICE_STATUS_OFFSET),
           ring.getInt(at + Layout.VERBS_COMPLETION_VENDOR_ERROR_OFFSET));
     }
-    long id = ring.getLong(at + Layout.VERBS_COMPLETION_ID_OFFSET);
     if (id == VerbsQueuePair.PROBE) {
+      pair.onProbed();
       return 0;
     }
     handler.onCompletion(

@@ -79,7 +79,8 @@ final class VerbsQueuePair extends StagingQueuePair {
   private long drainedBefore;
   private int stalls; // looks in a row at which nothing more was done, though all was taken
   private boolean established;
-  private boolean rung;
+  private boolean rung; // and put off
+  private boolean windowsStaged;
   private boolean closed;
 
   /** Makes this side's pair in the device; it is of use once it is {@link #establish}ed. */
@@ -177,9 +178,18 @@ final class VerbsQueuePair extends StagingQueuePair {
   synchronized void establish() {
     established = true;
     transport.counters().add(Counter.CONNECTS, 1);
+    ringAgain();
+  }
+
+  private void ringAgain() {
     if (rung && !closed) {
       ring();
     }
+  }
+
+  /** The last {@link #probe} is done, whatever became of it. The polling thread. */
+  synchronized void onProbed() {
+    ringAgain();
   }
 
   @Override
@@ -225,6 +235,7 @@ final class VerbsQueuePair extends StagingQueuePair {
         region.allows((VerbsProtectionDomain) config.domain(), offset, length),
         "a window lies within an open region of its domain");
     windows.add(window); // to be closed with this pair, whatever becomes of the binding
+    windowsStaged = true;
     long registration = window.cover(region, offset, length);
     work.addWithoutMemory(
         Opcode.BIND_WINDOW,
@@ -241,6 +252,7 @@ final class VerbsQueuePair extends StagingQueuePair {
   @Override
   public synchronized void invalidate(long workRequestId, MemoryWindow window, int flags) {
     Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
+    windowsStaged = true;
     int rkey = window.rkey();
     work.addWithoutMemory(Opcode.INVALIDATE_WINDOW, workRequestId, 0, rkey, 0, 0, 0, 0, flags);
   }
@@ -299,18 +311,15 @@ final class VerbsQueuePair extends StagingQueuePair {
     } else if (idle && work.count() == 0) {
       lastProbe = head;
       // Of nothing: it touches no memory, and the peer's device acknowledges it.
-      work.addWithoutMemory(Opcode.WRITE, PROBE, 0, 0, 0, 0, 0, 0, 0);
+      work.addWithoutMemory(Opcode.WRITE, PROBE, 0, 0, 0, 0, 0, 0, SIGNALED);
       post();
     }
   }
 
   @Override
   public synchronized void ring() {
-    if (!established && !closing) {
-      rung = true;
-      return;
-    }
-    if (work.count() == 0) {
+    rung = mustWait();
+    if (rung || work.count() == 0) {
       return;
     }
     if (closed) {
@@ -322,7 +331,20 @@ final class VerbsQueuePair extends StagingQueuePair {
     post();
   }
 
+  /**
+   * Until there is a connection; and, with something for windows, until a probe is done: soft-RoCE
+   * does that twice, and fails, when a write before it has to be sent again. Reads are waited for
+   * by the device.
+   */
+  private boolean mustWait() {
+    if (closing || state() == State.ERROR) {
+      return false;
+    }
+    return !established || (windowsStaged && lastProbe >= sentHead());
+  }
+
   private void post() {
+    windowsStaged = false;
     int result = VerbsCore.post(block.address(), work.address(), work.count());
     work.clear();
     if (result == VerbsCore.POST_REFUSED) {

@@ -1,6 +1,7 @@
 package io.takofs.transport.verbs;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
@@ -24,8 +25,11 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: one thread, which may wait.
  */
 final class WindowBoundsProbe implements ConnectionAcceptor, AutoCloseable {
-  /** Bytes of the window; the region has as many before it and behind it. */
-  private static final int WINDOW = 4096;
+  /**
+   * Bytes of the window, as few as there ever are: the checksum entries of one unit. The region has
+   * as many before it and behind it.
+   */
+  private static final int WINDOW = Layout.UNIT_SIZE / Layout.GRANULE_SIZE * Integer.BYTES;
 
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
 

@@ -7,6 +7,7 @@ import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,6 +96,25 @@ class VerbsLifetimeTest {
       assertThat(pair.sendSlotsFree()).isEqualTo(ConnectedPair.DEPTH);
     }
     assertThat(pair.state()).isEqualTo(QueuePair.State.CONNECTED);
+  }
+
+  /** Soft-RoCE would bind again, and fail, if it had to send the probe again. */
+  @Test
+  void shouldBindNoWindowWhileAProbeIsUnderWay() throws Exception {
+    VerbsQueuePair pair = world.connect().server();
+    VerbsProtectionDomain domain = (VerbsProtectionDomain) world.server.domain;
+    MemoryRegion region = domain.allocate(4096, Access.REMOTE_READ);
+    VerbsMemoryWindow window = domain.allocateWindow();
+    long sends = world.server.transport.counters().get(Counter.SENDS);
+    pair.probe();
+    pair.bind(7, window, region, 0, 4096, Access.REMOTE_READ_WRITE, QueuePair.SIGNALED);
+    pair.ring();
+    assertThat(world.server.transport.counters().get(Counter.SENDS)).isEqualTo(sends);
+
+    ConnectedPair.Done done = world.server.next();
+    assertThat(done.id()).isEqualTo(7);
+    assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+    assertThat(world.server.transport.counters().get(Counter.SENDS)).isEqualTo(sends + 1);
   }
 
   /** Places in the completion queues come back; more connections than fit are made in turn. */
