@@ -98,7 +98,7 @@ class ShadedJarTest {
     String service = "META-INF/services/org.apache.hadoop.fs.FileSystem";
     try (var in = jar.getInputStream(jar.getEntry(service))) {
       assertThat(new String(in.readAllBytes(), UTF_8).trim())
-          .isEqualTo(TakoFileSystem.class.getName());
+          .isEqualTo(ApiSelection.class.getName() + "\n" + TakoFileSystem.class.getName());
     }
   }
 }

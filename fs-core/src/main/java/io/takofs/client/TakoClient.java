@@ -16,6 +16,7 @@ import io.takofs.proto.Rename;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SetAttributes;
+import io.takofs.proto.Status;
 import io.takofs.transport.TransportCounters;
 import java.io.Closeable;
 import java.net.URI;
@@ -174,6 +175,19 @@ public final class TakoClient implements Closeable {
   public PathStatus getStatus(String path) throws TakoException {
     Request.Builder request = Request.newBuilder().setGetFile(GetFile.newBuilder().setPath(path));
     return PathStatus.of(path, session.call("stat", path, request).getFile());
+  }
+
+  /**
+   * What {@code path} names, which is a file.
+   *
+   * @throws TakoException NOT_FOUND, IS_A_DIRECTORY
+   */
+  public PathStatus getFileStatus(String path) throws TakoException {
+    PathStatus status = getStatus(path);
+    if (status.directory()) {
+      throw new TakoException(Status.IS_A_DIRECTORY, path + " is a directory, not a file");
+    }
+    return status;
   }
 
   /**

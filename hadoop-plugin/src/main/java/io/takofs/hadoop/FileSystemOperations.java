@@ -22,13 +22,15 @@ import org.apache.hadoop.util.DataChecksum;
  * @param namespace directories, renames and deletes
  * @param data files' bytes
  * @param attributes permission, owner, times
+ * @param leases who writes files
  */
 record FileSystemOperations(
     TakoClient client,
     StatusOperations statuses,
     NamespaceOperations namespace,
     DataOperations data,
-    AttributeOperations attributes)
+    AttributeOperations attributes,
+    LeaseOperations leases)
     implements Closeable {
 
   /** Hadoop asks that block sizes are multiples of it. */
@@ -43,7 +45,8 @@ record FileSystemOperations(
         new StatusOperations(client, uri),
         new NamespaceOperations(client),
         new DataOperations(client, statistics),
-        new AttributeOperations(client));
+        new AttributeOperations(client),
+        new LeaseOperations(client));
   }
 
   /** A client of the server at {@code uri} for {@code user}. */
@@ -74,7 +77,8 @@ record FileSystemOperations(
       case CommonPathCapabilities.FS_APPEND,
           CommonPathCapabilities.FS_CHECKSUMS,
           CommonPathCapabilities.FS_PERMISSIONS,
-          CommonPathCapabilities.FS_TRUNCATE ->
+          CommonPathCapabilities.FS_TRUNCATE,
+          CommonPathCapabilities.LEASE_RECOVERABLE ->
           true;
       default -> false;
     };

@@ -38,7 +38,7 @@ import org.apache.hadoop.util.Progressable;
  *
  * <p>Thread rule: any thread.
  */
-public class TakoFileSystem extends FileSystem {
+public class TakoFileSystem extends NewestApi {
   private URI uri;
   private String user;
   private FsPermission umask;
@@ -69,18 +69,20 @@ public class TakoFileSystem extends FileSystem {
     return open;
   }
 
-  private FileSystemOperations reading() throws IOException {
+  @Override
+  FileSystemOperations reading() throws IOException {
     statistics.incrementReadOps(1);
     return operations();
   }
 
-  private FileSystemOperations writing() throws IOException {
+  @Override
+  FileSystemOperations writing() throws IOException {
     statistics.incrementWriteOps(1);
     return operations();
   }
 
-  /** {@code path} with this file system's scheme, host and working directory. */
-  private Path qualified(Path path) {
+  @Override
+  Path qualified(Path path) {
     checkPath(path);
     return path.makeQualified(uri, workingDirectory);
   }
@@ -233,6 +235,16 @@ public class TakoFileSystem extends FileSystem {
   @Override
   public FileChecksum getFileChecksum(Path path) throws IOException {
     return getFileChecksum(path, Long.MAX_VALUE);
+  }
+
+  /** True: the file is closed when this returns. */
+  public boolean recoverLease(Path path) throws IOException {
+    return writing().leases().recover(qualified(path));
+  }
+
+  /** Whether nobody has the file open for writing. */
+  public boolean isFileClosed(Path path) throws IOException {
+    return reading().leases().isClosed(qualified(path));
   }
 
   // ---- names

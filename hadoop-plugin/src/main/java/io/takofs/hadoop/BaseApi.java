@@ -1,0 +1,19 @@
+package io.takofs.hadoop;
+
+import java.io.IOException;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A file system with operations to delegate to. Subclasses add what newer versions of Hadoop have.
+ */
+abstract class BaseApi extends FileSystem {
+  /** The operations, for one that changes nothing. */
+  abstract FileSystemOperations reading() throws IOException;
+
+  /** The operations, for one that changes something. */
+  abstract FileSystemOperations writing() throws IOException;
+
+  /** {@code path} with this file system's scheme, host and working directory. */
+  abstract Path qualified(Path path);
+}
