@@ -482,4 +482,69 @@ abstract class FileTests {
     return status.getCountersOrThrow("calls")
         - status.getCountersOrDefault("calls.renew_leases", 0);
   }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "10 20",
+        "0 1",
+        "0 100000",
+        "2000 100 2 7",
+        "100000 200000",
+        "70000 5 9 70000 5",
+        "5 70000",
+        "5 1300000 2048 2049 1048576",
+        "4096 4096 8192"
+      })
+  void shouldConcatenate(String lengths) throws IOException {
+    List<String> sources = new ArrayList<>();
+    ByteArrayOutputStream expected = new ByteArrayOutputStream();
+    for (String length : lengths.split(" ", -1)) {
+      String each = sources.isEmpty() ? path : path + "-" + sources.size();
+      byte[] content = random(Integer.parseInt(length), sources.size());
+      try (TakoOutputStream out = client.create(each, CreateOptions.DEFAULT)) {
+        out.write(content);
+      }
+      expected.write(content);
+      sources.add(each);
+    }
+    client.concat(path, sources.subList(1, sources.size()));
+    assertEqual(readAll(), expected.toByteArray());
+    assertThat(Clients.list(client, path.substring(0, path.lastIndexOf('/')))).hasSize(1);
+    byte[] more = random(10_000, 99);
+    try (TakoOutputStream out = client.append(path)) {
+      out.write(more);
+    }
+    expected.write(more);
+    assertEqual(readAll(), expected.toByteArray());
+    client.truncate(path, expected.size() / 2);
+    assertEqual(readAll(), Arrays.copyOf(expected.toByteArray(), expected.size() / 2));
+  }
+
+  @Test
+  void shouldConcatenateMoreThanOneRequestCanName() throws IOException {
+    client.create(path, CreateOptions.DEFAULT).close();
+    List<String> sources = new ArrayList<>();
+    ByteArrayOutputStream expected = new ByteArrayOutputStream();
+    for (int i = 0; i < 150; i++) {
+      byte[] content = random(i % 10 == 0 ? 70_000 : 1 + i, i);
+      sources.add(path + "-" + "x".repeat(50) + i);
+      try (TakoOutputStream out = client.create(sources.get(i), CreateOptions.DEFAULT)) {
+        out.write(content);
+      }
+      expected.write(content);
+    }
+    client.concat(path, sources);
+    assertEqual(readAll(), expected.toByteArray());
+    assertThat(client.getStatus(path).underConstruction()).isFalse();
+  }
+
+  @Test
+  void shouldLeaveATargetClosedThatNothingCouldBeJoinedTo() throws IOException {
+    client.create(path, CreateOptions.DEFAULT).close();
+    client.create(path + "-empty", CreateOptions.DEFAULT).close();
+    assertStatus(() -> client.concat(path, List.of(path + "-empty")), Status.INVALID_ARGUMENT);
+    assertStatus(() -> client.concat(path, List.of(path + "-none")), Status.NOT_FOUND);
+    assertThat(client.getStatus(path).underConstruction()).isFalse();
+  }
 }

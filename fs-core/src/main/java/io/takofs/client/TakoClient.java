@@ -236,6 +236,20 @@ public final class TakoClient implements Closeable {
     new Truncation(session, ZoneAccess.forReader(session, config, path), path, length).run();
   }
 
+  /**
+   * Moves the data of {@code sources}, in their order, behind that of {@code target}; the sources
+   * are gone afterwards. No byte moves, but for sources of a few KiB. All are closed files of one
+   * directory; the sources are not empty, all different, and have blocks no larger than the
+   * target's. It happens at once for everybody, but for very many or very large sources: then
+   * several are done at a time, and whoever looks meanwhile sees that.
+   *
+   * @throws TakoException INVALID_ARGUMENT for paths that do not fit, LEASE_HELD when a file is
+   *     open for writing, NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
+   */
+  public void concat(String target, List<String> sources) throws TakoException {
+    new Concatenation(session, leases, config, target, sources).run();
+  }
+
   /** Sets the 12 permission bits. */
   public void setPermission(String path, int permission) throws TakoException {
     setAttributes("setPermission", path, SetAttributes.newBuilder().setPermission(permission));

@@ -9,6 +9,7 @@ import io.takofs.proto.Status;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.CRC32C;
@@ -105,6 +106,17 @@ final class DataOperations implements Closeable {
         path,
         name -> {
           client.truncate(name, length);
+          return null;
+        });
+  }
+
+  /** Moves the data of {@code sources} behind that of {@code target}. */
+  void concat(Path target, List<Path> sources) throws IOException {
+    List<String> names = sources.stream().map(PathNames::of).toList();
+    Call.to(
+        target,
+        name -> {
+          client.concat(name, names);
           return null;
         });
   }

@@ -76,6 +76,7 @@ record FileSystemOperations(
     return switch (capability) {
       case CommonPathCapabilities.FS_APPEND,
           CommonPathCapabilities.FS_CHECKSUMS,
+          CommonPathCapabilities.FS_CONCAT,
           CommonPathCapabilities.FS_PERMISSIONS,
           CommonPathCapabilities.FS_TRUNCATE,
           CommonPathCapabilities.LEASE_RECOVERABLE ->

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.ContentSummary;
@@ -225,6 +226,11 @@ public class TakoFileSystem extends NewestApi {
   public boolean truncate(Path path, long length) throws IOException {
     writing().data().truncate(qualified(path), length);
     return true;
+  }
+
+  @Override
+  public void concat(Path target, Path[] sources) throws IOException {
+    writing().data().concat(qualified(target), Stream.of(sources).map(this::qualified).toList());
   }
 
   @Override

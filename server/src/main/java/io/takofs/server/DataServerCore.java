@@ -255,9 +255,7 @@ final class DataServerCore {
             .setRequest(request)
             .addAllLapsedClients(housekeeping.lapsedClients(request, clientId))
             .build();
-    if (request.hasCommitExtents()) {
-      persistence.persist(request.getCommitExtents());
-    }
+    persistence.persist(Commits.of(request));
     return journal.execute(entry);
   }
 

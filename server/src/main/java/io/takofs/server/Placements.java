@@ -29,7 +29,7 @@ final class Placements {
    * @throws TakoException when the caller may not write there; nothing was stored then
    */
   Request place(long clientId, Request request) throws TakoException {
-    CommitExtents commit = request.getCommitExtents();
+    CommitExtents commit = Commits.of(request);
     if (commit.getPlacementsCount() == 0) {
       return request;
     }
@@ -40,6 +40,6 @@ final class Placements {
           .getData()
           .copyTo(arenas.get(placement.getArena()).slice(placement.getOffset(), size));
     }
-    return request.toBuilder().setCommitExtents(commit.toBuilder().clearPlacements()).build();
+    return Commits.replace(request, commit.toBuilder().clearPlacements().build());
   }
 }

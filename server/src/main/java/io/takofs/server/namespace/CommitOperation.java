@@ -123,8 +123,8 @@ final class CommitOperation {
     }
   }
 
-  private static Grant requireGrant(Context context, Inode inode, Extent extent)
-      throws TakoException {
+  /** The grant that {@code extent}, of a file, was written under. */
+  static Grant requireGrant(Context context, Inode inode, Extent extent) throws TakoException {
     Location location = Location.of(extent);
     Grant grant = context.state().extents.granted(inode.id, location);
     if (grant == null || grant.generation() != extent.getGeneration()) {
@@ -136,7 +136,8 @@ final class CommitOperation {
     return grant;
   }
 
-  private static void close(Context context, CommitExtents request, Inode inode, FileExtent last) {
+  /** Ends the writer's lease; {@code last} is the file's last extent. */
+  static void close(Context context, CommitExtents request, Inode inode, FileExtent last) {
     State state = context.state();
     boolean quiet = request.getAllWritesCompleted();
     for (Grant grant : state.extents.granted(inode.id)) {

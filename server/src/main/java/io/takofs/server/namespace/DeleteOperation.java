@@ -26,8 +26,7 @@ final class DeleteOperation {
     if (!empty && !request.getRecursive()) {
       throw new TakoException(Status.NOT_EMPTY, path + " is not empty; ask for a recursive delete");
     }
-    Permissions.require(context.caller(), parent, Permissions.WRITE, walk.parentPath());
-    Permissions.requireNotStuck(context.caller(), parent, inode, path.toString());
+    walk.requireRemovable(context.caller());
     if (!empty) {
       Permissions.require(
           context.caller(),

@@ -89,6 +89,12 @@ record FileExtent(
         fileOffset, location, generation, length, checksumsCrc, tailCrc, true, writer);
   }
 
+  /** The same at another place of a file. */
+  FileExtent movedTo(long offset) {
+    return new FileExtent(
+        offset, location, generation, length, checksumsCrc, tailCrc, sealed, lateWriter);
+  }
+
   Extent toProto() {
     return location
         .toProto()

@@ -31,7 +31,7 @@ final class RenameOperation {
     Walk to = state.tree.walk(target, context.caller());
     DirectoryEntry sourceParent = from.parent();
     DirectoryEntry targetParent = to.parent();
-    checkMayLeave(context, from, moved);
+    from.requireRemovable(context.caller());
     Permissions.require(context.caller(), targetParent.inode(), Permissions.WRITE, to.parentPath());
     if (to.isComplete()) {
       replace(context, moved, to, request.getOverwrite());
@@ -40,13 +40,6 @@ final class RenameOperation {
     state.tree.touch(context.tx(), sourceParent.inode().id, context.timeMs());
     state.tree.touch(context.tx(), targetParent.inode().id, context.timeMs());
     return Replies.done();
-  }
-
-  private static void checkMayLeave(Context context, Walk walk, DirectoryEntry entry)
-      throws TakoException {
-    Inode parent = walk.parent().inode();
-    Permissions.require(context.caller(), parent, Permissions.WRITE, walk.parentPath());
-    Permissions.requireNotStuck(context.caller(), parent, entry.inode(), walk.path().toString());
   }
 
   private static void replace(Context context, DirectoryEntry moved, Walk to, boolean overwrite)
@@ -68,7 +61,7 @@ final class RenameOperation {
     if (replaced.directory && !context.state().tree.isEmpty(replaced.id)) {
       throw new TakoException(Status.NOT_EMPTY, "the directory " + target + " is not empty");
     }
-    checkMayLeave(context, to, to.last());
+    to.requireRemovable(context.caller());
     if (replaced.directory) {
       Detached.directory(context, replaced, true);
     } else {

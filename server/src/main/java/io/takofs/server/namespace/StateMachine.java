@@ -53,7 +53,8 @@ public final class StateMachine {
           SET_ATTRIBUTES,
           RECOVER_LEASE,
           GRANT_EXTENTS,
-          COMMIT_EXTENTS ->
+          COMMIT_EXTENTS,
+          CONCAT ->
           true;
       case RENEW_LEASES,
           GET_ARENAS,
@@ -191,6 +192,7 @@ public final class StateMachine {
       case RECOVER_LEASE -> RecoverLeaseOperation.apply(context, request.getRecoverLease());
       case GRANT_EXTENTS -> GrantOperation.grant(context, request.getGrantExtents());
       case COMMIT_EXTENTS -> CommitOperation.apply(context, request.getCommitExtents());
+      case CONCAT -> ConcatOperation.apply(context, request.getConcat());
       case RENEW_LEASES,
           GET_ARENAS,
           GET_FILE,

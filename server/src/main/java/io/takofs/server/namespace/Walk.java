@@ -1,6 +1,7 @@
 package io.takofs.server.namespace;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.Caller;
 import io.takofs.proto.Status;
 import java.util.List;
 
@@ -50,6 +51,13 @@ record Walk(FilePath path, List<DirectoryEntry> found) {
               .formatted(path, path.prefix(path.depth() - 1)));
     }
     return requireDirectory(found.get(path.depth() - 1));
+  }
+
+  /** Checks that {@code caller} may take the target, which exists, out of its directory. */
+  void requireRemovable(Caller caller) throws TakoException {
+    Inode parent = parent().inode();
+    Permissions.require(caller, parent, Permissions.WRITE, parentPath());
+    Permissions.requireNotStuck(caller, parent, last().inode(), path.toString());
   }
 
   /** The deepest entry that exists, for making what is missing below it. */

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Concat;
+import io.takofs.proto.ConcatSource;
 import io.takofs.proto.Create;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentMap;
@@ -13,6 +15,7 @@ import io.takofs.proto.GetExtents;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
 import java.util.ArrayList;
@@ -70,7 +73,13 @@ final class RandomWorkload {
       case 10, 11 -> delete(client, path(), random.nextInt(3) == 0);
       case 12, 13, 14, 15 -> write(false);
       case 16 -> write(true);
-      case 17 -> truncate(client, path());
+      case 17 -> {
+        if (random.nextBoolean()) {
+          truncate(client, path());
+        } else {
+          concat();
+        }
+      }
       case 18 -> housekeeping();
       default -> rare(client);
     }
@@ -296,6 +305,52 @@ final class RandomWorkload {
       file.inline = file.inline.isEmpty() ? file.inline : file.inline.substring(0, (int) length);
       file.length = length;
       file.sealed = sealed;
+    }
+  }
+
+  /** Joins to a file that is being written what else there is in its directory. */
+  private void concat() {
+    if (writers.isEmpty()) {
+      return;
+    }
+    Writer writer = writers.get(random.nextInt(writers.size()));
+    ReferenceModel.Node file = writer.file;
+    String path = model.pathOf(file);
+    if (path == null || !holds(writer)) {
+      return;
+    }
+    String directory = path.substring(0, path.lastIndexOf('/') + 1);
+    List<ReferenceModel.Node> sources = new ArrayList<>();
+    Concat.Builder concat = Concat.newBuilder().setTarget(path).setCommit(commit(writer, false));
+    boolean quiet = concat.getCommit().getAllWritesCompleted();
+    for (String name : NAMES) {
+      ReferenceModel.Node source = model.get(directory + name);
+      boolean fits =
+          source != null
+              && source != file
+              && source.writer == 0
+              && source.length > 0
+              && source.inline.isEmpty()
+              && file.inline.isEmpty();
+      if (fits) {
+        FileInfo seen = writer.client.info(directory + name);
+        concat.addSources(
+            ConcatSource.newBuilder()
+                .setName(name)
+                .setFileId(seen.getId())
+                .setVersion(seen.getVersion()));
+        sources.add(source);
+      }
+    }
+    Reply reply = writer.client.call(Request.newBuilder().setConcat(concat));
+    expect(reply, sources.isEmpty() ? Status.INVALID_ARGUMENT : Status.OK, "concat " + path);
+    if (!sources.isEmpty()) {
+      assertThat(reply.getConcatenated()).isEqualTo(sources.size());
+      if (!quiet) {
+        file.seal();
+      }
+      sources.forEach(source -> model.join(file, source));
+      concat.getSourcesList().forEach(source -> model.delete(directory + source.getName(), false));
     }
   }
 

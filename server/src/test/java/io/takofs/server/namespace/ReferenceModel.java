@@ -250,6 +250,36 @@ final class ReferenceModel {
         });
   }
 
+  /** The data of {@code source} belongs to {@code target}, behind its own. */
+  void join(Node target, Node source) {
+    for (Extent extent : source.extents) {
+      if (source.sealed.contains(extent.getFileOffset())) {
+        target.sealed.add(target.length + extent.getFileOffset());
+      }
+      target.extents.add(
+          extent.toBuilder().setFileOffset(target.length + extent.getFileOffset()).build());
+    }
+    target.length += source.length;
+  }
+
+  /** Where {@code node} is, or null. */
+  String pathOf(Node node) {
+    return pathOf(node, "", root);
+  }
+
+  private static String pathOf(Node node, String path, Node at) {
+    if (at == node) {
+      return path;
+    }
+    for (Map.Entry<String, Node> child : at.children.entrySet()) {
+      String found = pathOf(node, path + "/" + child.getKey(), child.getValue());
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
   /** The session of {@code client} is over. */
   void expire(long client) {
     for (Node file : files.values()) {

@@ -1,0 +1,25 @@
+package io.takofs.server;
+
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Request;
+
+/** The commit in a request that adds written extents to a file. */
+final class Commits {
+  private Commits() {}
+
+  /** The commit of {@code request}; an empty one when it has none. */
+  static CommitExtents of(Request request) {
+    return request.hasConcat() ? request.getConcat().getCommit() : request.getCommitExtents();
+  }
+
+  /** {@code request} with {@code commit} instead of its own. */
+  static Request replace(Request request, CommitExtents commit) {
+    Request.Builder changed = request.toBuilder();
+    if (request.hasConcat()) {
+      changed.getConcatBuilder().setCommit(commit);
+    } else {
+      changed.setCommitExtents(commit);
+    }
+    return changed.build();
+  }
+}
