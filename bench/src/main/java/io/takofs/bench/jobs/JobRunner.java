@@ -5,14 +5,21 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.Arrays;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
+import java.util.zip.CRC32C;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.WordCount;
+import org.apache.hadoop.examples.terasort.TeraChecksum;
 import org.apache.hadoop.examples.terasort.TeraGen;
 import org.apache.hadoop.examples.terasort.TeraSort;
 import org.apache.hadoop.examples.terasort.TeraValidate;
+import org.apache.hadoop.fs.FileChecksum;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -22,6 +29,7 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.tools.DistCp;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
@@ -65,11 +73,14 @@ final class JobRunner {
     run("TeraValidate", new TeraValidate(), path("tera-out"), path("tera-report"));
     StringBuilder report = new StringBuilder();
     forEachLine("tera-report", line -> report.append(line).append('\n'));
+    run("TeraChecksum", new TeraChecksum(), path("tera-in"), path("tera-sum"));
+    StringBuilder sum = new StringBuilder();
+    forEachLine("tera-sum", sum::append);
     check(
         "TeraValidate",
-        report.indexOf("error") < 0 && report.indexOf("checksum") >= 0,
-        "it reports: " + report);
-    delete("tera-in", "tera-out", "tera-report");
+        report.toString().equals("checksum\t" + sum + "\n"),
+        "the checksum of the input is " + sum + " and it reports: " + report);
+    delete("tera-in", "tera-out", "tera-report", "tera-sum");
   }
 
   /** Writes a text of {@code bytes} bytes; returns how often each word stands in it. */
@@ -130,9 +141,39 @@ final class JobRunner {
         "its files have " + length + " bytes");
   }
 
-  /** Removes everything the jobs left. */
-  void clean() throws IOException {
-    fs.delete(base, true);
+  /** Copies {@code files} files of {@code megabytes} from the local file system and back. */
+  void distCp(java.nio.file.Path local, int files, int megabytes) throws Exception {
+    java.nio.file.Path source = Files.createDirectories(local.resolve("distcp"));
+    java.nio.file.Path back = local.resolve("distcp-back");
+    byte[] content = new byte[megabytes << 20];
+    Random random = new Random(20261122);
+    for (int file = 0; file < files; file++) {
+      random.nextBytes(content);
+      Files.write(source.resolve("file-" + file), content);
+    }
+    distCp("DistCp", source.toUri().toString(), path("distcp"));
+    distCp("DistCp back", path("distcp"), back.toUri().toString());
+    for (int file = 0; file < files; file++) {
+      String name = "file-" + file;
+      byte[] written = Files.readAllBytes(source.resolve(name));
+      CRC32C crc = new CRC32C();
+      crc.update(written);
+      FileChecksum copied = fs.getFileChecksum(new Path(base, "distcp/" + name));
+      check(
+          "DistCp",
+          copied == null // the raw local file system has none
+              || ByteBuffer.wrap(copied.getBytes()).getInt() == (int) crc.getValue(),
+          name + " has the checksum " + copied + " instead of " + Long.toHexString(crc.getValue()));
+      check(
+          "DistCp back",
+          Arrays.equals(written, Files.readAllBytes(back.resolve(name))),
+          name + " has other bytes");
+    }
+    delete("distcp");
+  }
+
+  private void distCp(String name, String source, String target) throws Exception {
+    run(name, new DistCp(conf, null), "-m", "2", source, target);
   }
 
   private String path(String name) {

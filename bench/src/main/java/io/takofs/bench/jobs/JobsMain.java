@@ -1,5 +1,7 @@
 package io.takofs.bench.jobs;
 
+import io.takofs.bench.hadoop.ApplicationRecords;
+import io.takofs.bench.hadoop.YarnCluster;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -14,11 +16,12 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Runs the five jobs on a file system under LocalJobRunner and prints what each took. */
+/** Runs the jobs on a file system, under LocalJobRunner or on YARN, and prints what each took. */
 @Command(
     name = "jobs",
     mixinStandardHelpOptions = true,
-    description = "TeraGen, TeraSort, TeraValidate, WordCount and TestDFSIO, results checked.")
+    description =
+        "TeraGen, TeraSort, TeraValidate, WordCount, TestDFSIO and DistCp, results checked.")
 public final class JobsMain implements Callable<Integer> {
   @Option(
       names = "--fs",
@@ -41,6 +44,9 @@ public final class JobsMain implements Callable<Integer> {
   @Option(names = "--io-mb", defaultValue = "256", description = "TestDFSIO: MiB a file.")
   private int ioMegabytes;
 
+  @Option(names = "--yarn", description = "Run them on a YARN cluster of their own.")
+  private boolean onYarn;
+
   @Option(names = "--work", required = true, description = "Local directory for spills and logs.")
   private String work;
 
@@ -59,12 +65,35 @@ public final class JobsMain implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Configuration conf = configuration();
-    JobRunner jobs = new JobRunner(conf, FileSystem.get(conf).makeQualified(new Path(base)));
+    FileSystem fs = FileSystem.get(conf);
+    Path directory = fs.makeQualified(new Path(base));
+    fs.delete(directory, true);
+    if (onYarn) {
+      runOnYarn(directory);
+    } else {
+      run(conf, directory);
+    }
+    fs.delete(directory, true);
+    print();
+    return 0;
+  }
+
+  private void runOnYarn(Path directory) throws Exception {
+    out.println("==> YARN: ResourceManager, NodeManager, JobHistoryServer");
+    try (YarnCluster yarn = new YarnCluster(java.nio.file.Path.of(work, "yarn"), directory)) {
+      Configuration conf = yarn.configuration();
+      run(conf, new Path(directory, "jobs"));
+      int applications = new ApplicationRecords(conf).check();
+      out.printf("==> history and logs of %d applications read back%n", applications);
+    }
+  }
+
+  private void run(Configuration conf, Path directory) throws Exception {
+    JobRunner jobs = new JobRunner(conf, directory);
     long tera = teraMegabytes * 1_000_000;
     long text = textMegabytes * 1_000_000;
     long io = ((long) ioFiles * ioMegabytes) << 20;
     String report = new java.io.File(work, "TestDFSIO.log").getPath();
-    jobs.clean();
     timed("TeraGen", tera, () -> jobs.teraGen(tera));
     timed("TeraSort", tera, jobs::teraSort);
     timed("TeraValidate", tera, jobs::teraValidate);
@@ -72,9 +101,10 @@ public final class JobsMain implements Callable<Integer> {
     timed("WordCount", text, () -> jobs.wordCount(expected));
     timed("TestDFSIO write", io, () -> jobs.dfsio("write", ioFiles, ioMegabytes, report));
     timed("TestDFSIO read", io, () -> jobs.dfsio("read", ioFiles, ioMegabytes, report));
-    jobs.clean();
-    print();
-    return 0;
+    timed(
+        "DistCp, both ways",
+        2 * io,
+        () -> jobs.distCp(java.nio.file.Path.of(work), ioFiles, ioMegabytes));
   }
 
   private Configuration configuration() {

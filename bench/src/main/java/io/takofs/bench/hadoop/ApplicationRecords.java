@@ -1,0 +1,172 @@
+package io.takofs.bench.hadoop;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.mapreduce.Cluster;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobCounter;
+import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.TypeConverter;
+import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser;
+import org.apache.hadoop.mapreduce.v2.jobhistory.JobHistoryUtils;
+import org.apache.hadoop.util.ToolRunner;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ApplicationReport;
+import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
+import org.apache.hadoop.yarn.api.records.LogAggregationStatus;
+import org.apache.hadoop.yarn.api.records.YarnApplicationState;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.client.cli.LogsCLI;
+import org.apache.hadoop.yarn.webapp.util.WebServiceClient;
+
+/**
+ * What must be left of each MapReduce job that ran on a {@link YarnCluster}: its history and the
+ * logs of its containers, both read back from the file system.
+ *
+ * <p>Thread rule: one thread. An IOException says what is missing.
+ */
+public final class ApplicationRecords {
+  private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
+  private static final Pattern CONTAINER = Pattern.compile("(?m)^Container: container_");
+  private static final Pattern MASTER_LOG = Pattern.compile("MRAppMaster: .*job_");
+
+  private final Configuration conf;
+
+  /**
+   * @param conf a client's, of the cluster
+   */
+  public ApplicationRecords(Configuration conf) {
+    this.conf = conf;
+  }
+
+  /** Checks those of every application of the cluster; returns how many there were. */
+  public int check() throws Exception {
+    List<ApplicationReport> applications;
+    try (YarnClient client = YarnClient.createYarnClient()) {
+      client.init(conf);
+      client.start();
+      applications = client.getApplications();
+      for (ApplicationReport application : applications) {
+        awaitEnd(client, application.getApplicationId());
+      }
+    }
+    Cluster cluster = new Cluster(conf);
+    try {
+      for (ApplicationReport application : applications) {
+        ApplicationId id = application.getApplicationId();
+        int tasks = checkHistory(cluster, TypeConverter.fromYarn(id));
+        checkLogs(id, tasks);
+      }
+    } finally {
+      cluster.close();
+    }
+    return applications.size();
+  }
+
+  /** Until it has ended well and its logs are on the file system. */
+  private static void awaitEnd(YarnClient client, ApplicationId id) throws Exception {
+    long start = System.nanoTime();
+    while (true) {
+      ApplicationReport report = client.getApplicationReport(id);
+      EnumSet<YarnApplicationState> ended =
+          EnumSet.of(
+              YarnApplicationState.FINISHED,
+              YarnApplicationState.FAILED,
+              YarnApplicationState.KILLED);
+      if (ended.contains(report.getYarnApplicationState())) {
+        check(
+            id,
+            report.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED,
+            "it ended as " + report.getFinalApplicationStatus() + ": " + report.getDiagnostics());
+        if (report.getLogAggregationStatus() == LogAggregationStatus.SUCCEEDED) {
+          return;
+        }
+      }
+      check(
+          id,
+          System.nanoTime() - start < TIMEOUT_NS,
+          String.format(
+              "it is %s and its logs %s",
+              report.getYarnApplicationState(), report.getLogAggregationStatus()));
+      Thread.sleep(100);
+    }
+  }
+
+  /** Asks the history server, then reads the file; returns the number of tasks. */
+  private int checkHistory(Cluster cluster, JobID id) throws Exception {
+    Job job = cluster.getJob(id);
+    check(id, job != null && job.isSuccessful(), "the history server does not know its success");
+    long launched =
+        job.getCounters().findCounter(JobCounter.TOTAL_LAUNCHED_MAPS).getValue()
+            + job.getCounters().findCounter(JobCounter.TOTAL_LAUNCHED_REDUCES).getValue();
+    LocatedFileStatus file = awaitHistoryFile(id);
+    JobHistoryParser.JobInfo info =
+        new JobHistoryParser(file.getPath().getFileSystem(conf), file.getPath()).parse();
+    check(id, info.getJobStatus().equals("SUCCEEDED"), "its history says " + info.getJobStatus());
+    int tasks = info.getAllTasks().size();
+    check(
+        id,
+        tasks > 0 && tasks <= launched,
+        "its history has " + tasks + " tasks, the history server " + launched);
+    return tasks;
+  }
+
+  /** The history server moves it to its place every now and then. */
+  private LocatedFileStatus awaitHistoryFile(JobID id) throws Exception {
+    Path done = new Path(JobHistoryUtils.getConfiguredHistoryServerDoneDirPrefix(conf));
+    FileSystem fs = done.getFileSystem(conf);
+    long start = System.nanoTime();
+    while (true) {
+      RemoteIterator<LocatedFileStatus> files = fs.listFiles(done, true);
+      while (files.hasNext()) {
+        LocatedFileStatus file = files.next();
+        String name = file.getPath().getName();
+        if (name.startsWith(id + "-") && name.endsWith(".jhist")) {
+          return file;
+        }
+      }
+      check(id, System.nanoTime() - start < TIMEOUT_NS, "its history is not in " + done);
+      Thread.sleep(100);
+    }
+  }
+
+  /** What {@code yarn logs} prints has a log of every container: of the tasks and the master. */
+  private void checkLogs(ApplicationId id, int tasks) throws Exception {
+    WebServiceClient.initialize(conf);
+    PrintStream stdout = System.out;
+    ByteArrayOutputStream output = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(output, true, StandardCharsets.UTF_8));
+    int code;
+    try {
+      code = ToolRunner.run(conf, new LogsCLI(), new String[] {"-applicationId", id.toString()});
+    } finally {
+      System.setOut(stdout);
+      WebServiceClient.destroy();
+    }
+    String logs = output.toString(StandardCharsets.UTF_8);
+    long containers = CONTAINER.matcher(logs).results().count();
+    check(
+        id,
+        code == 0 && containers > tasks && MASTER_LOG.matcher(logs).find(),
+        String.format(
+            "yarn logs ended with code %d and has %d containers for %d tasks and a master",
+            code, containers, tasks));
+  }
+
+  private static void check(Object id, boolean holds, String otherwise) throws IOException {
+    if (!holds) {
+      throw new IOException(id + ": " + otherwise);
+    }
+  }
+}

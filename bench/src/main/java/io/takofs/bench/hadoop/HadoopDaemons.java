@@ -1,0 +1,183 @@
+package io.takofs.bench.hadoop;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * Daemons of Hadoop that run from this JVM's class path: what they are told, write and log is in
+ * one directory. They are ended at {@link #close} and whenever this JVM ends, by a signal too.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class HadoopDaemons implements AutoCloseable {
+  private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
+  private static final long END_TIMEOUT_S = 10;
+  private static final int LOG_TAIL_LINES = 30;
+
+  private final Path directory;
+  private final List<String> launcher;
+  private final List<Process> processes = new CopyOnWriteArrayList<>();
+  private final Thread ender = new Thread(this::end);
+
+  /** Asks whether daemons do their work by now; an IOException says no. */
+  public interface Probe {
+    boolean isReady() throws Exception;
+  }
+
+  /**
+   * Starts none yet.
+   *
+   * @param directory an empty or missing directory; removed at the end
+   * @param launcher words before each java command, such as a processor placement
+   */
+  public HadoopDaemons(Path directory, List<String> launcher) throws IOException {
+    this.directory = directory;
+    this.launcher = launcher;
+    Files.createDirectories(configuration());
+    Runtime.getRuntime().addShutdownHook(ender);
+  }
+
+  /** The directory first on their class paths. */
+  public Path configuration() {
+    return directory.resolve("conf");
+  }
+
+  /** Writes a configuration file of theirs. */
+  public void configure(Configuration site, String name) throws IOException {
+    try (OutputStream out = Files.newOutputStream(configuration().resolve(name))) {
+      site.writeXml(out);
+    }
+  }
+
+  /** Runs a program to its end, which must be a good one. */
+  public void run(String name, String mainClass, String... arguments) throws Exception {
+    if (launch(name, mainClass, arguments).waitFor() != 0) {
+      throw new IOException(name + " failed; its log ends with: " + logTails());
+    }
+  }
+
+  /** Starts a daemon. */
+  public void start(String name, String mainClass) throws IOException {
+    processes.add(launch(name, mainClass));
+  }
+
+  /** Process ids in the order of their start. */
+  public List<Long> pids() {
+    return processes.stream().map(Process::pid).toList();
+  }
+
+  /**
+   * Waits until {@code probe} says that they work, or one has ended, or they have had their time.
+   */
+  public void await(String what, Probe probe) throws Exception {
+    long start = System.nanoTime();
+    while (true) {
+      if (!processes.stream().allMatch(Process::isAlive)) {
+        throw new IOException("a daemon of " + what + " ended; the logs end with: " + logTails());
+      }
+      IOException reason = null;
+      try {
+        if (probe.isReady()) {
+          return;
+        }
+      } catch (IOException e) {
+        reason = e;
+      }
+      if (System.nanoTime() - start > START_TIMEOUT_NS) {
+        throw new IOException(
+            what + " was not ready in time; the logs end with: " + logTails(), reason);
+      }
+      Thread.sleep(200);
+    }
+  }
+
+  /** A port of the loopback that nobody has. */
+  public static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    end();
+    Runtime.getRuntime().removeShutdownHook(ender);
+    try (Stream<Path> tree = Files.walk(directory)) {
+      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+
+  /** Asks them to end, the last first, and kills what has not, with whatever they had started. */
+  private void end() {
+    List<ProcessHandle> all = new ArrayList<>();
+    for (Process process : processes) {
+      process.descendants().forEach(all::add);
+      all.add(process.toHandle());
+    }
+    for (int i = processes.size() - 1; i >= 0; i--) {
+      Process process = processes.get(i);
+      process.destroy();
+      try {
+        if (!process.waitFor(END_TIMEOUT_S, TimeUnit.SECONDS)) {
+          System.err.println(
+              "a daemon is killed, because it has not ended in " + END_TIMEOUT_S + " s");
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    all.forEach(ProcessHandle::destroyForcibly);
+    all.forEach(handle -> handle.onExit().join());
+  }
+
+  private Process launch(String name, String mainClass, String... arguments) throws IOException {
+    String javaHome = System.getProperty("java.home");
+    List<String> command = new ArrayList<>(launcher);
+    command.add(Path.of(javaHome, "bin", "java").toString());
+    // Hadoop 3.4 reaches into these on JDK 17.
+    for (String opened : List.of("java.lang", "java.util", "java.util.concurrent", "java.net")) {
+      command.add("--add-opens=java.base/" + opened + "=ALL-UNNAMED");
+    }
+    command.add("-Xmx1g");
+    command.add("-Dhadoop.log.dir=" + directory);
+    command.add("-Dyarn.log.dir=" + directory);
+    command.add("-cp");
+    command.add(configuration() + ":" + System.getProperty("java.class.path"));
+    command.add(mainClass);
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("JAVA_HOME", javaHome);
+    builder.environment().put("HADOOP_CONF_DIR", configuration().toString());
+    return builder
+        .redirectErrorStream(true)
+        .redirectOutput(directory.resolve(name + ".log").toFile())
+        .start();
+  }
+
+  private String logTails() throws IOException {
+    StringBuilder tails = new StringBuilder();
+    try (DirectoryStream<Path> logs = Files.newDirectoryStream(directory, "*.log")) {
+      for (Path log : logs) {
+        List<String> lines = Files.readAllLines(log);
+        int first = Math.max(0, lines.size() - LOG_TAIL_LINES);
+        tails.append('\n').append(log.getFileName()).append(":\n");
+        tails.append(String.join("\n", lines.subList(first, lines.size())));
+      }
+    }
+    return tails.toString();
+  }
+}

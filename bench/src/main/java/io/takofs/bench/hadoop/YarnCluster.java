@@ -1,0 +1,162 @@
+package io.takofs.bench.hadoop;
+
+import static io.takofs.bench.hadoop.HadoopDaemons.freePort;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.mapred.ShuffleHandler;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer;
+import org.apache.hadoop.mapreduce.v2.jobhistory.JHAdminConfig;
+import org.apache.hadoop.yarn.api.records.NodeState;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.nodemanager.NodeManager;
+import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
+
+/**
+ * YARN as its users run it: a ResourceManager, a NodeManager and a JobHistoryServer, with the
+ * staging directory, the jobs' history and the aggregated logs on the file system under test.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class YarnCluster implements AutoCloseable {
+  private static final String CLASS_PATH = System.getProperty("java.class.path").replace(':', ',');
+
+  /** A job's master does little more than start. */
+  private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ";
+
+  private final HadoopDaemons daemons;
+  private final Configuration configuration = new YarnConfiguration();
+
+  /**
+   * Starts it.
+   *
+   * @param directory a missing directory of the local file system; removed at the end
+   * @param base a directory of the file system, which it becomes the default of
+   */
+  public YarnCluster(Path directory, org.apache.hadoop.fs.Path base) throws Exception {
+    daemons = new HadoopDaemons(directory, List.of());
+    configure(core(directory, base), "core-site.xml");
+    configure(yarn(base), "yarn-site.xml");
+    configure(mapReduce(base), "mapred-site.xml");
+    configure(scheduler(), "capacity-scheduler.xml");
+    daemons.start("resourcemanager", ResourceManager.class.getName());
+    daemons.start("nodemanager", NodeManager.class.getName());
+    daemons.start("historyserver", JobHistoryServer.class.getName());
+    daemons.await("YARN", this::hasANode);
+  }
+
+  /** What a client of it is configured with. */
+  public Configuration configuration() {
+    return new Configuration(configuration);
+  }
+
+  @Override
+  public void close() throws IOException {
+    daemons.close();
+  }
+
+  private void configure(Configuration site, String name) throws IOException {
+    daemons.configure(site, name);
+    configuration.addResource(
+        new org.apache.hadoop.fs.Path(daemons.configuration().resolve(name).toUri()));
+  }
+
+  private static Configuration core(Path directory, org.apache.hadoop.fs.Path base) {
+    Configuration site = new Configuration(false);
+    site.set(FileSystem.FS_DEFAULT_NAME_KEY, base.toUri().resolve("/").toString());
+    site.set("fs.AbstractFileSystem.tako.impl", "io.takofs.hadoop.TakoFs");
+    site.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
+    return site;
+  }
+
+  private static Configuration yarn(org.apache.hadoop.fs.Path base) throws IOException {
+    Configuration site = new Configuration(false);
+    for (String address :
+        List.of(
+            YarnConfiguration.RM_ADDRESS,
+            YarnConfiguration.RM_SCHEDULER_ADDRESS,
+            YarnConfiguration.RM_RESOURCE_TRACKER_ADDRESS,
+            YarnConfiguration.RM_ADMIN_ADDRESS,
+            YarnConfiguration.RM_WEBAPP_ADDRESS)) {
+      site.set(address, "localhost:" + freePort());
+    }
+    for (String address :
+        List.of(
+            YarnConfiguration.NM_ADDRESS,
+            YarnConfiguration.NM_LOCALIZER_ADDRESS,
+            YarnConfiguration.NM_WEBAPP_ADDRESS)) {
+      site.set(address, "localhost:0");
+    }
+    site.set(YarnConfiguration.NM_AUX_SERVICES, ShuffleHandler.MAPREDUCE_SHUFFLE_SERVICEID);
+    site.set(
+        String.format(
+            YarnConfiguration.NM_AUX_SERVICE_FMT, ShuffleHandler.MAPREDUCE_SHUFFLE_SERVICEID),
+        ShuffleHandler.class.getName());
+    // More processors than there may be: with one, a job's master would wait for its own tasks.
+    site.setInt(YarnConfiguration.NM_VCORES, 4);
+    site.setInt(YarnConfiguration.NM_PMEM_MB, 6144);
+    site.setInt(YarnConfiguration.RM_SCHEDULER_MINIMUM_ALLOCATION_MB, 256);
+    site.setBoolean(YarnConfiguration.NM_VMEM_CHECK_ENABLED, false);
+    // Mapped arenas count as the memory of each process that maps them.
+    site.setBoolean(YarnConfiguration.NM_PMEM_CHECK_ENABLED, false);
+    site.setFloat(YarnConfiguration.NM_MAX_PER_DISK_UTILIZATION_PERCENTAGE, 99.5f);
+    site.setBoolean(YarnConfiguration.LOG_AGGREGATION_ENABLED, true);
+    site.set(YarnConfiguration.NM_REMOTE_APP_LOG_DIR, child(base, "logs"));
+    site.set(YarnConfiguration.YARN_APPLICATION_CLASSPATH, CLASS_PATH);
+    return site;
+  }
+
+  private static Configuration mapReduce(org.apache.hadoop.fs.Path base) throws IOException {
+    Configuration site = new Configuration(false);
+    site.set(MRConfig.FRAMEWORK_NAME, MRConfig.YARN_FRAMEWORK_NAME);
+    site.set(MRJobConfig.MR_AM_STAGING_DIR, child(base, "staging"));
+    site.set(MRJobConfig.MAPREDUCE_APPLICATION_CLASSPATH, CLASS_PATH);
+    site.setInt(MRJobConfig.MR_AM_VMEM_MB, 768);
+    site.set(MRJobConfig.MR_AM_COMMAND_OPTS, SHORT_LIVED + "-Xmx512m");
+    site.setInt(MRJobConfig.MAP_MEMORY_MB, 512);
+    site.setInt(MRJobConfig.REDUCE_MEMORY_MB, 512);
+    site.set(MRJobConfig.MAP_JAVA_OPTS, "-XX:+UseSerialGC -Xmx350m");
+    site.set(MRJobConfig.REDUCE_JAVA_OPTS, "-XX:+UseSerialGC -Xmx350m");
+    site.setInt(ShuffleHandler.SHUFFLE_PORT_CONFIG_KEY, 0);
+    // A job's history is moved to its place soon after its end, and not every three minutes.
+    site.setLong(JHAdminConfig.MR_HISTORY_MOVE_INTERVAL_MS, 1000);
+    for (String address :
+        List.of(
+            JHAdminConfig.MR_HISTORY_ADDRESS,
+            JHAdminConfig.MR_HISTORY_WEBAPP_ADDRESS,
+            JHAdminConfig.JHS_ADMIN_ADDRESS)) {
+      site.set(address, "localhost:" + freePort());
+    }
+    return site;
+  }
+
+  private static Configuration scheduler() {
+    Configuration site = new Configuration(false);
+    site.set("yarn.scheduler.capacity.root.queues", "default");
+    site.set("yarn.scheduler.capacity.root.default.capacity", "100");
+    site.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.5");
+    return site;
+  }
+
+  private static String child(org.apache.hadoop.fs.Path base, String name) {
+    return new org.apache.hadoop.fs.Path(base, name).toUri().getPath();
+  }
+
+  private boolean hasANode() throws Exception {
+    Configuration impatient = configuration();
+    impatient.setInt("yarn.resourcemanager.connect.max-wait.ms", 1000);
+    impatient.setInt("yarn.resourcemanager.connect.retry-interval.ms", 200);
+    impatient.setInt("ipc.client.connect.max.retries", 1);
+    try (YarnClient client = YarnClient.createYarnClient()) {
+      client.init(impatient);
+      client.start();
+      return !client.getNodeReports(NodeState.RUNNING).isEmpty();
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** Hadoop's own daemons, as processes of this machine. */
+package io.takofs.bench.hadoop;
