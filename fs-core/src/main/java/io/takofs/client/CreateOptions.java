@@ -8,30 +8,45 @@ package io.takofs.client;
  * @param createParents make missing parent directories instead of failing
  * @param replication recorded in the file; 0 for the configured default
  * @param blockSize reported by the file, bytes; 0 for the configured default
+ * @param unmaskedPermission without the umask: what counts in a directory with a default ACL
  */
 public record CreateOptions(
-    int permission, boolean overwrite, boolean createParents, int replication, long blockSize) {
+    int permission,
+    boolean overwrite,
+    boolean createParents,
+    int replication,
+    long blockSize,
+    int unmaskedPermission) {
 
   /** Mode 0644, fails when the file exists, makes missing parents, configured defaults. */
-  public static final CreateOptions DEFAULT = new CreateOptions(0644, false, true, 0, 0);
+  public static final CreateOptions DEFAULT = new CreateOptions(0644, false, true, 0, 0, 0644);
 
   public CreateOptions withPermission(int bits) {
-    return new CreateOptions(bits, overwrite, createParents, replication, blockSize);
+    return withPermission(bits, bits);
+  }
+
+  /** With a umask applied to the first and not to the second. */
+  public CreateOptions withPermission(int masked, int unmasked) {
+    return new CreateOptions(masked, overwrite, createParents, replication, blockSize, unmasked);
   }
 
   public CreateOptions withOverwrite(boolean replace) {
-    return new CreateOptions(permission, replace, createParents, replication, blockSize);
+    return new CreateOptions(
+        permission, replace, createParents, replication, blockSize, unmaskedPermission);
   }
 
   public CreateOptions withCreateParents(boolean create) {
-    return new CreateOptions(permission, overwrite, create, replication, blockSize);
+    return new CreateOptions(
+        permission, overwrite, create, replication, blockSize, unmaskedPermission);
   }
 
   public CreateOptions withReplication(int copies) {
-    return new CreateOptions(permission, overwrite, createParents, copies, blockSize);
+    return new CreateOptions(
+        permission, overwrite, createParents, copies, blockSize, unmaskedPermission);
   }
 
   public CreateOptions withBlockSize(long bytes) {
-    return new CreateOptions(permission, overwrite, createParents, replication, bytes);
+    return new CreateOptions(
+        permission, overwrite, createParents, replication, bytes, unmaskedPermission);
   }
 }

@@ -3,6 +3,7 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Listing;
 import io.takofs.proto.Status;
+import java.util.BitSet;
 
 /**
  * One page of a directory's entries, as columns.
@@ -12,6 +13,7 @@ import io.takofs.proto.Status;
 final class ListingPage {
   private final String path;
   private final Listing listing;
+  private final BitSet withAcl = new BitSet();
 
   /**
    * A page.
@@ -39,6 +41,13 @@ final class ListingPage {
     if (!whole) {
       throw new TakoException(
           Status.MALFORMED, "list " + path + ": the server's columns are of different lengths");
+    }
+    for (int entry : listing.getWithAclList()) {
+      if (entry < 0 || entry >= size) {
+        throw new TakoException(
+            Status.MALFORMED, "list %s: entry %d of %d has an ACL".formatted(path, entry, size));
+      }
+      withAcl.set(entry);
     }
   }
 
@@ -73,6 +82,7 @@ final class ListingPage {
         listing.getReplications(entry),
         listing.getBlockSizes(entry),
         listing.getUnderConstruction(entry),
-        listing.getVersions(entry));
+        listing.getVersions(entry),
+        withAcl.get(entry));
   }
 }

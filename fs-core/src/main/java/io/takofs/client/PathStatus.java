@@ -20,6 +20,7 @@ import io.takofs.proto.FileType;
  * @param blockSize as recorded, bytes
  * @param underConstruction whether a client has it open for writing
  * @param version changes with every commit
+ * @param hasAcl whether more than the permission says who may do what
  */
 public record PathStatus(
     String parent,
@@ -35,7 +36,8 @@ public record PathStatus(
     int replication,
     long blockSize,
     boolean underConstruction,
-    long version) {
+    long version,
+    boolean hasAcl) {
 
   static PathStatus of(String path, FileInfo info) {
     return new PathStatus(
@@ -52,7 +54,8 @@ public record PathStatus(
         info.getReplication(),
         info.getBlockSize(),
         info.getUnderConstruction(),
-        info.getVersion());
+        info.getVersion(),
+        info.getHasAcl());
   }
 
   /** Parent of an absolute path, as {@link #parent} has it. */

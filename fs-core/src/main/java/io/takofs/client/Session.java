@@ -292,7 +292,10 @@ final class Session implements AutoCloseable {
             GET_CONTENT_SUMMARY,
             GET_USAGE,
             GET_SERVER_STATUS,
-            RENEW_LEASES ->
+            RENEW_LEASES,
+            GET_ACL,
+            CHECK_ACCESS,
+            GET_XATTRS ->
             false;
         default -> true;
       };

@@ -5,6 +5,7 @@ import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Append;
+import io.takofs.proto.CheckAccess;
 import io.takofs.proto.Create;
 import io.takofs.proto.Delete;
 import io.takofs.proto.GetFile;
@@ -151,6 +152,16 @@ public final class TakoClient implements Closeable {
    * @throws TakoException NOT_A_DIRECTORY when a file is in the way
    */
   public void mkdirs(String path, int permission, boolean createParents) throws TakoException {
+    mkdirs(path, permission, permission, createParents);
+  }
+
+  /**
+   * The same with a permission to which no umask was applied: it counts where the parent has a
+   * default ACL.
+   */
+  public void mkdirs(
+      String path, int permission, int unmaskedPermission, boolean createParents)
+      throws TakoException {
     session.call(
         "mkdirs",
         path,
@@ -159,6 +170,7 @@ public final class TakoClient implements Closeable {
                 Mkdirs.newBuilder()
                     .setPath(path)
                     .setPermission(permission)
+                    .setUnmaskedPermission(unmaskedPermission)
                     .setCreateParents(createParents)));
   }
 
@@ -291,6 +303,30 @@ public final class TakoClient implements Closeable {
   }
 
   /**
+   * Checks that {@link #user} may do with what {@code path} names all that is asked.
+   *
+   * @param access 3 bits: read 4, write 2, execute 1
+   * @throws TakoException PERMISSION_DENIED
+   */
+  public void checkAccess(String path, int access) throws TakoException {
+    session.call(
+        "access",
+        path,
+        Request.newBuilder()
+            .setCheckAccess(CheckAccess.newBuilder().setPath(path).setAccess(access)));
+  }
+
+  /** ACLs. */
+  public Acls acls() {
+    return new Acls(session);
+  }
+
+  /** Extended attributes. */
+  public XAttrs xattrs() {
+    return new XAttrs(session);
+  }
+
+  /**
    * Ends the lease on a file whoever holds it: the file closes at what was flushed, and its former
    * writer is refused. Does nothing when nobody writes it.
    */
@@ -326,6 +362,7 @@ public final class TakoClient implements Closeable {
                 Create.newBuilder()
                     .setPath(path)
                     .setPermission(options.permission())
+                    .setUnmaskedPermission(options.unmaskedPermission())
                     .setOverwrite(options.overwrite())
                     .setCreateParents(options.createParents())
                     .setReplication(

@@ -23,6 +23,8 @@ import org.apache.hadoop.util.DataChecksum;
  * @param data files' bytes
  * @param attributes permission, owner, times
  * @param leases who writes files
+ * @param acls ACLs
+ * @param xattrs extended attributes
  */
 record FileSystemOperations(
     TakoClient client,
@@ -30,7 +32,9 @@ record FileSystemOperations(
     NamespaceOperations namespace,
     DataOperations data,
     AttributeOperations attributes,
-    LeaseOperations leases)
+    LeaseOperations leases,
+    AclOperations acls,
+    XAttrOperations xattrs)
     implements Closeable {
 
   /** Hadoop asks that block sizes are multiples of it. */
@@ -46,7 +50,9 @@ record FileSystemOperations(
         new NamespaceOperations(client),
         new DataOperations(client, statistics),
         new AttributeOperations(client),
-        new LeaseOperations(client));
+        new LeaseOperations(client),
+        new AclOperations(client.acls()),
+        new XAttrOperations(client.xattrs()));
   }
 
   /** A client of the server at {@code uri} for {@code user}. */
@@ -74,12 +80,14 @@ record FileSystemOperations(
   /** What can be done with any path, besides what Hadoop's base classes say. */
   static boolean hasPathCapability(String capability) {
     return switch (capability) {
-      case CommonPathCapabilities.FS_APPEND,
+      case CommonPathCapabilities.FS_ACLS,
+          CommonPathCapabilities.FS_APPEND,
           CommonPathCapabilities.FS_CHECKSUMS,
           CommonPathCapabilities.FS_CONCAT,
           CommonPathCapabilities.FS_PERMISSIONS,
           CommonPathCapabilities.FS_TRUNCATE,
-          CommonPathCapabilities.LEASE_RECOVERABLE ->
+          CommonPathCapabilities.LEASE_RECOVERABLE,
+          CommonPathCapabilities.FS_XATTRS ->
           true;
       default -> false;
     };

@@ -23,7 +23,11 @@ final class NamespaceOperations {
   /** Makes a directory; one that is there already is fine. */
   void mkdirs(Path path, FsPermission permission, boolean createParents) throws IOException {
     try {
-      client.mkdirs(PathNames.of(path), permission.toShort(), createParents);
+      client.mkdirs(
+          PathNames.of(path),
+          permission.toShort(),
+          CreateModes.unmasked(permission),
+          createParents);
     } catch (TakoException e) {
       throw ErrorTranslation.translate(e, path.toString());
     }

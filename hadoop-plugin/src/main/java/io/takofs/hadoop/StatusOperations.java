@@ -129,23 +129,11 @@ final class StatusOperations {
    * @throws AccessControlException when not
    */
   void access(Path path, FsAction mode) throws IOException {
-    FileStatus status = status(path);
-    boolean allowed =
-        Call.to(
-            path,
-            name ->
-                client.isSuperuser()
-                    || Statuses.granted(status, client.user(), client.groups()).implies(mode));
-    if (!allowed) {
-      throw new AccessControlException(
-          "user %s has no %s access to %s (owner %s, group %s, mode %s)"
-              .formatted(
-                  client.user(),
-                  mode,
-                  path,
-                  status.getOwner(),
-                  status.getGroup(),
-                  status.getPermission()));
-    }
+    Call.to(
+        path,
+        name -> {
+          client.checkAccess(name, mode.ordinal());
+          return null;
+        });
   }
 }

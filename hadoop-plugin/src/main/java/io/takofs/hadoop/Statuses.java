@@ -2,12 +2,10 @@ package io.takofs.hadoop;
 
 import io.takofs.client.PathStatus;
 import java.net.URI;
-import java.util.Collection;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /** From the client's statuses to Hadoop's. */
@@ -26,17 +24,11 @@ final class Statuses {
         FsPermission.createImmutable((short) status.permission()),
         status.owner(),
         status.group(),
-        path);
-  }
-
-  /** What the permission bits let a user do who is no superuser: the owner's, or the group's. */
-  static FsAction granted(FileStatus status, String user, Collection<String> groups) {
-    if (user.equals(status.getOwner())) {
-      return status.getPermission().getUserAction();
-    }
-    return groups.contains(status.getGroup())
-        ? status.getPermission().getGroupAction()
-        : status.getPermission().getOtherAction();
+        null,
+        path,
+        status.hasAcl(),
+        false,
+        false);
   }
 
   /** {@code status} with the places of its data. */

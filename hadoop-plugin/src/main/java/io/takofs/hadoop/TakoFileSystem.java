@@ -6,6 +6,8 @@ import io.takofs.config.TakoConfig;
 import java.io.IOException;
 import java.net.URI;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -24,7 +26,10 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
+import org.apache.hadoop.fs.permission.AclEntry;
+import org.apache.hadoop.fs.permission.AclStatus;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsCreateModes;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -206,7 +211,7 @@ public class TakoFileSystem extends NewestApi {
       throws IOException {
     FsPermission masked = masked(permission, FsPermission.getFileDefault());
     CreateOptions options =
-        new CreateOptions(masked.toShort(), false, createParents, replication, blockSize);
+        CreateModes.options(masked, createParents, replication, blockSize);
     return writing().data().create(qualified(path), flags, options);
   }
 
@@ -344,6 +349,69 @@ public class TakoFileSystem extends NewestApi {
   @Override
   public boolean setReplication(Path path, short replication) throws IOException {
     return writing().attributes().setReplication(qualified(path), replication);
+  }
+
+  // ---- ACLs and extended attributes
+
+  @Override
+  public void modifyAclEntries(Path path, List<AclEntry> entries) throws IOException {
+    writing().acls().modify(qualified(path), entries);
+  }
+
+  @Override
+  public void removeAclEntries(Path path, List<AclEntry> entries) throws IOException {
+    writing().acls().removeEntries(qualified(path), entries);
+  }
+
+  @Override
+  public void removeDefaultAcl(Path path) throws IOException {
+    writing().acls().removeDefault(qualified(path));
+  }
+
+  @Override
+  public void removeAcl(Path path) throws IOException {
+    writing().acls().remove(qualified(path));
+  }
+
+  @Override
+  public void setAcl(Path path, List<AclEntry> entries) throws IOException {
+    writing().acls().replace(qualified(path), entries);
+  }
+
+  @Override
+  public AclStatus getAclStatus(Path path) throws IOException {
+    return reading().acls().status(qualified(path));
+  }
+
+  @Override
+  public void setXAttr(Path path, String name, byte[] value, EnumSet<XAttrSetFlag> flags)
+      throws IOException {
+    writing().xattrs().set(qualified(path), name, value, flags);
+  }
+
+  @Override
+  public byte[] getXAttr(Path path, String name) throws IOException {
+    return reading().xattrs().get(qualified(path), List.of(name)).values().iterator().next();
+  }
+
+  @Override
+  public Map<String, byte[]> getXAttrs(Path path) throws IOException {
+    return reading().xattrs().getAll(qualified(path));
+  }
+
+  @Override
+  public Map<String, byte[]> getXAttrs(Path path, List<String> names) throws IOException {
+    return reading().xattrs().get(qualified(path), names);
+  }
+
+  @Override
+  public List<String> listXAttrs(Path path) throws IOException {
+    return reading().xattrs().names(qualified(path));
+  }
+
+  @Override
+  public void removeXAttr(Path path, String name) throws IOException {
+    writing().xattrs().remove(qualified(path), name);
   }
 
   // ---- the end

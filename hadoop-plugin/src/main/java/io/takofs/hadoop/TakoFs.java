@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.AbstractFileSystem;
 import org.apache.hadoop.fs.BlockLocation;
@@ -22,7 +24,10 @@ import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
+import org.apache.hadoop.fs.permission.AclEntry;
+import org.apache.hadoop.fs.permission.AclStatus;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.security.UserGroupInformation;
@@ -109,7 +114,7 @@ public class TakoFs extends AbstractFileSystem {
       boolean createParent)
       throws IOException {
     CreateOptions options =
-        new CreateOptions(permission.toShort(), false, createParent, replication, blockSize);
+        CreateModes.options(permission, createParent, replication, blockSize);
     return writing().data().create(makeQualified(path), flags, options);
   }
 
@@ -212,5 +217,68 @@ public class TakoFs extends AbstractFileSystem {
   @Override
   public boolean setReplication(Path path, short replication) throws IOException {
     return writing().attributes().setReplication(makeQualified(path), replication);
+  }
+
+  // ---- ACLs and extended attributes
+
+  @Override
+  public void modifyAclEntries(Path path, List<AclEntry> entries) throws IOException {
+    writing().acls().modify(makeQualified(path), entries);
+  }
+
+  @Override
+  public void removeAclEntries(Path path, List<AclEntry> entries) throws IOException {
+    writing().acls().removeEntries(makeQualified(path), entries);
+  }
+
+  @Override
+  public void removeDefaultAcl(Path path) throws IOException {
+    writing().acls().removeDefault(makeQualified(path));
+  }
+
+  @Override
+  public void removeAcl(Path path) throws IOException {
+    writing().acls().remove(makeQualified(path));
+  }
+
+  @Override
+  public void setAcl(Path path, List<AclEntry> entries) throws IOException {
+    writing().acls().replace(makeQualified(path), entries);
+  }
+
+  @Override
+  public AclStatus getAclStatus(Path path) throws IOException {
+    return reading().acls().status(makeQualified(path));
+  }
+
+  @Override
+  public void setXAttr(Path path, String name, byte[] value, EnumSet<XAttrSetFlag> flags)
+      throws IOException {
+    writing().xattrs().set(makeQualified(path), name, value, flags);
+  }
+
+  @Override
+  public byte[] getXAttr(Path path, String name) throws IOException {
+    return reading().xattrs().get(makeQualified(path), List.of(name)).values().iterator().next();
+  }
+
+  @Override
+  public Map<String, byte[]> getXAttrs(Path path) throws IOException {
+    return reading().xattrs().getAll(makeQualified(path));
+  }
+
+  @Override
+  public Map<String, byte[]> getXAttrs(Path path, List<String> names) throws IOException {
+    return reading().xattrs().get(makeQualified(path), names);
+  }
+
+  @Override
+  public List<String> listXAttrs(Path path) throws IOException {
+    return reading().xattrs().names(makeQualified(path));
+  }
+
+  @Override
+  public void removeXAttr(Path path, String name) throws IOException {
+    writing().xattrs().remove(makeQualified(path), name);
   }
 }

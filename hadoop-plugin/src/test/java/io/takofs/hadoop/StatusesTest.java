@@ -6,12 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.takofs.client.PathStatus;
 import java.io.IOException;
 import java.net.URI;
-import java.util.List;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.permission.FsAction;
-import org.apache.hadoop.fs.permission.FsPermission;
 import org.junit.jupiter.api.Test;
 
 class StatusesTest {
@@ -19,20 +16,8 @@ class StatusesTest {
 
   private static FileStatus status(boolean directory, long length) {
     PathStatus status =
-        new PathStatus("/", "a", 7, directory, length, 01751, "me", "us", 10, 20, 3, 100, false, 1);
+        new PathStatus("/", "a", 7, directory, length, 01751, "me", "us", 10, 20, 3, 100, false, 1, false);
     return Statuses.of(new Path("tako://host:7420/a"), status);
-  }
-
-  @Test
-  void shouldGrantWhatTheFirstBitsThatApplySay() {
-    // Mode 1751, me of us.
-    FileStatus file = status(false, 1);
-    assertThat(Statuses.granted(file, "me", List.of())).isEqualTo(FsAction.ALL);
-    assertThat(Statuses.granted(file, "you", List.of("them", "us")))
-        .isEqualTo(FsAction.READ_EXECUTE);
-    assertThat(Statuses.granted(file, "you", List.of("them"))).isEqualTo(FsAction.EXECUTE);
-    file = new FileStatus(1, false, 1, 1, 1, 1, new FsPermission((short) 0077), "me", "us", null);
-    assertThat(Statuses.granted(file, "me", List.of("us"))).isEqualTo(FsAction.NONE);
   }
 
   @Test

@@ -78,6 +78,14 @@ final class CreateOperation {
     inode.version = 1;
     Attributes.checkReplication(inode.replication, path);
     Attributes.checkBlockSize(inode.blockSize, path);
+    if (DefaultAcl.isIn(parent)) {
+      int asked =
+          request.hasUnmaskedPermission()
+              ? request.getUnmaskedPermission()
+              : request.getPermission();
+      Attributes.checkPermission(asked, path);
+      DefaultAcl.inherit(context, parent, inode, asked);
+    }
     return inode;
   }
 }

@@ -9,15 +9,17 @@ import java.util.List;
 
 /**
  * What has no directory entry any more. A small file is given up at once; a large one, and a
- * directory that is not empty, becomes a record {@code R id} (kind u8, late writer u64) that {@link
- * ReclaimOperation} empties piece by piece.
+ * directory that is not empty, becomes a record {@code R id} (flags u8: 1 directory, 2 file, 4
+ * extended attributes; late writer u64) that {@link ReclaimOperation} empties piece by piece. So
+ * does whatever has extended attributes.
  */
-record Detached(long id, boolean isDirectory, long lateWriter) {
+record Detached(long id, boolean isDirectory, long lateWriter, boolean hasXAttrs) {
   /** Extents given up with the entry itself. */
   private static final int EXTENTS_AT_ONCE = 4;
 
   private static final int DIRECTORY = 1;
   private static final int FILE = 2;
+  private static final int XATTRS = 4;
 
   /** The first that there is, or null. */
   static Detached first(State state) {
@@ -31,7 +33,10 @@ record Detached(long id, boolean isDirectory, long lateWriter) {
             (key, value) -> {
               if (Keys.startsWith(key, prefix)) {
                 ByteReader in = new ByteReader(value);
-                found[0] = new Detached(Keys.id(key), in.u8() == DIRECTORY, in.u64());
+                int flags = in.u8();
+                found[0] =
+                    new Detached(
+                        Keys.id(key), (flags & DIRECTORY) != 0, in.u64(), (flags & XATTRS) != 0);
               }
               return false;
             });
@@ -53,23 +58,27 @@ record Detached(long id, boolean isDirectory, long lateWriter) {
       }
       state.leases.remove(context.tx(), inode.id);
     }
+    boolean more = inode.hasXAttrs;
     if (inode.hasExtents) {
-      if (!releaseExtents(context, inode.id, writer, EXTENTS_AT_ONCE)) {
-        new Detached(inode.id, false, writer).put(context);
-      }
+      more |= !releaseExtents(context, inode.id, writer, EXTENTS_AT_ONCE);
     } else if (inode.length > 0) {
       state.data.removeInline(context.tx(), inode.id);
     }
+    if (more) {
+      new Detached(inode.id, false, writer, inode.hasXAttrs).put(context);
+    }
+    state.acls.remove(context.tx(), inode);
     state.count(context.tx(), inode, -1);
   }
 
   /** Gives up a directory, in constant time, whose entry the caller removes or replaces. */
   static void directory(Context context, Inode inode, boolean empty) {
-    if (empty) {
+    if (empty && !inode.hasXAttrs) {
       removeContents(context, inode.id);
     } else {
-      new Detached(inode.id, true, 0).put(context);
+      new Detached(inode.id, true, 0, inode.hasXAttrs).put(context);
     }
+    context.state().acls.remove(context.tx(), inode);
     context.state().count(context.tx(), inode, -1);
   }
 
@@ -114,7 +123,10 @@ record Detached(long id, boolean isDirectory, long lateWriter) {
         .put(
             map(context),
             Keys.of(Keys.DETACHED, id),
-            new ByteWriter(9).u8(isDirectory ? DIRECTORY : FILE).u64(lateWriter).toBytes());
+            new ByteWriter(9)
+                .u8((isDirectory ? DIRECTORY : FILE) | (hasXAttrs ? XATTRS : 0))
+                .u64(lateWriter)
+                .toBytes());
   }
 
   void remove(Context context) {

@@ -2,14 +2,16 @@ package io.takofs.server.namespace;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.takofs.proto.AclEntry;
 import io.takofs.proto.FileInfo;
 import io.takofs.proto.FileType;
 import io.takofs.server.codec.ByteReader;
 import io.takofs.server.codec.ByteWriter;
+import java.util.List;
 
 /**
  * A file or directory. Its record, the value of its directory entry, is: flags u8 (1 directory, 2
- * open, 4 data in extents), id u64, permission u16, owner and group with their lengths,
+ * open, 4 data in extents, 8 ACL, 16 extended attributes), id u64, permission u16, owner and group with their lengths,
  * modification time, access time less modification time; for a file also length, replication, block
  * size as trailing zeros u8 and the rest, version. About 45 bytes.
  *
@@ -19,6 +21,8 @@ final class Inode {
   private static final int DIRECTORY = 1;
   private static final int OPEN = 2;
   private static final int EXTENTS = 4;
+  private static final int ACL = 8;
+  private static final int XATTRS = 16;
 
   long id;
   boolean directory;
@@ -28,6 +32,15 @@ final class Inode {
 
   /** Its data is in extents; otherwise it has at most some inline. */
   boolean hasExtents;
+
+  /** It has an ACL record; {@link #acl} is what it says. */
+  boolean hasAcl;
+
+  /** It has extended attributes. */
+  boolean hasXAttrs;
+
+  /** What its ACL adds to the permission, as {@link Acls} keeps it; who decodes it reads that. */
+  List<AclEntry> acl = List.of();
 
   int permission;
   String owner;
@@ -65,6 +78,8 @@ final class Inode {
     inode.directory = (flags & DIRECTORY) != 0;
     inode.open = (flags & OPEN) != 0;
     inode.hasExtents = (flags & EXTENTS) != 0;
+    inode.hasAcl = (flags & ACL) != 0;
+    inode.hasXAttrs = (flags & XATTRS) != 0;
     inode.id = in.u64();
     inode.permission = in.u16();
     inode.owner = in.name();
@@ -89,7 +104,7 @@ final class Inode {
   byte[] encode() {
     ByteWriter out =
         new ByteWriter(64)
-            .u8((directory ? DIRECTORY : 0) | (open ? OPEN : 0) | (hasExtents ? EXTENTS : 0))
+            .u8(flags())
             .u64(id)
             .u16(permission)
             .sized(owner.getBytes(UTF_8))
@@ -107,6 +122,14 @@ final class Inode {
     return out.toBytes();
   }
 
+  private int flags() {
+    return (directory ? DIRECTORY : 0)
+        | (open ? OPEN : 0)
+        | (hasExtents ? EXTENTS : 0)
+        | (hasAcl ? ACL : 0)
+        | (hasXAttrs ? XATTRS : 0);
+  }
+
   /** What callers see of a file; of a directory all but a later modification time. */
   FileInfo.Builder toInfo() {
     return FileInfo.newBuilder()
@@ -121,6 +144,7 @@ final class Inode {
         .setReplication(replication)
         .setBlockSize(blockSize)
         .setUnderConstruction(open)
-        .setVersion(version);
+        .setVersion(version)
+        .setHasAcl(hasAcl);
   }
 }

@@ -21,6 +21,12 @@ final class Keys {
   /** In the shard of a file's birth: file id; the value is a {@link Lease}. */
   static final byte LEASE = 'L';
 
+  /** In the shard of an inode's birth: its id, piece; the value is the ACL ({@link Acls}). */
+  static final byte ACL = 'A';
+
+  /** In the shard of an inode's birth: its id, attribute, piece; the value is {@link XAttrs}'s. */
+  static final byte XATTR = 'Y';
+
   /** In the server's map: client id. */
   static final byte SESSION = 'S';
 

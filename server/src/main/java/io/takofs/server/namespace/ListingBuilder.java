@@ -17,6 +17,9 @@ final class ListingBuilder {
 
   private static final int BOOLS = 2;
 
+  /** An index of an entry. */
+  private static final int INDEX_MAX = 3;
+
   private final Listing.Builder listing = Listing.newBuilder();
   private final Map<String, Integer> principals = new HashMap<>();
   private final int limit;
@@ -55,9 +58,13 @@ final class ListingBuilder {
             + CodedOutputStream.computeUInt32SizeNoTag(inode.replication)
             + CodedOutputStream.computeUInt64SizeNoTag(inode.blockSize)
             + CodedOutputStream.computeUInt64SizeNoTag(inode.version);
-    if (room < 0 || listing.getNamesCount() == limit) {
+    if (room < (inode.hasAcl ? INDEX_MAX : 0) || listing.getNamesCount() == limit) {
       listing.setMore(true);
       return false;
+    }
+    if (inode.hasAcl) {
+      room -= INDEX_MAX;
+      listing.addWithAcl(listing.getNamesCount());
     }
     listing
         .addNamesBytes(UnsafeByteOperations.unsafeWrap(name)) // nobody changes it

@@ -13,6 +13,9 @@ final class MkdirsOperation {
   /** Directories made by one entry, which bounds the pages it changes. */
   private static final int MADE_MAX = 64;
 
+  /** The same of those that get an ACL. */
+  private static final int MADE_WITH_ACL_MAX = 16;
+
   private MkdirsOperation() {}
 
   static Reply apply(Context context, Mkdirs request) throws TakoException {
@@ -29,39 +32,57 @@ final class MkdirsOperation {
       walk.parent();
     }
     int permission = request.getPermission();
-    make(context, walk, path.depth(), permission | OWNER_WRITE_EXECUTE, permission);
+    int unmasked =
+        request.hasUnmaskedPermission() ? request.getUnmaskedPermission() : permission;
+    Attributes.checkPermission(unmasked, path);
+    Permission last = new Permission(permission, unmasked);
+    Permission between =
+        new Permission(
+            permission | OWNER_WRITE_EXECUTE,
+            request.hasUnmaskedPermission() ? unmasked : permission | OWNER_WRITE_EXECUTE);
+    make(context, walk, path.depth(), between, last);
     return Replies.done();
   }
 
   /** Makes the missing parents of a file to be created; returns the last. */
   static Inode makeParents(Context context, Walk walk) throws TakoException {
-    int permission = (walk.deepestDirectory().inode().permission & 0777) | OWNER_WRITE_EXECUTE;
+    int bits = (walk.deepestDirectory().inode().permission & 0777) | OWNER_WRITE_EXECUTE;
+    Permission permission = new Permission(bits, bits);
     return make(context, walk, walk.path().depth() - 1, permission, permission);
   }
 
+  /** What a directory's maker asks for, after the umask and before. */
+  private record Permission(int masked, int unmasked) {}
+
   /** Makes what is missing of the first {@code depth} elements; returns the last. */
-  private static Inode make(Context context, Walk walk, int depth, int between, int last)
+  private static Inode make(
+      Context context, Walk walk, int depth, Permission between, Permission last)
       throws TakoException {
-    if (walk.missing() > MADE_MAX) {
+    Inode parent = walk.deepestDirectory().inode();
+    int most = DefaultAcl.isIn(parent) ? MADE_WITH_ACL_MAX : MADE_MAX;
+    if (walk.missing() > most) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "%s: %d elements are missing on the way; make at most %d with one call"
-              .formatted(walk.path(), walk.missing(), MADE_MAX));
+              .formatted(walk.path(), walk.missing(), most));
     }
-    Inode parent = walk.deepestDirectory().inode();
     Permissions.require(context.caller(), parent, Permissions.WRITE, walk.lastPath());
     Tree tree = context.state().tree;
     if (walk.found().size() <= depth) {
       tree.touch(context.tx(), parent.id, context.timeMs());
     }
     for (int element = walk.found().size() - 1; element < depth; element++) {
+      Permission permission = element == depth - 1 ? last : between;
       Inode made =
           Inode.directory(
               context.ids().next(parent.id),
-              element == depth - 1 ? last : between,
+              permission.masked,
               context.caller().getUser(),
               parent.group,
               context.timeMs());
+      if (DefaultAcl.isIn(parent)) {
+        DefaultAcl.inherit(context, parent, made, permission.unmasked);
+      }
       tree.put(context.tx(), new DirectoryEntry(parent.id, walk.path().name(element), made));
       context.state().count(context.tx(), made, 1);
       parent = made;

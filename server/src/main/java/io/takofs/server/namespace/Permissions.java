@@ -1,10 +1,15 @@
 package io.takofs.server.namespace;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.AclEntry;
+import io.takofs.proto.AclScope;
+import io.takofs.proto.AclType;
 import io.takofs.proto.Caller;
 import io.takofs.proto.Status;
 
-/** Who may do what: owner, group, other; the sticky bit; the superuser may everything. */
+/**
+ * Who may do what: owner, group, other, or the ACL; the sticky bit; the superuser may everything.
+ */
 final class Permissions {
   static final int READ = 4;
   static final int WRITE = 2;
@@ -31,6 +36,9 @@ final class Permissions {
     if (caller.getSuperuser()) {
       return true;
     }
+    if (Acls.hasAccess(inode.acl) && !caller.getUser().equals(inode.owner)) {
+      return aclAllows(caller, inode, access);
+    }
     int granted;
     if (caller.getUser().equals(inode.owner)) {
       granted = inode.permission >>> 6;
@@ -40,6 +48,36 @@ final class Permissions {
       granted = inode.permission;
     }
     return (granted & access) == access;
+  }
+
+  /**
+   * What an ACL says to who is not the owner: an entry for the user decides; else one of those for
+   * his groups must allow all that is asked, and only who is in none of them is any other. The
+   * permission's group bits are the mask of all but that.
+   */
+  private static boolean aclAllows(Caller caller, Inode inode, int access) {
+    int mask = inode.permission >>> 3;
+    boolean member = false;
+    for (AclEntry entry : inode.acl) {
+      if (entry.getScope() != AclScope.ACCESS) {
+        break;
+      }
+      boolean allowed = (entry.getPermission() & mask & access) == access;
+      if (entry.getType() == AclType.USER) {
+        if (entry.getName().equals(caller.getUser())) {
+          return allowed;
+        }
+      } else {
+        String group = entry.getName().isEmpty() ? inode.group : entry.getName();
+        if (caller.getGroupsList().contains(group)) {
+          if (allowed) {
+            return true;
+          }
+          member = true;
+        }
+      }
+    }
+    return !member && (inode.permission & access) == access;
   }
 
   /** {@code path} is for the message. */
@@ -68,10 +106,19 @@ final class Permissions {
     }
   }
 
+  /** A sticky directory is everybody's to write to, but its attributes are its owner's. */
+  static void requireXAttrChange(Caller caller, Inode inode, String path) throws TakoException {
+    if (inode.directory && (inode.permission & STICKY) != 0) {
+      requireOwner(caller, inode, path);
+    } else {
+      require(caller, inode, WRITE, path);
+    }
+  }
+
   private static TakoException denied(Caller caller, String what, Inode inode, String path) {
     return new TakoException(
         Status.PERMISSION_DENIED,
-        "user %s may not %s %s (owner %s, group %s, mode %s%04o)"
+        "user %s may not %s %s (owner %s, group %s, mode %s%04o%s)"
             .formatted(
                 caller.getUser(),
                 what,
@@ -79,6 +126,7 @@ final class Permissions {
                 inode.owner,
                 inode.group,
                 inode.directory ? "d" : "-",
-                inode.permission));
+                inode.permission,
+                inode.hasAcl ? " and an ACL" : ""));
   }
 }

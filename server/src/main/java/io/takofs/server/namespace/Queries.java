@@ -71,6 +71,11 @@ final class Queries {
     }
     if (inode != null) {
       Permissions.require(caller, inode, Permissions.READ, request.getPath());
+      if (caller.getSuperuser() && XAttrOperation.isUnreadable(state, inode)) {
+        throw new TakoException(
+            Status.PERMISSION_DENIED,
+            "Access is denied: no superuser may read " + request.getPath());
+      }
       return extents(state, request, inode);
     }
     return extentsOfId(state, request);

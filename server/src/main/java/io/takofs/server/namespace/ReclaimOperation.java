@@ -41,6 +41,10 @@ final class ReclaimOperation {
 
   /** Returns what it did, counted in entries and extents, at least 1. */
   private static int step(Context context, Detached detached, int limit) {
+    if (detached.hasXAttrs()
+        && context.state().xattrs.removeSome(context.tx(), detached.id(), limit)) {
+      return limit;
+    }
     return detached.isDirectory()
         ? stepDirectory(context, detached, limit)
         : stepFile(context, detached, limit);

@@ -14,6 +14,8 @@ import java.util.List;
 final class State {
   final Store store;
   final Limits limits;
+  final Acls acls;
+  final XAttrs xattrs;
   final Tree tree;
   final FileData data;
   final LeaseTable leases;
@@ -27,7 +29,9 @@ final class State {
   State(Store store, List<Long> arenas, Limits limits) {
     this.store = store;
     this.limits = limits;
-    tree = new Tree(store);
+    acls = new Acls(store);
+    xattrs = new XAttrs(store);
+    tree = new Tree(store, acls);
     data = new FileData(store);
     leases = new LeaseTable(store);
     sessions = new SessionTable(store.server());
@@ -64,7 +68,7 @@ final class State {
           extents.restoreCommitted(FileExtent.decode(Keys.second(key), value).location());
       case Keys.LEASE -> leases.restore(Lease.decode(Keys.id(key), value));
       default -> {
-        // Contents and inline data leave nothing in the heap.
+        // Contents, inline data, ACLs and extended attributes leave nothing in the heap.
       }
     }
     return true;

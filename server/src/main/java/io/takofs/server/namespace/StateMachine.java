@@ -54,7 +54,10 @@ public final class StateMachine {
           RECOVER_LEASE,
           GRANT_EXTENTS,
           COMMIT_EXTENTS,
-          CONCAT ->
+          CONCAT,
+          SET_ACL,
+          SET_XATTR,
+          REMOVE_XATTR ->
           true;
       case RENEW_LEASES,
           GET_ARENAS,
@@ -64,6 +67,9 @@ public final class StateMachine {
           GET_CONTENT_SUMMARY,
           GET_USAGE,
           GET_SERVER_STATUS,
+          GET_ACL,
+          CHECK_ACCESS,
+          GET_XATTRS,
           OPERATION_NOT_SET ->
           false;
     };
@@ -193,6 +199,9 @@ public final class StateMachine {
       case GRANT_EXTENTS -> GrantOperation.grant(context, request.getGrantExtents());
       case COMMIT_EXTENTS -> CommitOperation.apply(context, request.getCommitExtents());
       case CONCAT -> ConcatOperation.apply(context, request.getConcat());
+      case SET_ACL -> SetAclOperation.apply(context, request.getSetAcl());
+      case SET_XATTR -> XAttrOperation.set(context, request.getSetXattr());
+      case REMOVE_XATTR -> XAttrOperation.remove(context, request.getRemoveXattr());
       case RENEW_LEASES,
           GET_ARENAS,
           GET_FILE,
@@ -201,6 +210,9 @@ public final class StateMachine {
           GET_CONTENT_SUMMARY,
           GET_USAGE,
           GET_SERVER_STATUS,
+          GET_ACL,
+          CHECK_ACCESS,
+          GET_XATTRS,
           OPERATION_NOT_SET ->
           throw malformed(
               "%s changes nothing and is not logged".formatted(request.getOperationCase()));
@@ -233,6 +245,9 @@ public final class StateMachine {
         case GET_CONTENT_SUMMARY ->
             ContentSummaryQuery.apply(state, caller, request.getGetContentSummary());
         case GET_USAGE -> Queries.getUsage(state);
+        case GET_ACL -> AttributeQueries.getAcl(state, caller, request.getGetAcl());
+        case CHECK_ACCESS -> AttributeQueries.checkAccess(state, caller, request.getCheckAccess());
+        case GET_XATTRS -> AttributeQueries.getXAttrs(state, caller, request.getGetXattrs());
         default ->
             throw malformed(
                 "%s is not a query of the namespace".formatted(request.getOperationCase()));

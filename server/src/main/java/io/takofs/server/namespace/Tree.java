@@ -21,15 +21,23 @@ final class Tree {
   private static final byte[] NO_NAME = {};
 
   private final Store store;
+  private final Acls acls;
 
-  Tree(Store store) {
+  Tree(Store store, Acls acls) {
     this.store = store;
+    this.acls = acls;
   }
 
   /** The entry {@code name} of a directory, or null. */
   DirectoryEntry get(long parentId, byte[] name) {
     byte[] value = contents(parentId).get(Keys.entry(parentId, name));
-    return value == null ? null : new DirectoryEntry(parentId, name, Inode.decode(value));
+    return value == null ? null : entry(parentId, name, value);
+  }
+
+  private DirectoryEntry entry(long parentId, byte[] name, byte[] value) {
+    Inode inode = Inode.decode(value);
+    inode.acl = acls.read(inode);
+    return new DirectoryEntry(parentId, name, inode);
   }
 
   /** The root's entry, or null in an empty store. */
@@ -148,8 +156,7 @@ final class Tree {
             Keys.entry(directoryId, name),
             (key, value) ->
                 Keys.startsWith(key, prefix)
-                    && visitor.visit(
-                        new DirectoryEntry(directoryId, Keys.name(key), Inode.decode(value))));
+                    && visitor.visit(entry(directoryId, Keys.name(key), value)));
   }
 
   /** Receives the entries of a directory. */

@@ -30,6 +30,9 @@ final class Consistency {
   private final Map<Long, Lease> leases = new HashMap<>();
   private final Set<Long> contents = new HashSet<>();
   private final Map<Long, Boolean> detached = new HashMap<>();
+  private final Set<Long> acls = new HashSet<>();
+  private final Set<Long> xattrs = new HashSet<>();
+  private final Set<Long> detachedXAttrs = new HashSet<>();
   private final Set<Long> sessions = new HashSet<>();
   private final Set<Long> resultClients = new HashSet<>();
   private final List<long[]> grants = new ArrayList<>();
@@ -66,6 +69,7 @@ final class Consistency {
     all.checkTree();
     all.checkData();
     all.checkLeases();
+    all.checkAttributes();
     all.checkSpace();
     all.checkRebuilt();
   }
@@ -96,6 +100,14 @@ final class Consistency {
       }
       case Keys.INLINE -> inline.put(id, value.length);
       case Keys.LEASE -> leases.put(id, Lease.decode(id, value));
+      case Keys.ACL -> {
+        assertThat(shard).isEqualTo(Ids.birthShard(id));
+        acls.add(id);
+      }
+      case Keys.XATTR -> {
+        assertThat(shard).isEqualTo(Ids.birthShard(id));
+        xattrs.add(id);
+      }
       default -> throw new AssertionError("a record of kind " + (char) key[0]);
     }
   }
@@ -104,7 +116,12 @@ final class Consistency {
     switch (key[0]) {
       case Keys.SESSION -> sessions.add(Keys.id(key));
       case Keys.RESULT -> resultClients.add(Keys.id(key));
-      case Keys.DETACHED -> detached.put(Keys.id(key), value[0] == 1);
+      case Keys.DETACHED -> {
+        detached.put(Keys.id(key), (value[0] & 1) != 0);
+        if ((value[0] & 4) != 0) {
+          detachedXAttrs.add(Keys.id(key));
+        }
+      }
       case 'X' -> {
         ByteReader in = new ByteReader(value);
         boolean granted = in.u8() == 1;
@@ -192,6 +209,16 @@ final class Consistency {
       assertThat(leases.get(grant[1]).clientId()).isEqualTo(grant[0]);
     }
     assertThat(sessions).containsAll(resultClients);
+  }
+
+  /** Who has a flag has a record, and the other way round. */
+  private void checkAttributes() {
+    for (Inode inode : inodes.values()) {
+      assertThat(acls.remove(inode.id)).isEqualTo(inode.hasAcl);
+      assertThat(xattrs.remove(inode.id)).isEqualTo(inode.hasXAttrs);
+    }
+    assertThat(acls).isEmpty();
+    assertThat(detachedXAttrs).containsAll(xattrs);
   }
 
   /** I22: no unit belongs to two; what nobody claims is free. */

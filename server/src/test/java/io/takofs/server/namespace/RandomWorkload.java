@@ -3,6 +3,7 @@ package io.takofs.server.namespace;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.takofs.proto.AclScope;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Concat;
 import io.takofs.proto.ConcatSource;
@@ -16,6 +17,7 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.SetAcl;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
 import java.util.ArrayList;
@@ -65,7 +67,7 @@ final class RandomWorkload {
 
   void step() {
     Harness.Client client = clients.get(random.nextInt(CLIENTS));
-    switch (random.nextInt(20)) {
+    switch (random.nextInt(22)) {
       case 0, 1, 2 -> mkdirs(client, path());
       case 3, 4, 5 -> create(client, path(), random.nextBoolean(), random.nextBoolean());
       case 6 -> append(client, path());
@@ -81,6 +83,7 @@ final class RandomWorkload {
         }
       }
       case 18 -> housekeeping();
+      case 19, 20 -> attributes(client, path());
       default -> rare(client);
     }
   }
@@ -352,6 +355,33 @@ final class RandomWorkload {
       sources.forEach(source -> model.join(file, source));
       concat.getSourcesList().forEach(source -> model.delete(directory + source.getName(), false));
     }
+  }
+
+  /** What they do is for other tests: here they come and go with what they belong to. */
+  private void attributes(Harness.Client client, String path) {
+    ReferenceModel.Node node = model.get(path);
+    Request.Builder request = Request.newBuilder();
+    if (random.nextBoolean()) {
+      request
+          .getSetXattrBuilder()
+          .setPath(path)
+          .setCreate(true)
+          .setReplace(true)
+          .getXattrBuilder()
+          .setName(NAMES[random.nextInt(NAMES.length)])
+          .setValue(ByteString.copyFrom(new byte[random.nextInt(5000)]));
+    } else {
+      boolean inherited = node != null && node.directory && random.nextBoolean();
+      request
+          .getSetAclBuilder()
+          .setPath(path)
+          .setChange(random.nextInt(3) == 0 ? SetAcl.Change.REMOVE : SetAcl.Change.MODIFY)
+          .addEntriesBuilder()
+          .setScope(inherited ? AclScope.DEFAULT : AclScope.ACCESS)
+          .setName(NAMES[random.nextInt(NAMES.length)])
+          .setPermission(random.nextInt(8));
+    }
+    expect(client.call(request), model.stat(path), "attributes of " + path);
   }
 
   // ---- the rest ---------------------------------------------------------------------------------
