@@ -14,6 +14,16 @@ import java.util.stream.Collectors;
  * @param <T> Java type of its values
  */
 public final class ConfigKey<T> {
+  /** What keys of servers alone begin with. */
+  private static final String SERVER = ConfigKeys.PREFIX + "server.";
+
+  /** Whose behaviour a key changes. */
+  public enum Readers {
+    CLIENT,
+    SERVER,
+    BOTH
+  }
+
   private final String name;
   private final String type;
   private final String allowed;
@@ -22,6 +32,7 @@ public final class ConfigKey<T> {
   private final String meaning;
   private final Function<String, T> parser;
   private final Function<T, String> formatter;
+  private Readers readers;
 
   private ConfigKey(
       String name,
@@ -39,6 +50,13 @@ public final class ConfigKey<T> {
     this.parser = parser;
     this.formatter = formatter;
     this.defaultValue = parse(defaultText);
+    this.readers = name.startsWith(SERVER) ? Readers.SERVER : Readers.CLIENT;
+  }
+
+  /** Says that clients and servers read it; before it is published. */
+  ConfigKey<T> readByBoth() {
+    readers = Readers.BOTH;
+    return this;
   }
 
   static ConfigKey<String> string(
@@ -145,6 +163,21 @@ public final class ConfigKey<T> {
   /** {@code string, int, size, duration, boolean} or {@code enum}. */
   public String type() {
     return type;
+  }
+
+  /** Who reads it. */
+  public Readers readers() {
+    return readers;
+  }
+
+  /** What a value without a unit counts, for people; empty where it counts nothing. */
+  public String unit() {
+    return switch (type) {
+      case "size" -> "bytes";
+      case "duration" -> "none: one must be given";
+      case "int" -> "1";
+      default -> "";
+    };
   }
 
   /** What values may be, for people: bounds, units or choices. */

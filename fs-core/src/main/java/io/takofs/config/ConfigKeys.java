@@ -33,13 +33,14 @@ public final class ConfigKeys {
   public static final ConfigKey<String> VERBS_ADDRESS =
       register(
           ConfigKey.string(
-              "fs.tako.verbs.address",
-              "an IPv4 address of this machine that an RDMA device has; empty for the first with an"
-                  + " active port",
-              "",
-              "Names the RDMA device that a client uses, and a server that listens on all"
-                  + " addresses.",
-              address -> address));
+                  "fs.tako.verbs.address",
+                  "an IPv4 address of this machine that an RDMA device has; empty for the first with an"
+                      + " active port",
+                  "",
+                  "Names the RDMA device that a client uses, and a server that listens on all"
+                      + " addresses.",
+                  address -> address)
+              .readByBoth());
 
   /** Deadline of one call. */
   public static final ConfigKey<Duration> CLIENT_TIMEOUT =
@@ -97,12 +98,13 @@ public final class ConfigKeys {
   public static final ConfigKey<Long> BLOCK_SIZE =
       register(
           ConfigKey.size(
-              "fs.tako.block.size",
-              "64k",
-              "1t",
-              "128m",
-              "Block size that new files report to Hadoop, which makes input splits of it. Where"
-                  + " bytes are kept does not depend on it."));
+                  "fs.tako.block.size",
+                  "64k",
+                  "1t",
+                  "128m",
+                  "Block size that new files report to Hadoop, which makes input splits of it. Where"
+                      + " bytes are kept does not depend on it.")
+              .readByBoth());
 
   /** Replication that files report. */
   public static final ConfigKey<Integer> REPLICATION =
@@ -167,6 +169,30 @@ public final class ConfigKeys {
               65535,
               7420,
               "Port the server listens on; 0 takes a free one."));
+
+  /** Address of the server's pages. */
+  public static final ConfigKey<String> HTTP_ADDRESS =
+      register(
+          ConfigKey.string(
+              "fs.tako.server.http.address",
+              "auto, host:port, :port, or empty",
+              "auto",
+              "Where the server shows metrics, its state and pages for people over HTTP. auto is the"
+                  + " server's host and the port above its own, or a free one where that is taken;"
+                  + " without a host it is the server's. Empty turns it off.",
+              ConfigKeys::httpAddress));
+
+  /** Whose permissions the server's pages have. */
+  public static final ConfigKey<String> HTTP_USER =
+      register(
+          ConfigKey.string(
+              "fs.tako.server.http.user",
+              "a user name, or empty",
+              "",
+              "User whose permissions hold for what the server's pages show of files, whoever looks"
+                  + " at them. Empty: they show no names of files, unless the server does not check"
+                  + " permissions.",
+              user -> user));
 
   /** Directory of the pool. */
   public static final ConfigKey<String> POOL_PATH =
@@ -346,6 +372,16 @@ public final class ConfigKeys {
   private static String notEmpty(String text) {
     if (text.isEmpty()) {
       throw new IllegalArgumentException("empty");
+    }
+    return text;
+  }
+
+  private static String httpAddress(String text) {
+    if (!text.isEmpty() && !text.equals("auto")) {
+      int port = Integer.parseInt(text.substring(text.lastIndexOf(':') + 1));
+      if (!text.contains(":") || port < 0 || port > 65535) {
+        throw new IllegalArgumentException("no port");
+      }
     }
     return text;
   }

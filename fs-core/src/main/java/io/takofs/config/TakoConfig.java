@@ -22,7 +22,10 @@ import org.slf4j.LoggerFactory;
 public final class TakoConfig {
   private static final Logger LOG = LoggerFactory.getLogger(TakoConfig.class);
 
+  private static final String PROGRAM = "the program";
+
   private final Map<ConfigKey<?>, Object> values = new ConcurrentHashMap<>();
+  private final Map<ConfigKey<?>, String> origins = new ConcurrentHashMap<>();
   private final List<String> warnings = new ArrayList<>();
 
   /** Every key at its default. */
@@ -31,6 +34,7 @@ public final class TakoConfig {
   /** A copy of {@code other}. */
   public TakoConfig(TakoConfig other) {
     values.putAll(other.values);
+    origins.putAll(other.origins);
     warnings.addAll(other.warnings());
   }
 
@@ -73,15 +77,16 @@ public final class TakoConfig {
 
   /** Sets {@code key}. */
   public <T> TakoConfig set(ConfigKey<T> key, T value) throws TakoException {
-    return set(key.name(), key.format(value), "set by the program");
+    return set(key.name(), key.format(value), PROGRAM);
   }
 
   /** Sets the key named {@code name} to what {@code text} says. */
   public TakoConfig set(String name, String text) throws TakoException {
-    return set(name, text, "set by the program");
+    return set(name, text, PROGRAM);
   }
 
-  private TakoConfig set(String name, String text, String source) throws TakoException {
+  /** Sets the key named {@code name} to what {@code text} says; {@code source} said so. */
+  public TakoConfig set(String name, String text, String source) throws TakoException {
     if (!name.startsWith(ConfigKeys.PREFIX)) {
       return this;
     }
@@ -92,6 +97,7 @@ public final class TakoConfig {
     }
     try {
       values.put(key, key.parse(text));
+      origins.put(key, source);
     } catch (IllegalArgumentException e) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
@@ -117,6 +123,16 @@ public final class TakoConfig {
     @SuppressWarnings("unchecked") // Only key.parse puts a value.
     T value = (T) values.get(key);
     return value != null ? value : key.defaultValue();
+  }
+
+  /** The value of {@code key} as it stands in a configuration file. */
+  public <T> String text(ConfigKey<T> key) {
+    return key.format(get(key));
+  }
+
+  /** Who said last what {@code key} is: a file, a system property; {@code default} if nobody. */
+  public String origin(ConfigKey<?> key) {
+    return origins.getOrDefault(key, "default");
   }
 
   /** Whether {@code key} was set, to its default or something else. */

@@ -40,6 +40,9 @@ public interface Log extends AutoCloseable {
   /** Segments that hold entries. */
   int segmentCount();
 
+  /** Segments that may still be filled before a {@link #trim} is needed. */
+  int freeSegmentCount();
+
   /** A durable checkpoint covers everything up to {@code index}: segments wholly below may go. */
   void trim(long index);
 

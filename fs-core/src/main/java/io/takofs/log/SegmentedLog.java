@@ -142,7 +142,7 @@ public final class SegmentedLog implements Log {
     return segments.size();
   }
 
-  /** Segments that the log may still fill before a {@link #trim} is needed. */
+  @Override
   public int freeSegmentCount() {
     return freeSlots.size();
   }

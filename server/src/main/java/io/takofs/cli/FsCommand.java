@@ -4,6 +4,8 @@ import io.takofs.client.ContentSummary;
 import io.takofs.client.DirectoryIterator;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
+import io.takofs.server.report.Modes;
+import io.takofs.server.report.Sizes;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;

@@ -1,6 +1,7 @@
 package io.takofs.cli;
 
 import com.google.gson.JsonObject;
+import io.takofs.server.report.Sizes;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.shm.ShmTransport;

@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import io.takofs.server.report.Sizes;
 import java.io.PrintStream;
 import java.util.Locale;
 

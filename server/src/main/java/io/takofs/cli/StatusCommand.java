@@ -5,6 +5,9 @@ import io.takofs.client.TakoClient;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.TransportStatus;
+import io.takofs.server.report.Sizes;
+import io.takofs.server.report.Spans;
+import io.takofs.server.report.StatusJson;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
@@ -48,16 +51,13 @@ final class StatusCommand implements Callable<Integer> {
     return 0;
   }
 
-  private static String uptime(Duration up) {
-    String clock =
-        "%02d:%02d:%02d".formatted(up.toHoursPart(), up.toMinutesPart(), up.toSecondsPart());
-    return up.toDays() == 0 ? clock : up.toDays() + " days " + clock;
-  }
-
   private static void print(PrintWriter out, URI server, String verdict, ServerStatus status) {
     out.println("server       " + server + ", version " + status.getVersion());
-    out.println("up           " + uptime(Duration.ofMillis(status.getUptimeMs())));
+    out.println("up           " + Spans.clock(Duration.ofMillis(status.getUptimeMs())));
     out.println("transport    " + verdict);
+    if (!status.getHttp().isEmpty()) {
+      out.println("pages        " + status.getHttp());
+    }
     out.printf(
         "pool         %s used, %s free of %s%n",
         Sizes.human(status.getUsage().getUsed()),

@@ -2,6 +2,7 @@ package io.takofs.cli;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import io.takofs.server.report.Sizes;
 import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.verbs.DeviceFacts;
 import io.takofs.transport.verbs.VerbsDiagnosis;

@@ -5,6 +5,8 @@ import io.takofs.base.TakoException;
 import io.takofs.log.Log;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerStatus;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.IncomingCall;
@@ -12,6 +14,7 @@ import io.takofs.rpc.RpcConnection;
 import io.takofs.rpc.RpcHandler;
 import io.takofs.rpc.RpcServer;
 import io.takofs.server.groups.GroupMapping;
+import io.takofs.server.http.ServerView;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 import io.takofs.transport.CompletionStatus;
@@ -23,8 +26,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -38,8 +43,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: any thread.
  */
-public final class DataServer implements RpcHandler, AutoCloseable {
+public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DataServer.class);
+
+  /** A server whose lock is not free for so long does not serve. */
+  private static final int STUCK_S = 2;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Clock clock;
@@ -194,6 +202,57 @@ public final class DataServer implements RpcHandler, AutoCloseable {
     exports.values().forEach(ArenaExports::close);
   }
 
+  // ---- what the server's pages show
+  // ----------------------------------------------------------
+
+  /** Says in every status where the server's pages are. */
+  void setHttp(String url) {
+    transportReport.setHttp(url);
+  }
+
+  @Override
+  public ServerStatus status() {
+    Reply reply;
+    lock.lock();
+    try {
+      reply = core.status();
+    } finally {
+      lock.unlock();
+    }
+    return transportReport.complete(reply).getServerStatus();
+  }
+
+  @Override
+  public Reply query(String user, Request request) throws TakoException {
+    if (groups.known(user) == null) {
+      resolve(user);
+    }
+    lock.lock();
+    try {
+      return core.query(user, request);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public Optional<String> sickness() {
+    try {
+      if (!lock.tryLock(STUCK_S, TimeUnit.SECONDS)) {
+        return Optional.of(
+            "one call or the housekeeping has held the server for " + STUCK_S + " s");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.of("the server is stopping");
+    }
+    try {
+      return closed ? Optional.of("the server is stopping") : Optional.ofNullable(core.failure());
+    } finally {
+      lock.unlock();
+    }
+  }
+
   // ---- what the transports' threads call
   // ----------------------------------------------------------
 
@@ -241,12 +300,13 @@ public final class DataServer implements RpcHandler, AutoCloseable {
   private void execute(List<IncomingCall> calls) {
     List<Answer> answers = new ArrayList<>(calls.size());
     boolean tick;
+    long arrivedNs = clock.nanoTime();
     lock.lock();
     try {
       if (closed) {
         return;
       }
-      core.onCalls(calls, answers);
+      core.onCalls(calls, arrivedNs, answers);
       tick = core.wantsTick();
     } finally {
       lock.unlock();

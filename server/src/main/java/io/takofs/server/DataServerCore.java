@@ -18,12 +18,12 @@ import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.server.groups.GroupMapping;
+import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.OpenLease;
 import io.takofs.server.namespace.SessionInfo;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 import java.util.List;
-import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,8 +44,10 @@ final class DataServerCore {
   private final SessionTable sessions;
   private final GroupMapping groups;
   private final Counters counters = new Counters();
+  private final OperationTimes times = new OperationTimes();
   private final Housekeeping housekeeping;
   private final StatusReport statusReport;
+  private final LeaseReport leaseReport;
   private final DataPersistence persistence;
   private final Placements placements;
   private final DataConnections dataConnections;
@@ -77,12 +79,14 @@ final class DataServerCore {
     this.windows = windows;
     this.persistence = DataPersistence.of(arenaMemory, machine::committedLength);
     this.placements = new Placements(arenaMemory, machine);
-    this.journal = new Journal(log, store, machine, counters, settings.checkpointBytes());
+    this.journal = new Journal(clock, log, store, machine, counters, settings.checkpointBytes());
     this.sessions = new SessionTable(clock);
     this.housekeeping =
         new Housekeeping(clock, settings, journal, machine, sessions, dataConnections, counters);
     this.statusReport =
-        new StatusReport(clock, settings, epoch, store, log, machine, sessions, counters);
+        new StatusReport(
+            clock, settings, epoch, store, log, machine, sessions, counters, times, journal);
+    this.leaseReport = new LeaseReport(clock, machine, sessions);
   }
 
   /**
@@ -93,17 +97,20 @@ final class DataServerCore {
   void recover() throws TakoException {
     int count = journal.recover();
     machine.takeEndedLeases(); // nobody writes through windows yet
+    statusReport.recovered();
     for (SessionInfo session : machine.sessions()) {
       sessions.client(session.clientId());
     }
     LOG.info("epoch {}: {} log entries replayed, {} files", epoch, count, machine.files());
   }
 
-  /** Executes {@code calls} in order; {@code out} gets the reply of each. */
-  void onCalls(List<IncomingCall> calls, List<Answer> out) {
+  /**
+   * Executes {@code calls} in order; {@code out} gets the reply of each.
+   *
+   * @param arrivedNs when they came, by the server's clock
+   */
+  void onCalls(List<IncomingCall> calls, long arrivedNs, List<Answer> out) {
     for (IncomingCall call : calls) {
-      counters.add("calls", 1);
-      counters.add("calls." + call.request().getOperationCase().name().toLowerCase(Locale.ROOT), 1);
       counters.add("request.bytes", call.size());
       Reply reply;
       try {
@@ -114,11 +121,10 @@ final class DataServerCore {
         LOG.error("{} from {} failed", call.request(), call.connection().remoteName(), e);
         reply = refused(Status.INTERNAL, "the server failed: " + e);
       }
-      if (reply.getStatus() != Status.OK) {
-        counters.add("refused." + reply.getStatus().name().toLowerCase(Locale.ROOT), 1);
-      }
       closeWindows(call.clientId(), call.request(), reply);
       out.add(Answer.to(call, reply, machine, windows));
+      times.record(
+          call.request().getOperationCase(), reply.getStatus(), clock.nanoTime() - arrivedNs);
     }
   }
 
@@ -136,6 +142,7 @@ final class DataServerCore {
 
   private void closeWindowsOfEndedLeases() {
     for (OpenLease lease : machine.takeEndedLeases()) {
+      leaseReport.ended(lease);
       windows.close(lease.clientId(), lease.fileId());
     }
   }
@@ -193,6 +200,9 @@ final class DataServerCore {
     client.lastHeardNs = clock.nanoTime();
     if (request.hasGetServerStatus()) {
       return statusReport.build();
+    }
+    if (request.hasListLeases()) {
+      return leaseReport.list(client.caller, request.getListLeases());
     }
     if (request.hasRenewLeases()) {
       return renewed(call.clientId(), request.getRenewLeases());
@@ -256,7 +266,34 @@ final class DataServerCore {
             .addAllLapsedClients(housekeeping.lapsedClients(request, clientId))
             .build();
     persistence.persist(Commits.of(request));
-    return journal.execute(entry);
+    Reply reply = journal.execute(entry);
+    leaseReport.executed(request, reply);
+    return reply;
+  }
+
+  // ---- what the server's pages ask --------------------------------------------------------------
+
+  /** How the server is, but for its transports. */
+  Reply status() {
+    return statusReport.build();
+  }
+
+  /** Why calls are refused, or null. */
+  String failure() {
+    return journal.failure();
+  }
+
+  /**
+   * Answers a request that changes nothing.
+   *
+   * @throws TakoException when the groups of {@code user} are not known
+   */
+  Reply query(String user, Request request) throws TakoException {
+    journal.checkUsable();
+    Caller caller = caller(user);
+    return request.hasListLeases()
+        ? leaseReport.list(caller, request.getListLeases())
+        : machine.query(caller, request);
   }
 
   // ---- sessions ---------------------------------------------------------------------------------

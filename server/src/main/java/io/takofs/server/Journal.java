@@ -1,14 +1,17 @@
 package io.takofs.server;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.log.Log;
+import io.takofs.proto.CheckpointStatus;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +27,7 @@ import org.slf4j.LoggerFactory;
 final class Journal {
   private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
 
+  private final Clock clock;
   private final Log log;
   private final Store store;
   private final StateMachine machine;
@@ -32,16 +36,28 @@ final class Journal {
   private long appliedIndex;
   private long checkpointedBytes;
   private boolean checkpointing;
+  private long checkpointBeganNs;
+  private long checkpointDoneNs;
+  private long checkpointTookNs;
+  private long checkpoints;
   private Reply lastReply;
   private String failure;
 
-  Journal(Log log, Store store, StateMachine machine, Counters counters, long checkpointBytes) {
+  Journal(
+      Clock clock,
+      Log log,
+      Store store,
+      StateMachine machine,
+      Counters counters,
+      long checkpointBytes) {
+    this.clock = clock;
     this.log = log;
     this.store = store;
     this.machine = machine;
     this.counters = counters;
     this.checkpointBytes = checkpointBytes;
     this.appliedIndex = store.checkpointIndex();
+    this.checkpointDoneNs = clock.nanoTime();
   }
 
   /**
@@ -113,6 +129,11 @@ final class Journal {
     }
   }
 
+  /** Why nothing can be executed any more, or null. */
+  String failure() {
+    return failure;
+  }
+
   /** Throws UNAVAILABLE once the state machine has failed. */
   void checkUsable() throws TakoException {
     if (failure != null) {
@@ -129,9 +150,11 @@ final class Journal {
     if (failure != null) {
       return;
     }
+    if (!checkpointing) {
+      checkpointBegins();
+    }
     checkpointedBytes = log.appendedBytes();
     store.checkpoint(appliedIndex);
-    checkpointing = true;
     finishCheckpoint();
   }
 
@@ -140,8 +163,13 @@ final class Journal {
     if (!checkpointing && failure == null) {
       checkpointedBytes = log.appendedBytes();
       store.beginCheckpoint(appliedIndex);
-      checkpointing = true;
+      checkpointBegins();
     }
+  }
+
+  private void checkpointBegins() {
+    checkpointing = true;
+    checkpointBeganNs = clock.nanoTime();
   }
 
   boolean checkpointing() {
@@ -159,6 +187,18 @@ final class Journal {
     checkpointing = false;
     log.trim(store.checkpointIndex());
     counters.add("checkpoints", 1);
+    checkpoints++;
+    checkpointDoneNs = clock.nanoTime();
+    checkpointTookNs = checkpointDoneNs - checkpointBeganNs;
+  }
+
+  CheckpointStatus checkpointStatus() {
+    return CheckpointStatus.newBuilder()
+        .setRunning(checkpointing)
+        .setMade(checkpoints)
+        .setLastMs(TimeUnit.NANOSECONDS.toMillis(checkpointTookNs))
+        .setAgeMs(TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - checkpointDoneNs))
+        .build();
   }
 
   long lastIndex() {

@@ -10,6 +10,7 @@ import io.takofs.log.SegmentedLog;
 import io.takofs.proto.Status;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.groups.SystemGroups;
+import io.takofs.server.http.HttpEndpoint;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.store.PagedStore;
 import io.takofs.transport.shm.ShmTransport;
@@ -95,6 +96,11 @@ public final class RunningServer implements AutoCloseable {
     made.listen(server, config, pool.shm());
     keep(made::stopListening);
     transports = made;
+    HttpEndpoint http = ServerPages.open(server, uri(), config, user);
+    if (http != null) {
+      keep(http);
+      server.setHttp(http.url());
+    }
     LOG.info("pool {}, epoch {}: serving at {}", poolText, pool.epoch(), uri());
   }
 

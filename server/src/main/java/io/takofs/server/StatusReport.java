@@ -7,6 +7,7 @@ import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerStatus;
 import io.takofs.rpc.RpcConnection;
+import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 
@@ -27,7 +28,10 @@ final class StatusReport {
   private final StateMachine machine;
   private final SessionTable sessions;
   private final Counters counters;
+  private final OperationTimes times;
+  private final Journal journal;
   private final long startedNs;
+  private long replayedBytes;
 
   StatusReport(
       Clock clock,
@@ -37,7 +41,9 @@ final class StatusReport {
       Log log,
       StateMachine machine,
       SessionTable sessions,
-      Counters counters) {
+      Counters counters,
+      OperationTimes times,
+      Journal journal) {
     this.clock = clock;
     this.settings = settings;
     this.epoch = epoch;
@@ -46,7 +52,14 @@ final class StatusReport {
     this.machine = machine;
     this.sessions = sessions;
     this.counters = counters;
+    this.times = times;
+    this.journal = journal;
     this.startedNs = clock.nanoTime();
+  }
+
+  /** What was done up to now was the replay of the log. */
+  void recovered() {
+    replayedBytes = machine.committedBytes();
   }
 
   Reply build() {
@@ -58,16 +71,22 @@ final class StatusReport {
             .setUsage(machine.usage())
             .setFiles(machine.files())
             .setDirectories(machine.directories())
-            .setOpenFiles(machine.leases().size())
+            .setOpenFiles(machine.openFiles())
             .setLogLastIndex(log.lastIndex())
             .setLogSegments(log.segmentCount())
             .setCheckpointIndex(store.checkpointIndex())
             .putAllCounters(counters.snapshot())
+            .putAllCounters(times.counters())
             .putCounters("log.bytes", log.appendedBytes())
             .putCounters("sessions", sessions.all().size())
             .setUser(settings.user())
             .setMetadataPagesUsed(store.pagesUsed())
-            .setMetadataPagesTotal(store.pagesTotal());
+            .setMetadataPagesTotal(store.pagesTotal())
+            .addAllOperations(times.snapshot())
+            .addAllExtents(machine.extents())
+            .setCheckpoint(journal.checkpointStatus())
+            .setLogSegmentsFree(log.freeSegmentCount())
+            .setCommittedBytes(machine.committedBytes() - replayedBytes);
     for (ClientState client : sessions.all()) {
       for (RpcConnection connection : client.connections) {
         if (status.getConnectionsCount() < CONNECTIONS_MAX) {

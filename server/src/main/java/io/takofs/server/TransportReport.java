@@ -7,17 +7,23 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * What the server's status says of its transports. A device's own counters are files that its
- * driver fills when they are read, which takes as long as the device lets it.
+ * What the server's status says of its transports and of its pages. A device's own counters are
+ * files that its driver fills when they are read, which takes as long as the device lets it.
  *
  * <p>Thread rule: any thread, without the data server's lock.
  */
 final class TransportReport {
   private final List<Transport> transports = new CopyOnWriteArrayList<>();
+  private volatile String http = "";
 
   /** Shows a transport that the server listens with. */
   void add(Transport transport) {
     transports.add(transport);
+  }
+
+  /** Shows where the server's pages are. */
+  void setHttp(String url) {
+    http = url;
   }
 
   /** {@code reply}, with the transports if it says how the server is. */
@@ -26,6 +32,7 @@ final class TransportReport {
       return reply;
     }
     Reply.Builder complete = reply.toBuilder();
+    complete.getServerStatusBuilder().setHttp(http);
     for (Transport transport : transports) {
       complete
           .getServerStatusBuilder()

@@ -3,6 +3,8 @@ package io.takofs.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.server.report.Modes;
+import io.takofs.server.report.Sizes;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -1,20 +1,26 @@
 package io.takofs.server;
 
+import static io.takofs.server.TestClient.create;
 import static io.takofs.server.TestClient.mkdirs;
 import static io.takofs.server.TestClient.ok;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Append;
 import io.takofs.proto.Delete;
 import io.takofs.proto.GrantExtents;
+import io.takofs.proto.LeaseInfo;
+import io.takofs.proto.Leases;
+import io.takofs.proto.ListLeases;
 import io.takofs.proto.OpenSession;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.ServerStatus;
 import io.takofs.proto.Session;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
@@ -24,6 +30,7 @@ import io.takofs.transport.QueuePair;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -83,6 +90,71 @@ class DataServerTest {
       assertThat(status.getConnections(0).getTransport()).isEqualTo("tcp");
       assertThat(status.getConnections(0).getUser()).isEqualTo(TestServer.SUPERUSER);
     }
+  }
+
+  @Test
+  void shouldMeasureWhatItDoes() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
+      ok(client.call(mkdirs("/a")));
+      client.stat("/nothing");
+      client.writeInline("/a/f", bytes("hello"));
+      ok(client.call(create("/a/open", 1)));
+      ServerStatus status = client.status();
+      assertThat(status.getOperationsList())
+          .anySatisfy(
+              each -> {
+                assertThat(each.getOperation()).isEqualTo("get_file");
+                assertThat(each.getCalls()).isEqualTo(1);
+                assertThat(each.getRefused()).isEqualTo(1);
+                assertThat(each.getLatenciesList().stream().mapToLong(Long::longValue).sum())
+                    .isEqualTo(1);
+              });
+      assertThat(status.getExtentsList())
+          .anySatisfy(
+              each -> {
+                assertThat(each.getState()).isEqualTo("granted");
+                assertThat(each.getExtents()).isEqualTo(1);
+                assertThat(each.getBytes()).isEqualTo(64 << 10);
+              });
+      assertThat(status.getCommittedBytes()).isEqualTo(5);
+      assertThat(status.getOpenFiles()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldTellTheSuperuserWhoWritesAndOthersWhatTheyWrite() throws Exception {
+    try (TestClient root = new TestClient(server, TestServer.SUPERUSER);
+        TestClient bob = new TestClient(server, "bob")) {
+      ok(root.call(mkdirs("/a")));
+      ok(root.call(create("/a/mine", 0)));
+      ok(
+          root.call(
+              Request.newBuilder()
+                  .setSetAttributes(SetAttributes.newBuilder().setPath("/a").setPermission(0777))
+                  .build()));
+      ok(bob.call(create("/a/his", 0)));
+      server.pass(3000);
+      assertThat(leases(root, 0, 0).getLeasesList())
+          .extracting(LeaseInfo::getPath, LeaseInfo::getName, LeaseInfo::getUser)
+          .containsExactlyInAnyOrder(
+              tuple("/a/mine", "mine", TestServer.SUPERUSER), tuple("/a/his", "his", "bob"));
+      assertThat(leases(bob, 0, 0).getLeasesList())
+          .extracting(LeaseInfo::getPath, LeaseInfo::getOpenMs)
+          .containsExactly(tuple("/a/his", 3000L));
+      Leases first = leases(root, 0, 1);
+      Leases second = leases(root, first.getNextAfter(), 1);
+      assertThat(List.of(first.getLeases(0).getName(), second.getLeases(0).getName()))
+          .containsExactlyInAnyOrder("mine", "his");
+      assertThat(second.getNextAfter()).isZero();
+    }
+  }
+
+  private static Leases leases(TestClient client, long after, int limit) throws Exception {
+    return ok(client.call(
+            Request.newBuilder()
+                .setListLeases(ListLeases.newBuilder().setAfterFileId(after).setLimit(limit))
+                .build()))
+        .getLeases();
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.takofs.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.log.Log;
 import io.takofs.proto.LogEntry;
@@ -33,7 +34,8 @@ class JournalTest {
   @Test
   void shouldWriteNothingBehindAnEntryThatMayBeWrittenInPart() {
     Journal journal =
-        new Journal(full(Log.class), full(Store.class), null, new Counters(), Long.MAX_VALUE);
+        new Journal(
+            Clock.SYSTEM, full(Log.class), full(Store.class), null, new Counters(), Long.MAX_VALUE);
     LogEntry entry = LogEntry.newBuilder().setClientId(1).build();
     assertThatThrownBy(() -> journal.execute(entry)).isInstanceOf(OutOfMemoryError.class);
     assertThatThrownBy(() -> journal.execute(entry))

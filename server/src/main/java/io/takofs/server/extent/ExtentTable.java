@@ -1,5 +1,6 @@
 package io.takofs.server.extent;
 
+import io.takofs.proto.ExtentStatus;
 import io.takofs.server.codec.ByteReader;
 import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.store.OrderedMap;
@@ -29,6 +30,10 @@ public final class ExtentTable {
   private final ExtentAllocator allocator;
   private final NavigableMap<Long, NavigableMap<Location, Grant>> grants = new TreeMap<>();
 
+  private final Population granted = new Population("granted");
+  private final Population committed = new Population("committed");
+  private final Population quarantine = new Population("quarantine");
+
   /** Where the next {@link #quarantined} goes on; only what housekeeping sees depends on it. */
   private byte[] cursor = {PREFIX};
 
@@ -47,9 +52,12 @@ public final class ExtentTable {
           if (value[0] == GRANTED) {
             Grant grant = grant(key, value);
             allocator.take(grant.location());
+            granted.add(grant.location());
             grantsOf(grant.fileId()).put(grant.location(), grant);
           } else {
-            allocator.take(quarantined(key, value).location());
+            Location resting = quarantined(key, value).location();
+            allocator.take(resting);
+            quarantine.add(resting);
           }
           return true;
         });
@@ -58,6 +66,7 @@ public final class ExtentTable {
   /** At start: {@code extent} belongs to a file. */
   public void restoreCommitted(Location extent) {
     allocator.take(extent);
+    committed.add(extent);
   }
 
   /** Bytes that extents can ever have. */
@@ -68,6 +77,15 @@ public final class ExtentTable {
   /** Bytes that can be granted now. */
   public long freeBytes() {
     return allocator.freeBytes();
+  }
+
+  /** Extents by state. */
+  public List<ExtentStatus> byState() {
+    return List.of(
+        ExtentStatus.newBuilder().setState("free").setBytes(freeBytes()).build(),
+        granted.status(),
+        committed.status(),
+        quarantine.status());
   }
 
   /**
@@ -117,6 +135,7 @@ public final class ExtentTable {
   /** GRANTED becomes COMMITTED: from now on a record of the file. */
   public void commit(Transaction tx, Grant grant) {
     drop(tx, grant);
+    committed.add(tx, grant.location());
     tx.remove(map, key(grant.location()));
   }
 
@@ -130,12 +149,15 @@ public final class ExtentTable {
   /** GRANTED becomes QUARANTINE. {@code grantee} may still write it, unless 0. */
   public void revoke(Transaction tx, Grant grant, long grantee, long timeMs) {
     drop(tx, grant);
+    quarantine.add(tx, grant.location());
     Quarantined extent = new Quarantined(grant.location(), grant.generation(), grantee, timeMs);
     tx.replace(map, key(extent.location()), encode(extent));
   }
 
   /** COMMITTED, as the caller knows, becomes QUARANTINE. */
   public void quarantine(Transaction tx, Quarantined extent) {
+    committed.remove(tx, extent.location());
+    quarantine.add(tx, extent.location());
     tx.put(map, key(extent.location()), encode(extent));
   }
 
@@ -152,6 +174,7 @@ public final class ExtentTable {
 
   /** QUARANTINE becomes FREE. */
   public void free(Transaction tx, Quarantined extent) {
+    quarantine.remove(tx, extent.location());
     tx.remove(map, key(extent.location()));
     free(tx, extent.location());
   }
@@ -195,11 +218,13 @@ public final class ExtentTable {
   private void add(Transaction tx, Grant grant) {
     grantsOf(grant.fileId()).put(grant.location(), grant);
     tx.undoWith(() -> forget(grant));
+    granted.add(tx, grant.location());
   }
 
   private void drop(Transaction tx, Grant grant) {
     forget(grant);
     tx.undoWith(() -> grantsOf(grant.fileId()).put(grant.location(), grant));
+    granted.remove(tx, grant.location());
   }
 
   private NavigableMap<Location, Grant> grantsOf(long fileId) {

@@ -22,6 +22,7 @@ final class CommitOperation {
     DirectoryEntry file = state.tree.get(lease.parentId(), lease.name());
     Inode inode = file.inode();
     FileExtent last = state.data.last(inode);
+    long before = inode.length;
     if (request.getExtentsCount() > 0) {
       if (!request.getInlineData().isEmpty()) {
         throw invalid(inode, "a commit has extents or inline data, not both");
@@ -37,6 +38,7 @@ final class CommitOperation {
           "its data would be %d bytes, but its length %s"
               .formatted(inode.length, Long.toUnsignedString(request.getLength())));
     }
+    state.countCommitted(context.tx(), inode.length - before);
     inode.version++;
     inode.modificationMs = context.timeMs();
     if (request.getClose()) {

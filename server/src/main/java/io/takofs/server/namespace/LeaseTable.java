@@ -55,6 +55,15 @@ final class LeaseTable {
     return List.copyOf(leases.values());
   }
 
+  int size() {
+    return leases.size();
+  }
+
+  /** Up to {@code limit} with larger file ids, in order of file id. */
+  List<Lease> after(long fileId, int limit) {
+    return leases.tailMap(fileId, false).values().stream().limit(limit).toList();
+  }
+
   /** Those of one client, in order of file id. */
   List<Lease> of(long clientId) {
     List<Lease> found = new ArrayList<>();

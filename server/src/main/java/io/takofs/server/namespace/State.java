@@ -25,6 +25,7 @@ final class State {
 
   private long files;
   private long directories;
+  private long committedBytes;
 
   State(Store store, List<Long> arenas, Limits limits) {
     this.store = store;
@@ -82,6 +83,17 @@ final class State {
   /** Directories that have an entry, attached or not, the root included. */
   long directories() {
     return directories;
+  }
+
+  /** Bytes that commits have added to files since the start, those of a replay included. */
+  long committedBytes() {
+    return committedBytes;
+  }
+
+  /** Counts bytes that a commit adds to a file. */
+  void countCommitted(Transaction tx, long bytes) {
+    committedBytes += bytes;
+    tx.undoWith(() -> committedBytes -= bytes);
   }
 
   /** Counts an entry that is made (1) or removed (-1). */

@@ -4,6 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
+import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -70,6 +71,7 @@ public final class StateMachine {
           GET_ACL,
           CHECK_ACCESS,
           GET_XATTRS,
+          LIST_LEASES,
           OPERATION_NOT_SET ->
           false;
     };
@@ -213,6 +215,7 @@ public final class StateMachine {
           GET_ACL,
           CHECK_ACCESS,
           GET_XATTRS,
+          LIST_LEASES,
           OPERATION_NOT_SET ->
           throw malformed(
               "%s changes nothing and is not logged".formatted(request.getOperationCase()));
@@ -342,6 +345,26 @@ public final class StateMachine {
   /** Files open for writing, in order of id. */
   public List<OpenLease> leases() {
     return state.leases.all().stream().map(OpenLease::of).toList();
+  }
+
+  /** Up to {@code limit} files open for writing whose ids are above {@code afterFileId}. */
+  public List<OpenLease> leases(long afterFileId, int limit) {
+    return state.leases.after(afterFileId, limit).stream().map(OpenLease::of).toList();
+  }
+
+  /** How many files are open for writing. */
+  public int openFiles() {
+    return state.leases.size();
+  }
+
+  /** Extents by state. */
+  public List<ExtentStatus> extents() {
+    return state.extents.byState();
+  }
+
+  /** Bytes that commits have added to files since this was made. */
+  public long committedBytes() {
+    return state.committedBytes();
   }
 
   /**

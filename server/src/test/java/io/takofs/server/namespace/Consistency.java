@@ -234,6 +234,7 @@ final class Consistency {
   private void checkRebuilt() {
     StateMachine rebuilt = new StateMachine(server.store, server.arenas, server.limits);
     assertThat(rebuilt.usage()).isEqualTo(server.machine.usage());
+    assertThat(rebuilt.extents()).isEqualTo(server.machine.extents());
     assertThat(rebuilt.sessions()).isEqualTo(server.machine.sessions());
     assertThat(rebuilt.leases()).isEqualTo(server.machine.leases());
     assertThat(rebuilt.files()).isEqualTo(server.machine.files());

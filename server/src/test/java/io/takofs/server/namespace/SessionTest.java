@@ -171,7 +171,7 @@ class SessionTest {
     OpenedFile opened = client.opened("/f");
     assertThat(server.machine.leases())
         .containsExactly(
-            new OpenLease(opened.getFile().getId(), client.id, opened.getLeaseEpoch()));
+            new OpenLease(opened.getFile().getId(), client.id, opened.getLeaseEpoch(), "f"));
     assertOk(server.expireLeases(client.id));
     assertThat(server.machine.leases()).isEmpty();
     assertStatus(client.commit(commit(opened)), Status.LEASE_LOST);

@@ -1,15 +1,15 @@
-package io.takofs.cli;
+package io.takofs.server.report;
 
 import java.util.Locale;
 
 /** Sizes as people read them. */
-final class Sizes {
+public final class Sizes {
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
   private Sizes() {}
 
   /** Three digits and a unit. */
-  static String human(long bytes) {
+  public static String human(long bytes) {
     double value = bytes;
     int unit = 0;
     while (value >= 1024 && unit < UNITS.length - 1) {

@@ -1,11 +1,11 @@
-package io.takofs.cli;
+package io.takofs.server.report;
 
 /** Permissions as {@code ls} prints them. */
-final class Modes {
+public final class Modes {
   private Modes() {}
 
   /** Ten characters, such as {@code drwxr-xr-t}. */
-  static String text(boolean directory, int permission) {
+  public static String text(boolean directory, int permission) {
     StringBuilder text = new StringBuilder(10).append(directory ? 'd' : '-');
     for (int bit = 8; bit >= 0; bit--) {
       text.append((permission >> bit & 1) == 0 ? '-' : "xwr".charAt(bit % 3));

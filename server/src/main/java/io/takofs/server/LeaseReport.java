@@ -1,0 +1,112 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.proto.Caller;
+import io.takofs.proto.LeaseInfo;
+import io.takofs.proto.Leases;
+import io.takofs.proto.ListLeases;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.server.namespace.OpenLease;
+import io.takofs.server.namespace.SessionInfo;
+import io.takofs.server.namespace.StateMachine;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Who writes which file, and for how long. By which path a file was opened, and when, is kept here
+ * alone: no record has it, because a rename above the file would make it untrue.
+ *
+ * <p>Thread rule: the holder of the data server's lock.
+ */
+final class LeaseReport {
+  /** As many as surely fit a reply: names and paths are up to 255 and 4096 bytes long. */
+  private static final int BYTES_MAX = 48 << 10;
+
+  private static final int LEASES_MAX = 256;
+
+  private final Clock clock;
+  private final StateMachine machine;
+  private final SessionTable sessions;
+  private final Map<Long, Opened> opened = new HashMap<>();
+  private final long startedNs;
+
+  LeaseReport(Clock clock, StateMachine machine, SessionTable sessions) {
+    this.clock = clock;
+    this.machine = machine;
+    this.sessions = sessions;
+    this.startedNs = clock.nanoTime();
+  }
+
+  private record Opened(String path, long epoch, long sinceNs) {}
+
+  /** {@code request} was executed. */
+  void executed(Request request, Reply reply) {
+    if (reply.hasOpenedFile()) {
+      String path =
+          request.hasCreate() ? request.getCreate().getPath() : request.getAppend().getPath();
+      opened.put(
+          reply.getOpenedFile().getFile().getId(),
+          new Opened(path, reply.getOpenedFile().getLeaseEpoch(), clock.nanoTime()));
+    }
+  }
+
+  void ended(OpenLease lease) {
+    Opened known = opened.get(lease.fileId());
+    if (known != null && known.epoch == lease.epoch()) {
+      opened.remove(lease.fileId());
+    }
+  }
+
+  /** A page of those that {@code caller} may see. */
+  Reply list(Caller caller, ListLeases request) {
+    Leases.Builder page = Leases.newBuilder();
+    int limit = request.getLimit() <= 0 ? LEASES_MAX : Math.min(request.getLimit(), LEASES_MAX);
+    // A caller who may see few of many goes through them page by page, too.
+    List<OpenLease> candidates = machine.leases(request.getAfterFileId(), LEASES_MAX);
+    long last = candidates.size() < LEASES_MAX ? 0 : candidates.get(LEASES_MAX - 1).fileId();
+    long before = request.getAfterFileId();
+    int bytes = 0;
+    for (OpenLease lease : candidates) {
+      LeaseInfo info = info(lease);
+      if (!caller.getSuperuser() && !info.getUser().equals(caller.getUser())) {
+        before = lease.fileId();
+        continue;
+      }
+      bytes += info.getSerializedSize();
+      if (page.getLeasesCount() == limit || bytes > BYTES_MAX) {
+        last = before;
+        break;
+      }
+      page.addLeases(info);
+      before = lease.fileId();
+    }
+    return Reply.newBuilder().setLeases(page.setNextAfter(last)).build();
+  }
+
+  private LeaseInfo info(OpenLease lease) {
+    LeaseInfo.Builder info =
+        LeaseInfo.newBuilder()
+            .setFileId(lease.fileId())
+            .setClientId(lease.clientId())
+            .setName(lease.name());
+    SessionInfo session = machine.session(lease.clientId());
+    if (session != null) {
+      info.setUser(session.user());
+    }
+    ClientState client = sessions.find(lease.clientId());
+    if (client != null) {
+      info.setClientName(client.clientName).setSilentMs(millisSince(client.lastHeardNs));
+    }
+    Opened known = opened.get(lease.fileId());
+    return known != null && known.epoch == lease.epoch()
+        ? info.setPath(known.path).setOpenMs(millisSince(known.sinceNs)).build()
+        : info.setOpenMs(millisSince(startedNs)).build();
+  }
+
+  private long millisSince(long ns) {
+    return TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - ns);
+  }
+}

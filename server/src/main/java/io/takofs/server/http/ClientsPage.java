@@ -1,0 +1,42 @@
+package io.takofs.server.http;
+
+import io.takofs.proto.ConnectionStatus;
+import io.takofs.proto.ServerStatus;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** Who is connected, and how. */
+final class ClientsPage implements HtmlPage {
+  private final Supplier<ServerStatus> status;
+
+  ClientsPage(Supplier<ServerStatus> status) {
+    this.status = status;
+  }
+
+  @Override
+  public String title() {
+    return "Clients";
+  }
+
+  @Override
+  public int write(Html html, Map<String, List<String>> parameters) {
+    List<ConnectionStatus> connections = status.get().getConnectionsList();
+    html.heading("Connected clients");
+    if (connections.isEmpty()) {
+      html.paragraph("Nobody is connected.");
+      return 200;
+    }
+    html.table("Client", "User", "Transport", "From", "Calls");
+    for (ConnectionStatus each : connections) {
+      html.row(
+          each.getClientName(),
+          each.getUser(),
+          each.getTransport(),
+          each.getRemote(),
+          each.getCalls());
+    }
+    html.endTable();
+    return 200;
+  }
+}

@@ -1,0 +1,111 @@
+package io.takofs.server.http;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Listing;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.server.report.Modes;
+import io.takofs.server.report.Sizes;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A directory, as the page's user may see it. */
+final class FilesPage implements HtmlPage {
+  static final String HIDDEN =
+      "Names of files are not shown here: everybody who reaches this page would see them. Set"
+          + " fs.tako.server.http.user to the user whose permissions are to hold for it.";
+
+  private static final int ENTRIES = 200;
+
+  private final ServerView server;
+  private final Optional<String> user;
+
+  FilesPage(ServerView server, Optional<String> user) {
+    this.server = server;
+    this.user = user;
+  }
+
+  @Override
+  public String title() {
+    return "Files";
+  }
+
+  @Override
+  public int write(Html html, Map<String, List<String>> parameters) {
+    String path = HtmlPage.first(parameters, "path");
+    path = path.isEmpty() ? "/" : path;
+    html.heading(user.isEmpty() ? title() : path);
+    if (user.isEmpty()) {
+      html.paragraph(HIDDEN).paragraph("`tako fs ls` lists them.");
+      return 200;
+    }
+    Reply reply;
+    try {
+      reply = server.query(user.get(), request(path, HtmlPage.first(parameters, "after")));
+    } catch (TakoException e) {
+      html.paragraph(e.getMessage());
+      return 503;
+    }
+    if (reply.getStatus() != Status.OK) {
+      html.paragraph(reply.getMessage());
+      return code(reply.getStatus());
+    }
+    if (!path.equals("/")) {
+      html.paragraph(new Html.Link("up", "/files", "path", parent(path)));
+    }
+    list(html, path, reply.getListing());
+    return 200;
+  }
+
+  private static Request request(String path, String after) {
+    return Request.newBuilder()
+        .setList(
+            io.takofs.proto.List.newBuilder().setPath(path).setStartAfter(after).setLimit(ENTRIES))
+        .build();
+  }
+
+  private static int code(Status status) {
+    return switch (status) {
+      case NOT_FOUND -> 404;
+      case PERMISSION_DENIED -> 403;
+      case UNAVAILABLE -> 503;
+      default -> 400;
+    };
+  }
+
+  private static void list(Html html, String path, Listing page) {
+    html.table("Name", "Size", "Permission", "Owner", "Group", "Modified (UTC)");
+    for (int i = 0; i < page.getNamesCount(); i++) {
+      boolean directory = page.getDirectories(i);
+      String name = page.getNames(i).isEmpty() ? path : page.getNames(i);
+      html.row(
+          directory ? new Html.Link(name + "/", "/files", "path", child(path, name)) : name,
+          directory ? "" : Sizes.human(page.getLengths(i)),
+          Modes.text(directory, page.getPermissions(i)),
+          page.getPrincipals(page.getOwners(i)),
+          page.getPrincipals(page.getGroups(i)),
+          Instant.ofEpochMilli(page.getModificationTimesMs(i)).truncatedTo(ChronoUnit.SECONDS)
+              + (page.getUnderConstruction(i) ? ", being written" : ""));
+    }
+    html.endTable();
+    if (page.getNamesCount() == 0) {
+      html.paragraph("It is empty.");
+    } else if (page.getMore()) {
+      String last = page.getNames(page.getNamesCount() - 1);
+      html.paragraph(new Html.Link("more", "/files", "path", path, "after", last));
+    }
+  }
+
+  private static String child(String path, String name) {
+    return path.equals("/") ? "/" + name : path + "/" + name;
+  }
+
+  private static String parent(String path) {
+    int slash = path.lastIndexOf('/');
+    return slash <= 0 ? "/" : path.substring(0, slash);
+  }
+}

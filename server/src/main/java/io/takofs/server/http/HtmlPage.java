@@ -1,0 +1,24 @@
+package io.takofs.server.http;
+
+import java.util.List;
+import java.util.Map;
+
+/** A page for people. */
+interface HtmlPage {
+  /** What links to it say. */
+  String title();
+
+  /**
+   * Writes what is between the page's head and foot.
+   *
+   * @param parameters of its address
+   * @return the status of HTTP
+   */
+  int write(Html html, Map<String, List<String>> parameters);
+
+  /** The first value of a parameter; empty when it is not given. */
+  static String first(Map<String, List<String>> parameters, String name) {
+    List<String> values = parameters.getOrDefault(name, List.of());
+    return values.isEmpty() ? "" : values.get(0);
+  }
+}

@@ -1,0 +1,27 @@
+package io.takofs.server.http;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerStatus;
+import java.util.Optional;
+
+/**
+ * What the pages ask of the server.
+ *
+ * <p>Thread rule: any thread.
+ */
+public interface ServerView {
+  /** State and counters. */
+  ServerStatus status();
+
+  /**
+   * Answers {@code request}, which changes nothing, as {@code user} would be answered.
+   *
+   * @throws TakoException when the user's groups cannot be looked up
+   */
+  Reply query(String user, Request request) throws TakoException;
+
+  /** Why the server does not serve, if so; waits for a bounded time. */
+  Optional<String> sickness();
+}

@@ -1,0 +1,119 @@
+package io.takofs.server.http;
+
+import com.google.gson.JsonObject;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.ServerStatus;
+import io.takofs.server.report.MetricsText;
+import io.takofs.server.report.StatusJson;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What is shown under which address.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class Site {
+  private static final String JSON = "application/json; charset=utf-8";
+  private static final String HTML = "text/html; charset=utf-8";
+
+  /** However often a status is asked for, the server's lock is taken no more often than this. */
+  private static final long STATUS_AGE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final ServerView server;
+  private final URI uri;
+  private final Map<String, HtmlPage> pages = new LinkedHashMap<>();
+  private final Map<String, Page> assets =
+      Map.of(
+          "/tako.css", asset("tako.css", "text/css; charset=utf-8"),
+          "/tako.js", asset("tako.js", "text/javascript; charset=utf-8"));
+  private ServerStatus status;
+  private long statusNs;
+
+  /**
+   * The pages of a server.
+   *
+   * @param uri where its clients find it
+   * @param user whose permissions hold for names of files, if any are to be shown
+   */
+  public Site(ServerView server, URI uri, TakoConfig config, Optional<String> user) {
+    this.server = server;
+    this.uri = uri;
+    pages.put("/", new OverviewPage(this::status, uri));
+    pages.put("/files", new FilesPage(server, user));
+    pages.put("/clients", new ClientsPage(this::status));
+    pages.put("/leases", new LeasesPage(server, user));
+    pages.put("/config", new ConfigPage(config));
+  }
+
+  /** What {@code address}, a path with parameters, shows. */
+  Page page(String address) {
+    QueryStringDecoder decoded = new QueryStringDecoder(address);
+    String path;
+    Map<String, List<String>> parameters;
+    try {
+      path = decoded.path();
+      parameters = decoded.parameters();
+    } catch (IllegalArgumentException e) {
+      return Page.text(400, "the address is not well formed");
+    }
+    HtmlPage page = pages.get(path);
+    if (page != null) {
+      return html(path, page, parameters);
+    }
+    Page asset = assets.get(path);
+    if (asset != null) {
+      return asset;
+    }
+    return switch (path) {
+      case "/metrics" -> Page.of(200, MetricsText.CONTENT_TYPE, MetricsText.of(status()));
+      case "/status" -> Page.of(200, JSON, StatusJson.text(uri, "", status()));
+      case "/health" -> health();
+      default ->
+          Page.text(
+              404,
+              "nothing is here; there are "
+                  + String.join(" ", pages.keySet())
+                  + " /metrics /health /status");
+    };
+  }
+
+  private Page html(String path, HtmlPage page, Map<String, List<String>> parameters) {
+    Html html = new Html(uri.toString(), path, pages);
+    int code = page.write(html, parameters);
+    return Page.of(code, HTML, html.finish());
+  }
+
+  private Page health() {
+    Optional<String> sickness = server.sickness();
+    JsonObject health = new JsonObject();
+    health.addProperty("healthy", sickness.isEmpty());
+    health.addProperty("why", sickness.orElse("the server answers calls"));
+    return Page.of(sickness.isEmpty() ? 200 : 503, JSON, health + "\n");
+  }
+
+  private ServerStatus status() {
+    long now = System.nanoTime();
+    if (status == null || now - statusNs > STATUS_AGE_NS) {
+      status = server.status();
+      statusNs = now;
+    }
+    return status;
+  }
+
+  private static Page asset(String name, String type) {
+    try (InputStream in = Site.class.getResourceAsStream(name)) {
+      return new Page(200, type, in.readAllBytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

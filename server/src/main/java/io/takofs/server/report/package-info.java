@@ -1,0 +1,2 @@
+/** What the server says of itself, as text: for people, as JSON, for Prometheus. */
+package io.takofs.server.report;

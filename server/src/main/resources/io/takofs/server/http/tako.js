@@ -1,0 +1,17 @@
+// Keeps the page up to date; without it the page is as it was loaded.
+"use strict";
+const PERIOD_MS = 5000;
+
+async function refresh() {
+  const main = document.querySelector("main");
+  try {
+    const response = await fetch(location.href, {cache: "no-store"});
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    main.replaceWith(document.adoptNode(page.querySelector("main")));
+  } catch (failure) {
+    main.classList.add("stale");
+  }
+  setTimeout(refresh, PERIOD_MS);
+}
+
+setTimeout(refresh, PERIOD_MS);
