@@ -66,7 +66,7 @@ final class ConcatOperation {
     int done = inline ? joinInline(sources) : joinExtents(sources);
     for (DirectoryEntry source : sources.subList(0, done)) {
       context.state().tree.remove(context.tx(), source);
-      context.state().count(context.tx(), source.inode(), -1);
+      Detached.emptied(context, source.inode());
     }
     inode.length = end;
     inode.version++;

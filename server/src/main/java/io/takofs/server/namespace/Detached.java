@@ -64,11 +64,20 @@ record Detached(long id, boolean isDirectory, long lateWriter, boolean hasXAttrs
     } else if (inode.length > 0) {
       state.data.removeInline(context.tx(), inode.id);
     }
+    forget(context, inode, writer, more);
+  }
+
+  /** Gives up a file whose entry the caller removes and whose data it has put elsewhere. */
+  static void emptied(Context context, Inode inode) {
+    forget(context, inode, 0, inode.hasXAttrs);
+  }
+
+  private static void forget(Context context, Inode file, long writer, boolean more) {
     if (more) {
-      new Detached(inode.id, false, writer, inode.hasXAttrs).put(context);
+      new Detached(file.id, false, writer, file.hasXAttrs).put(context);
     }
-    state.acls.remove(context.tx(), inode);
-    state.count(context.tx(), inode, -1);
+    context.state().acls.remove(context.tx(), file);
+    context.state().count(context.tx(), file, -1);
   }
 
   /** Gives up a directory, in constant time, whose entry the caller removes or replaces. */
