@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "doorbell.h"
+#include "spin.h"
 #include "tako/core.h"
 
 /*
@@ -191,6 +192,17 @@ static bool spin(struct tako_shm_completion_queue *cq, int64_t ns)
 	return has_news(cq);
 }
 
+static bool spin_adaptively(struct tako_shm_completion_queue *cq, int64_t timeout)
+{
+	struct tako_spin state = {.budget_ns = cq->spin_budget_ns, .misses = cq->spin_misses};
+	uint32_t ns = tako_spin_begin(&state, cq->spin_ns);
+	bool found = spin(cq, ns < timeout ? ns : timeout);
+	tako_spin_end(&state, ns, cq->spin_ns, found);
+	cq->spin_budget_ns = state.budget_ns;
+	cq->spin_misses = state.misses;
+	return found;
+}
+
 /* Sleeps until there is news or `end`; true in the first case. */
 static bool sleep_until(struct tako_shm_completion_queue *cq, int64_t end)
 {
@@ -214,7 +226,7 @@ int tako_cq_await(struct tako_shm_completion_queue *cq, int64_t timeout_ns)
 {
 	int64_t timeout = timeout_ns < 0 ? 0 : timeout_ns;
 	int64_t end = now_ns() + (timeout < WAIT_MAX_NS ? timeout : WAIT_MAX_NS);
-	if (!spin(cq, cq->spin_ns < timeout ? cq->spin_ns : timeout))
+	if (!spin_adaptively(cq, timeout))
 		(void)sleep_until(cq, end);
 	return (int)__atomic_exchange_n(&cq->wakeup, 0, __ATOMIC_SEQ_CST);
 }

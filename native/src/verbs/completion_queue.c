@@ -16,9 +16,8 @@
 #include "internal.h"
 
 enum {
-	POLL_BATCH = 32,     /* completions taken from the device at once */
-	PAUSES = 16,	     /* between two looks at the device while spinning */
-	SPIN_FLOOR_PART = 16 /* of the longest spin, that is always tried */
+	POLL_BATCH = 32, /* completions taken from the device at once */
+	PAUSES = 16	 /* between two looks at the device while spinning */
 };
 
 /* The longest await, so that the end of one can be computed: about a year. */
@@ -44,7 +43,7 @@ int tako_verbs_cq_init(struct tako_verbs_cq *cq, const struct tako_device_ops *o
 	cq->shared.ring = (uint64_t)(uintptr_t)ring;
 	cq->shared.ring_mask = ring_entries - 1;
 	cq->shared.spin_ns = spin_ns;
-	cq->spin_budget_ns = spin_ns;
+	cq->spin.budget_ns = spin_ns;
 	cq->ops = ops;
 	cq->device_cq = device_cq;
 	cq->channel = channel;
@@ -191,15 +190,11 @@ static bool spin(struct tako_verbs_cq *cq, int64_t ns)
 	return false;
 }
 
-/* Spins as long as lately it has been worth it: twice as long after a success, half otherwise. */
 static bool spin_adaptively(struct tako_verbs_cq *cq, int64_t timeout)
 {
-	uint32_t budget = cq->spin_budget_ns;
-	bool found = spin(cq, budget < timeout ? budget : timeout);
-	uint32_t ceiling = cq->shared.spin_ns;
-	uint32_t floor = ceiling / SPIN_FLOOR_PART;
-	uint32_t next = found ? (budget < ceiling / 2 ? 2 * budget : ceiling) : budget / 2;
-	cq->spin_budget_ns = next > floor ? next : floor;
+	uint32_t ns = tako_spin_begin(&cq->spin, cq->shared.spin_ns);
+	bool found = spin(cq, ns < timeout ? ns : timeout);
+	tako_spin_end(&cq->spin, ns, cq->shared.spin_ns, found);
 	return found;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TAKO_VERBS_INTERNAL_H
 #define TAKO_VERBS_INTERNAL_H
 
+#include "spin.h"
 #include "tako/verbs.h"
 
 /* A send that was posted and not completed. */
@@ -62,7 +63,7 @@ struct tako_verbs_cq {
 	/* The polling thread's. */
 	bool armed; /* the next completion makes the channel readable, or has done so */
 	bool lost;  /* the device is gone: nothing will come from it any more */
-	uint32_t spin_budget_ns;
+	struct tako_spin spin;
 
 	struct tako_verbs_qp *pairs[TAKO_VERBS_QUEUE_PAIRS]; /* by slot */
 };

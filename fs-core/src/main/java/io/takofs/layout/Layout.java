@@ -777,8 +777,14 @@ public final class Layout {
   /** Offset of {@code SHM_COMPLETION_QUEUE.next_word}: word of ready that the next poll begins with; the polling thread's. */
   public static final int SHM_COMPLETION_QUEUE_NEXT_WORD_OFFSET = 16;
 
-  /** Offset of {@code SHM_COMPLETION_QUEUE.spin_ns}: await spins this long before it sleeps. */
+  /** Offset of {@code SHM_COMPLETION_QUEUE.spin_ns}: await spins this long at most before it sleeps. */
   public static final int SHM_COMPLETION_QUEUE_SPIN_NS_OFFSET = 20;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.spin_budget_ns}: what spinning has been worth lately; the polling thread's. */
+  public static final int SHM_COMPLETION_QUEUE_SPIN_BUDGET_NS_OFFSET = 24;
+
+  /** Offset of {@code SHM_COMPLETION_QUEUE.spin_misses}: spins in vain; the polling thread's. */
+  public static final int SHM_COMPLETION_QUEUE_SPIN_MISSES_OFFSET = 28;
 
   /** Offset of {@code SHM_COMPLETION_QUEUE.summary}: as in shm_doorbell, set by this process only. */
   public static final int SHM_COMPLETION_QUEUE_SUMMARY_OFFSET = 64;
@@ -1018,7 +1024,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x87be1205f3c9d3c9L;
+  public static final long LAYOUT_HASH = 0xdb4e9807779f5d96L;
 
   private Layout() {}
 }
