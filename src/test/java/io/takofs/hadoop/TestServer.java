@@ -53,7 +53,6 @@ public final class TestServer {
    */
   public static void configure(Configuration conf, URI uri) {
     conf.set("fs.defaultFS", uri.toString());
-    conf.set("fs.AbstractFileSystem.tako.impl", TakoFs.class.getName());
     conf.set("fs.tako.transport", transport());
     for (String name : System.getProperties().stringPropertyNames()) {
       if (name.startsWith(CLIENT_KEYS)) {

@@ -1,0 +1,13 @@
+package io.takofs.hadoop.committer;
+
+import io.takofs.hadoop.contract.TakoContract;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.contract.AbstractFSContract;
+import org.apache.hadoop.mapreduce.lib.output.committer.manifest.TestCleanupStage;
+
+public class CleanupStageTest extends TestCleanupStage {
+  @Override
+  protected AbstractFSContract createContract(Configuration conf) {
+    return new TakoContract(conf);
+  }
+}
