@@ -22,7 +22,7 @@ final class ChildPaths {
   ChildPaths(Path directory) {
     this.directory = directory;
     URI uri = directory.toUri();
-    String prefix = directory.isRoot() ? "/" : uri.getPath() + "/";
+    String prefix = PathNames.text(directory) + "/";
     this.base = directory.isRoot() ? uri.resolve("/") : uri(uri, prefix);
   }
 

@@ -14,7 +14,7 @@ final class PathNames {
    * @throws InvalidPathException when an element is one that Hadoop forbids
    */
   static String of(Path path) {
-    String name = path.toUri().getPath();
+    String name = text(path);
     for (String element : name.split("/", -1)) {
       if (element.equals(".") || element.equals("..") || element.indexOf(':') >= 0) {
         throw new InvalidPathException(
@@ -22,5 +22,11 @@ final class PathNames {
       }
     }
     return name.isEmpty() ? "/" : name;
+  }
+
+  /** The path alone, empty for the root: one made of a URI may end with a slash, which says nothing. */
+  static String text(Path path) {
+    String text = path.toUri().getPath();
+    return text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
   }
 }

@@ -3,6 +3,7 @@ package io.takofs.hadoop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.URI;
 import org.apache.hadoop.fs.InvalidPathException;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -12,6 +13,13 @@ class PathNamesTest {
   void shouldTakeThePathAlone() {
     assertThat(PathNames.of(new Path("tako://host:1/a/b c%20"))).isEqualTo("/a/b c%20");
     assertThat(PathNames.of(new Path("tako://host:1/"))).isEqualTo("/");
+  }
+
+  @Test
+  void shouldIgnoreASlashAtTheEnd() {
+    assertThat(PathNames.of(new Path(URI.create("tako://host:1/a/b/")))).isEqualTo("/a/b");
+    assertThat(new ChildPaths(new Path(URI.create("tako://host:1/a/"))).of("b"))
+        .isEqualTo(new Path("tako://host:1/a/b"));
   }
 
   @Test

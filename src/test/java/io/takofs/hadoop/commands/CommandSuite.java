@@ -1,0 +1,121 @@
+package io.takofs.hadoop.commands;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import io.takofs.hadoop.TestServer;
+import io.takofs.system.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.cli.CLITestHelper;
+import org.apache.hadoop.cli.util.CLICommand;
+import org.apache.hadoop.cli.util.CLITestData;
+import org.apache.hadoop.cli.util.CommandExecutor.Result;
+import org.apache.hadoop.cli.util.ComparatorData;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * A file of HDFS's cases, each some commands and what they must print, run on a server of its own
+ * through Hadoop's helper for them. The file comes out of HDFS's artifact and is read as if HDFS's
+ * scheme were ours. A case that must come out differently on Tako is listed, with the reason, in
+ * the file {@code commands/<name>.deviations} of the test resources, and must do so.
+ */
+abstract class CommandSuite extends CLITestHelper {
+  /** What stands before the command of a program that only HDFS has. */
+  private static final String ADMIN = "dfsadmin ";
+
+  private final String name;
+  private ServerProcess server;
+
+  /**
+   * @param name of the file, without its .xml
+   */
+  CommandSuite(String name) {
+    this.name = name;
+  }
+
+  @BeforeEach
+  @Override
+  public void setUp() throws Exception {
+    Path cases = Path.of(TEST_CACHE_DATA_DIR);
+    String text =
+        Files.readString(cases.resolve(name + ".xml"))
+            .replace("hdfs:/", "tako:/")
+            .replace("<dfs-admin-command>", "<command>" + ADMIN)
+            .replace("</dfs-admin-command>", "</command>");
+    Files.writeString(cases.resolve(getTestFile()), text);
+    super.setUp();
+    server = ServerProcess.start();
+    TestServer.configure(conf, server.uri());
+    username = System.getProperty("user.name");
+  }
+
+  @AfterEach
+  @Override
+  public void tearDown() throws IOException {
+    server.close();
+  }
+
+  @Override
+  protected String getTestFile() {
+    return name + "-tako.xml";
+  }
+
+  @Override
+  protected String expandCommand(String command) {
+    return super.expandCommand(command.replace("NAMENODE", server.uri().toString()))
+        .replace("#LF#", System.lineSeparator());
+  }
+
+  @Override
+  protected Result execute(CLICommand command) throws Exception {
+    String line = command.getCmd();
+    if (line.startsWith(ADMIN)) {
+      return new Result(line + ": HDFS's own administration", -1, null, line);
+    }
+    return command.getExecutor(server.uri().toString(), conf).executeCommand(line);
+  }
+
+  /** Runs all; each is a test of its own. */
+  @TestFactory
+  List<DynamicTest> cases() throws IOException {
+    testAll();
+    Deviations deviations = Deviations.read("/commands/" + name + ".deviations");
+    List<DynamicTest> tests = new ArrayList<>();
+    for (CLITestData test : testsFromConfigFile) {
+      String description = test.getTestDesc().strip();
+      String reason = deviations.reasonFor(description, test.getTestResult());
+      tests.add(DynamicTest.dynamicTest(description, () -> check(test, reason)));
+    }
+    tests.add(
+        DynamicTest.dynamicTest(
+            "every deviation listed is one", () -> assertThat(deviations.unused()).isEmpty()));
+    return tests;
+  }
+
+  private void check(CLITestData test, String reason) {
+    if (reason != null) {
+      Assumptions.abort(reason);
+    }
+    if (!test.getTestResult()) {
+      StringBuilder message = new StringBuilder();
+      for (CLICommand command : test.getTestCommands()) {
+        message.append("\n$ ").append(expandCommand(command.getCmd()));
+      }
+      for (ComparatorData comparison : test.getComparatorData()) {
+        message.append("\n").append(comparison.getComparatorType());
+        message.append(": ").append(expandCommand(comparison.getExpectedOutput()));
+        message.append(comparison.getTestResult() ? "\nas in:\n" : "\nbut printed:\n");
+        message.append(comparison.getActualOutput());
+      }
+      fail(message.toString());
+    }
+  }
+}

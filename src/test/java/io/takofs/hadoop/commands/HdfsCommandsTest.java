@@ -1,0 +1,8 @@
+package io.takofs.hadoop.commands;
+
+/** All that {@code hadoop fs} does. */
+class HdfsCommandsTest extends CommandSuite {
+  HdfsCommandsTest() {
+    super("testHDFSConf");
+  }
+}
