@@ -75,7 +75,9 @@ final class LeaseKeeper implements AutoCloseable {
         return true;
       } catch (TakoException e) {
         LOG.debug("{}", e.getMessage());
-        return !isUnreachable(e.status()) && e.status() != Status.NO_SPACE;
+        return !isUnreachable(e.status())
+            && e.status() != Status.NO_SPACE
+            && e.status() != Status.SAFE_MODE;
       }
     }
   }

@@ -17,6 +17,7 @@ import io.takofs.proto.Rename;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SetAttributes;
+import io.takofs.proto.SetSafeMode;
 import io.takofs.proto.Status;
 import io.takofs.transport.TransportCounters;
 import java.io.Closeable;
@@ -431,6 +432,27 @@ public final class TakoClient implements Closeable {
             "",
             Request.newBuilder().setGetServerStatus(GetServerStatus.getDefaultInstance()))
         .getServerStatus();
+  }
+
+  /**
+   * Whether the server is in safe mode: it serves readers, and refuses every change with {@code
+   * SAFE_MODE}.
+   */
+  public boolean isInSafeMode() throws TakoException {
+    return safeMode(SetSafeMode.newBuilder());
+  }
+
+  /**
+   * Enters or leaves safe mode, which a restart of the server leaves too.
+   *
+   * @throws TakoException PERMISSION_DENIED unless {@link #isSuperuser}
+   */
+  public void setSafeMode(boolean on) throws TakoException {
+    safeMode(SetSafeMode.newBuilder().setOn(on));
+  }
+
+  private boolean safeMode(SetSafeMode.Builder change) throws TakoException {
+    return session.call("safe mode", "", Request.newBuilder().setSetSafeMode(change)).getSafeMode();
   }
 
   /** Ends the session. Files still open for writing are closed at what was flushed. */

@@ -32,7 +32,7 @@ public final class ApiSelection extends FilterFileSystem {
 
   private static final int MAGIC = 0xCAFEBABE;
   private static final int JAVA_17 = 61;
-  private static final int ACC_ABSTRACT_SUPER = 0x0420;
+  private static final int ACC_PUBLIC_SUPER_ABSTRACT = 0x0421;
   private static final int UTF8 = 1;
   private static final int CLASS = 7;
   private static final int METHOD_REF = 10;
@@ -71,7 +71,7 @@ public final class ApiSelection extends FilterFileSystem {
     return ApiSelection.class.getPackageName() + "." + simpleName;
   }
 
-  /** {@code abstract class NewestApi extends SUPER {}}, compiled. */
+  /** {@code public abstract class NewestApi extends SUPER {}}, compiled. */
   private static byte[] newestBelow(String superclass) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     DataOutputStream out = new DataOutputStream(bytes);
@@ -88,7 +88,8 @@ public final class ApiSelection extends FilterFileSystem {
     reference(out, NAME_AND_TYPE, 5, 6); // 7
     reference(out, METHOD_REF, 4, 7); // 8
     utf8(out, "Code"); // 9
-    shorts(out, ACC_ABSTRACT_SUPER, 2, 4, 0, 0); // itself, superclass, no interfaces, no fields
+    shorts(
+        out, ACC_PUBLIC_SUPER_ABSTRACT, 2, 4, 0, 0); // itself, superclass, no interfaces, no fields
     shorts(out, 1, 0, 5, 6, 1, 9); // one method, its constructor, with its code
     out.writeInt(17); // bytes of the attribute
     shorts(out, 1, 1); // stack, locals

@@ -5,9 +5,10 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A file system with operations to delegate to. Subclasses add what newer versions of Hadoop have.
+ * A file system with operations to delegate to. Subclasses add what newer versions of Hadoop have;
+ * all are public, else the compiler would repeat their methods in {@link TakoFileSystem}.
  */
-abstract class BaseApi extends FileSystem {
+public abstract class BaseApi extends FileSystem {
   /** The operations, for one that changes nothing. */
   abstract FileSystemOperations reading() throws IOException;
 

@@ -53,6 +53,7 @@ final class ErrorTranslation {
           DISCONNECTED,
           UNAVAILABLE,
           INTERNAL,
+          SAFE_MODE,
           UNRECOGNIZED ->
           e;
     };

@@ -25,6 +25,7 @@ import org.apache.hadoop.util.DataChecksum;
  * @param leases who writes files
  * @param acls ACLs
  * @param xattrs extended attributes
+ * @param safeMode whether nobody may
  */
 record FileSystemOperations(
     TakoClient client,
@@ -34,7 +35,8 @@ record FileSystemOperations(
     AttributeOperations attributes,
     LeaseOperations leases,
     AclOperations acls,
-    XAttrOperations xattrs)
+    XAttrOperations xattrs,
+    SafeModeOperations safeMode)
     implements Closeable {
 
   /** Hadoop asks that block sizes are multiples of it. */
@@ -52,7 +54,8 @@ record FileSystemOperations(
         new AttributeOperations(client),
         new LeaseOperations(client),
         new AclOperations(client.acls()),
-        new XAttrOperations(client.xattrs()));
+        new XAttrOperations(client.xattrs()),
+        new SafeModeOperations(client));
   }
 
   /** A client of the server at {@code uri} for {@code user}. */

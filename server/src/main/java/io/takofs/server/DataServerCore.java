@@ -45,6 +45,7 @@ final class DataServerCore {
   private final GroupMapping groups;
   private final Counters counters = new Counters();
   private final OperationTimes times = new OperationTimes();
+  private final SafeMode safeMode;
   private final Housekeeping housekeeping;
   private final StatusReport statusReport;
   private final LeaseReport leaseReport;
@@ -81,8 +82,10 @@ final class DataServerCore {
     this.placements = new Placements(arenaMemory, machine);
     this.journal = new Journal(clock, log, store, machine, counters, settings.checkpointBytes());
     this.sessions = new SessionTable(clock);
+    this.safeMode = new SafeMode(machine);
     this.housekeeping =
-        new Housekeeping(clock, settings, journal, machine, sessions, dataConnections, counters);
+        new Housekeeping(
+            clock, settings, journal, machine, sessions, safeMode, dataConnections, counters);
     this.statusReport =
         new StatusReport(
             clock, settings, epoch, store, log, machine, sessions, counters, times, journal);
@@ -210,6 +213,9 @@ final class DataServerCore {
     if (request.hasGetArenas()) {
       return arenas(call.clientId());
     }
+    if (request.hasSetSafeMode()) {
+      return safeMode.set(client.caller, request.getSetSafeMode());
+    }
     if (!StateMachine.isMutation(request)) {
       return machine.query(client.caller, request);
     }
@@ -250,6 +256,7 @@ final class DataServerCore {
         return recorded;
       }
     }
+    safeMode.check(clientId, asked);
     housekeeping.makeRoomFor(asked);
     Reply refusal = machine.refusal(asked);
     if (refusal != null) {

@@ -54,6 +54,7 @@ final class Housekeeping {
   private final Journal journal;
   private final StateMachine machine;
   private final SessionTable sessions;
+  private final SafeMode safeMode;
   private final DataConnections dataConnections;
   private final Counters counters;
   private final Set<Long> lapsed = new TreeSet<>();
@@ -67,6 +68,7 @@ final class Housekeeping {
       Journal journal,
       StateMachine machine,
       SessionTable sessions,
+      SafeMode safeMode,
       DataConnections dataConnections,
       Counters counters) {
     this.clock = clock;
@@ -74,6 +76,7 @@ final class Housekeeping {
     this.journal = journal;
     this.machine = machine;
     this.sessions = sessions;
+    this.safeMode = safeMode;
     this.dataConnections = dataConnections;
     this.counters = counters;
     this.lastScanNs = clock.nanoTime() - IDLE_NS;
@@ -86,8 +89,10 @@ final class Housekeeping {
       long begin = clock.nanoTime();
       if (begin - lastScanNs >= IDLE_NS) {
         lastScanNs = begin;
-        expireSessions();
-        expireLeases();
+        if (!safeMode.isOn()) {
+          expireSessions();
+          expireLeases();
+        }
         freeQuarantined();
       }
       while (machine.reclaimPending() && clock.nanoTime() - begin < BUDGET_NS) {

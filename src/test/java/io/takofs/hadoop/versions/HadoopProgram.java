@@ -46,6 +46,7 @@ public final class HadoopProgram {
     program.useFileContext();
     program.readVectored();
     program.recoverLease();
+    program.askForSafeMode();
     program.lookAtEveryMethod();
     program.fs.close();
   }
@@ -134,6 +135,16 @@ public final class HadoopProgram {
 
   private boolean isClosed(Class<?> recoverable, Path path) throws Exception {
     return (boolean) recoverable.getMethod("isFileClosed", Path.class).invoke(fs, path);
+  }
+
+  private void askForSafeMode() throws Exception {
+    Class<?> safeMode = find("SafeMode");
+    if (safeMode != null) {
+      Class<?> action = Class.forName(HADOOP + "SafeModeAction");
+      Object get = action.getMethod("valueOf", String.class).invoke(null, "GET");
+      Object on = safeMode.getMethod("setSafeMode", action).invoke(fs, get);
+      check(on.equals(false), "in safe mode");
+    }
   }
 
   /** As HBase does, which looks for methods by name: one of unknown types would fail it. */

@@ -28,9 +28,9 @@ class HadoopVersionsTest {
   @ParameterizedTest
   @CsvSource({
     "3.3.4, ''", // Spark 3.5
-    "3.3.6, FileRange LeaseRecoverable",
-    "3.4.3, FileRange LeaseRecoverable",
-    "3.5.0, FileRange LeaseRecoverable" // Spark 4.2
+    "3.3.6, FileRange LeaseRecoverable SafeMode",
+    "3.4.3, FileRange LeaseRecoverable SafeMode",
+    "3.5.0, FileRange LeaseRecoverable SafeMode" // Spark 4.2
   })
   void shouldLoadAndServeAnApplication(String version, String newer) throws Exception {
     Path printed = output.resolve("printed");

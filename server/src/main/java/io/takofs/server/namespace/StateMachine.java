@@ -72,6 +72,7 @@ public final class StateMachine {
           CHECK_ACCESS,
           GET_XATTRS,
           LIST_LEASES,
+          SET_SAFE_MODE,
           OPERATION_NOT_SET ->
           false;
     };
@@ -216,6 +217,7 @@ public final class StateMachine {
           CHECK_ACCESS,
           GET_XATTRS,
           LIST_LEASES,
+          SET_SAFE_MODE,
           OPERATION_NOT_SET ->
           throw malformed(
               "%s changes nothing and is not logged".formatted(request.getOperationCase()));
