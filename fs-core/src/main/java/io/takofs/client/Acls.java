@@ -49,8 +49,7 @@ public final class Acls {
 
   private void set(String operation, String path, Change change, List<AclEntry> entries)
       throws TakoException {
-    SetAcl.Builder acl =
-        SetAcl.newBuilder().setPath(path).setChange(change).addAllEntries(entries);
+    SetAcl.Builder acl = SetAcl.newBuilder().setPath(path).setChange(change).addAllEntries(entries);
     session.call(operation, path, Request.newBuilder().setSetAcl(acl));
   }
 

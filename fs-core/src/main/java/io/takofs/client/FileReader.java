@@ -57,6 +57,30 @@ final class FileReader {
     return reader;
   }
 
+  /**
+   * Opens the file {@code id}, which was at {@code path}, in the directory {@code parentId},
+   * wherever it is now.
+   */
+  static FileReader openById(
+      Session session, ZoneAccess access, String path, long parentId, long id)
+      throws TakoException {
+    FileReader reader = new FileReader(session, access, path);
+    GetExtents.Builder file =
+        GetExtents.newBuilder().setPath(path).setFileId(id).setById(true).setParentId(parentId);
+    reader.fetch(file, null);
+    return reader;
+  }
+
+  /** Id of the file. */
+  long id() {
+    return view.file.getId();
+  }
+
+  /** What the last commit seen made it. */
+  long version() {
+    return view.file.getVersion();
+  }
+
   /** Committed length as last seen. */
   long length() {
     return view.length();

@@ -71,6 +71,7 @@ final class ListingPage {
     return new PathStatus(
         itself ? PathStatus.parentOf(path) : path,
         itself ? PathStatus.nameOf(path) : name,
+        listing.getParentId(),
         listing.getIds(entry),
         listing.getDirectories(entry),
         listing.getLengths(entry),

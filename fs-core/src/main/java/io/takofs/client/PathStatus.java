@@ -8,6 +8,7 @@ import io.takofs.proto.FileType;
  *
  * @param parent absolute path of the directory it is in; empty for the root
  * @param name last element of its path; empty for the root
+ * @param parentId id of the directory it is in; 0 when that was not asked for
  * @param id of the inode; stays the same when it is renamed, never used again
  * @param directory whether it is one, else a file
  * @param length committed bytes; 0 for a directory
@@ -25,6 +26,7 @@ import io.takofs.proto.FileType;
 public record PathStatus(
     String parent,
     String name,
+    long parentId,
     long id,
     boolean directory,
     long length,
@@ -43,6 +45,7 @@ public record PathStatus(
     return new PathStatus(
         parentOf(path),
         nameOf(path),
+        info.getParentId(),
         info.getId(),
         info.getType() == FileType.DIRECTORY,
         info.getLength(),

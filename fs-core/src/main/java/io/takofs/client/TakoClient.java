@@ -160,8 +160,7 @@ public final class TakoClient implements Closeable {
    * The same with a permission to which no umask was applied: it counts where the parent has a
    * default ACL.
    */
-  public void mkdirs(
-      String path, int permission, int unmaskedPermission, boolean createParents)
+  public void mkdirs(String path, int permission, int unmaskedPermission, boolean createParents)
       throws TakoException {
     session.call(
         "mkdirs",
@@ -238,6 +237,18 @@ public final class TakoClient implements Closeable {
         "delete",
         path,
         Request.newBuilder().setDelete(Delete.newBuilder().setPath(path).setRecursive(recursive)));
+  }
+
+  /**
+   * Deletes files and empty directories, each by itself, with few calls; what is not there counts
+   * as deleted.
+   *
+   * @param base absolute path of a directory
+   * @param names paths from there, empty for the directory itself
+   * @return what could not be deleted and why
+   */
+  public Map<String, Status> deleteFiles(String base, List<String> names) throws TakoException {
+    return new BulkDeletion(session, base).run(names);
   }
 
   /**
@@ -411,6 +422,18 @@ public final class TakoClient implements Closeable {
   public TakoInputStream open(String path) throws TakoException {
     return new TakoInputStream(
         FileReader.open(session, ZoneAccess.forReader(session, config, path), path));
+  }
+
+  /**
+   * Opens a file by its id, wherever it was renamed to.
+   *
+   * @param path where it was seen
+   * @param parentId of the directory it was seen in
+   * @throws TakoException NOT_FOUND when it was deleted; PERMISSION_DENIED
+   */
+  public TakoInputStream openById(String path, long parentId, long id) throws TakoException {
+    ZoneAccess access = ZoneAccess.forReader(session, config, path);
+    return new TakoInputStream(FileReader.openById(session, access, path, parentId, id));
   }
 
   // ---- server

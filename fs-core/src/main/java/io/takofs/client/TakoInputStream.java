@@ -27,6 +27,16 @@ public final class TakoInputStream extends InputStream {
     this.reader = reader;
   }
 
+  /** Id of the file, as {@link PathStatus#id}. */
+  public long fileId() {
+    return reader.id();
+  }
+
+  /** Version of the file as last seen, as {@link PathStatus#version}. */
+  public long fileVersion() {
+    return reader.version();
+  }
+
   @Override
   public synchronized int read() throws TakoException {
     return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;

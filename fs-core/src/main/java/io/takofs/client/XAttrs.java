@@ -60,8 +60,7 @@ public final class XAttrs {
         "removeXAttr",
         path,
         Request.newBuilder()
-            .setRemoveXattr(
-                RemoveXAttr.newBuilder().setPath(path).setXattr(parse(path, name))));
+            .setRemoveXattr(RemoveXAttr.newBuilder().setPath(path).setXattr(parse(path, name))));
   }
 
   /** All that the caller may see, by name. */
@@ -144,9 +143,7 @@ public final class XAttrs {
       throw new TakoException(
           Status.PERMISSION_DENIED, "User doesn't have permission for xattr: " + name);
     }
-    return XAttr.newBuilder()
-        .setNamespace(namespace)
-        .setName(name.substring(prefix.length() + 1));
+    return XAttr.newBuilder().setNamespace(namespace).setName(name.substring(prefix.length() + 1));
   }
 
   private static String prefix(String name) {

@@ -81,8 +81,7 @@ final class AclOperations {
   private static io.takofs.proto.AclEntry sent(AclEntry entry) {
     FsAction permission = entry.getPermission(); // none in an entry that is to be removed
     return io.takofs.proto.AclEntry.newBuilder()
-        .setScope(
-            entry.getScope() == AclEntryScope.DEFAULT ? AclScope.DEFAULT : AclScope.ACCESS)
+        .setScope(entry.getScope() == AclEntryScope.DEFAULT ? AclScope.DEFAULT : AclScope.ACCESS)
         .setType(AclType.valueOf(entry.getType().name()))
         .setName(entry.getName() == null ? "" : entry.getName())
         .setPermission(permission == null ? 0 : permission.ordinal())
@@ -93,9 +92,7 @@ final class AclOperations {
     AclEntry.Builder received =
         new AclEntry.Builder()
             .setScope(
-                entry.getScope() == AclScope.DEFAULT
-                    ? AclEntryScope.DEFAULT
-                    : AclEntryScope.ACCESS)
+                entry.getScope() == AclScope.DEFAULT ? AclEntryScope.DEFAULT : AclEntryScope.ACCESS)
             .setType(AclEntryType.valueOf(entry.getType().name()))
             .setPermission(FsAction.values()[entry.getPermission()]);
     return entry.getName().isEmpty() ? received.build() : received.setName(entry.getName()).build();

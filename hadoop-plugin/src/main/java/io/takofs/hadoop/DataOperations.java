@@ -47,7 +47,11 @@ final class DataOperations implements Closeable {
 
   /** Opens in one call; what a caller knows about the file already would not save it. */
   FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    TakoInputStream in = Call.to(path, client::open);
+    return wrap(path, Call.to(path, client::open), bufferSize);
+  }
+
+  /** An open file as Hadoop reads it; {@code path} is for messages. */
+  FSDataInputStream wrap(Path path, TakoInputStream in, int bufferSize) {
     int buffered = Math.max(bufferSize, READ_BUFFER_BYTES_MIN);
     return new FSDataInputStream(new TakoInput(in, buffered, path, statistics));
   }

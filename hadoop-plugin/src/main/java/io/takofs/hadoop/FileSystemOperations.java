@@ -26,6 +26,8 @@ import org.apache.hadoop.util.DataChecksum;
  * @param acls ACLs
  * @param xattrs extended attributes
  * @param safeMode whether nobody may
+ * @param handles references to files
+ * @param policies where data lies
  */
 record FileSystemOperations(
     TakoClient client,
@@ -36,7 +38,9 @@ record FileSystemOperations(
     LeaseOperations leases,
     AclOperations acls,
     XAttrOperations xattrs,
-    SafeModeOperations safeMode)
+    SafeModeOperations safeMode,
+    HandleOperations handles,
+    StoragePolicyOperations policies)
     implements Closeable {
 
   /** Hadoop asks that block sizes are multiples of it. */
@@ -46,16 +50,20 @@ record FileSystemOperations(
   private static final int FILE_BUFFER_BYTES = 4 << 10;
 
   static FileSystemOperations on(TakoClient client, URI uri, FileSystem.Statistics statistics) {
+    StatusOperations statuses = new StatusOperations(client, uri);
+    DataOperations data = new DataOperations(client, statistics);
     return new FileSystemOperations(
         client,
-        new StatusOperations(client, uri),
+        statuses,
         new NamespaceOperations(client),
-        new DataOperations(client, statistics),
+        data,
         new AttributeOperations(client),
         new LeaseOperations(client),
         new AclOperations(client.acls()),
         new XAttrOperations(client.xattrs()),
-        new SafeModeOperations(client));
+        new SafeModeOperations(client),
+        new HandleOperations(client, data),
+        new StoragePolicyOperations(statuses));
   }
 
   /** A client of the server at {@code uri} for {@code user}. */
@@ -86,11 +94,24 @@ record FileSystemOperations(
       case CommonPathCapabilities.FS_ACLS,
           CommonPathCapabilities.FS_APPEND,
           CommonPathCapabilities.FS_CHECKSUMS,
-          CommonPathCapabilities.FS_CONCAT,
           CommonPathCapabilities.FS_PERMISSIONS,
           CommonPathCapabilities.FS_TRUNCATE,
-          CommonPathCapabilities.LEASE_RECOVERABLE,
+          CommonPathCapabilities.FS_STORAGEPOLICY,
+          CommonPathCapabilities.ETAGS_AVAILABLE,
+          CommonPathCapabilities.ETAGS_PRESERVED_IN_RENAME,
           CommonPathCapabilities.FS_XATTRS ->
+          true;
+      default -> false;
+    };
+  }
+
+  /** What can be done through a FileSystem, and has no like in a FileContext. */
+  static boolean hasFileSystemCapability(String capability) {
+    return switch (capability) {
+      case CommonPathCapabilities.FS_CONCAT,
+          CommonPathCapabilities.FS_MULTIPART_UPLOADER,
+          CommonPathCapabilities.FS_PATHHANDLES,
+          CommonPathCapabilities.LEASE_RECOVERABLE ->
           true;
       default -> false;
     };

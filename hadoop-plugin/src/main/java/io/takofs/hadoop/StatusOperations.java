@@ -80,12 +80,12 @@ final class StatusOperations {
       throws IOException {
     RemoteIterator<FileStatus> entries = iterate(path);
     return new RemoteIterator<>() {
-      private FileStatus next;
+      private TakoFileStatus next;
 
       @Override
       public boolean hasNext() throws IOException {
         while (next == null && entries.hasNext()) {
-          FileStatus entry = entries.next();
+          TakoFileStatus entry = (TakoFileStatus) entries.next();
           next = filter.accept(entry.getPath()) ? entry : null;
         }
         return next != null;

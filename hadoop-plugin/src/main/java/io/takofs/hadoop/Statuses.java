@@ -6,36 +6,21 @@ import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.permission.FsPermission;
 
 /** From the client's statuses to Hadoop's. */
 final class Statuses {
   private Statuses() {}
 
   /** The status of {@code path}, which is qualified. */
-  static FileStatus of(Path path, PathStatus status) {
-    return new FileStatus(
-        status.length(),
-        status.directory(),
-        status.directory() ? 0 : status.replication(),
-        status.directory() ? 0 : status.blockSize(),
-        status.modificationTimeMs(),
-        status.accessTimeMs(),
-        FsPermission.createImmutable((short) status.permission()),
-        status.owner(),
-        status.group(),
-        null,
-        path,
-        status.hasAcl(),
-        false,
-        false);
+  static TakoFileStatus of(Path path, PathStatus status) {
+    return new TakoFileStatus(path, status);
   }
 
   /** {@code status} with the places of its data. */
-  static LocatedFileStatus located(FileStatus status, URI server) {
+  static LocatedFileStatus located(TakoFileStatus status, URI server) {
     BlockLocation[] locations =
         status.isDirectory() ? null : blocks(status, 0, Math.max(1, status.getLen()), server);
-    return new LocatedFileStatus(status, locations);
+    return new TakoLocatedFileStatus(status, locations);
   }
 
   /**

@@ -5,6 +5,7 @@ import io.takofs.client.ServerUri;
 import io.takofs.config.TakoConfig;
 import java.io.IOException;
 import java.net.URI;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.BlockStoragePolicySpi;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -22,11 +24,14 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.MultipartUploaderBuilder;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
+import org.apache.hadoop.fs.PathHandle;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.XAttrSetFlag;
+import org.apache.hadoop.fs.impl.FileSystemMultipartUploaderBuilder;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.AclStatus;
@@ -147,6 +152,7 @@ public class TakoFileSystem extends NewestApi {
     String checked =
         PathCapabilitiesSupport.validatePathCapabilityArgs(qualified(path), capability);
     return FileSystemOperations.hasPathCapability(checked)
+        || FileSystemOperations.hasFileSystemCapability(checked)
         || super.hasPathCapability(path, capability);
   }
 
@@ -155,6 +161,17 @@ public class TakoFileSystem extends NewestApi {
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     return reading().data().open(qualified(path), bufferSize);
+  }
+
+  @Override
+  public FSDataInputStream open(PathHandle handle, int bufferSize) throws IOException {
+    return reading().handles().open(handle, bufferSize);
+  }
+
+  @Override
+  protected PathHandle createPathHandle(FileStatus status, Options.HandleOpt... options) {
+    checkPath(status.getPath());
+    return HandleOperations.handle(status, options);
   }
 
   @Override
@@ -210,8 +227,7 @@ public class TakoFileSystem extends NewestApi {
       long blockSize)
       throws IOException {
     FsPermission masked = masked(permission, FsPermission.getFileDefault());
-    CreateOptions options =
-        CreateModes.options(masked, createParents, replication, blockSize);
+    CreateOptions options = CreateModes.options(masked, createParents, replication, blockSize);
     return writing().data().create(qualified(path), flags, options);
   }
 
@@ -246,6 +262,12 @@ public class TakoFileSystem extends NewestApi {
   @Override
   public FileChecksum getFileChecksum(Path path) throws IOException {
     return getFileChecksum(path, Long.MAX_VALUE);
+  }
+
+  /** Parts are files of a hidden directory, which are concatenated. */
+  @Override
+  public MultipartUploaderBuilder<?, ?> createMultipartUploader(Path base) {
+    return new FileSystemMultipartUploaderBuilder(this, qualified(base));
   }
 
   /** True: the file is closed when this returns. */
@@ -412,6 +434,33 @@ public class TakoFileSystem extends NewestApi {
   @Override
   public void removeXAttr(Path path, String name) throws IOException {
     writing().xattrs().remove(qualified(path), name);
+  }
+
+  // ---- storage policies
+
+  @Override
+  public Collection<? extends BlockStoragePolicySpi> getAllStoragePolicies() throws IOException {
+    return reading().policies().all();
+  }
+
+  @Override
+  public BlockStoragePolicySpi getStoragePolicy(Path path) throws IOException {
+    return reading().policies().of(qualified(path));
+  }
+
+  @Override
+  public void setStoragePolicy(Path path, String policy) throws IOException {
+    writing().policies().set(qualified(path), policy);
+  }
+
+  @Override
+  public void unsetStoragePolicy(Path path) throws IOException {
+    writing().policies().unsetOrSatisfy(qualified(path));
+  }
+
+  @Override
+  public void satisfyStoragePolicy(Path path) throws IOException {
+    writing().policies().unsetOrSatisfy(qualified(path));
   }
 
   // ---- the end

@@ -6,12 +6,14 @@ import io.takofs.client.TakoClient;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.AbstractFileSystem;
 import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.BlockStoragePolicySpi;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -113,8 +115,7 @@ public class TakoFs extends AbstractFileSystem {
       Options.ChecksumOpt checksum,
       boolean createParent)
       throws IOException {
-    CreateOptions options =
-        CreateModes.options(permission, createParent, replication, blockSize);
+    CreateOptions options = CreateModes.options(permission, createParent, replication, blockSize);
     return writing().data().create(makeQualified(path), flags, options);
   }
 
@@ -280,5 +281,32 @@ public class TakoFs extends AbstractFileSystem {
   @Override
   public void removeXAttr(Path path, String name) throws IOException {
     writing().xattrs().remove(makeQualified(path), name);
+  }
+
+  // ---- storage policies
+
+  @Override
+  public Collection<? extends BlockStoragePolicySpi> getAllStoragePolicies() throws IOException {
+    return reading().policies().all();
+  }
+
+  @Override
+  public BlockStoragePolicySpi getStoragePolicy(Path path) throws IOException {
+    return reading().policies().of(makeQualified(path));
+  }
+
+  @Override
+  public void setStoragePolicy(Path path, String policy) throws IOException {
+    writing().policies().set(makeQualified(path), policy);
+  }
+
+  @Override
+  public void unsetStoragePolicy(Path path) throws IOException {
+    writing().policies().unsetOrSatisfy(makeQualified(path));
+  }
+
+  @Override
+  public void satisfyStoragePolicy(Path path) throws IOException {
+    writing().policies().unsetOrSatisfy(makeQualified(path));
   }
 }

@@ -14,9 +14,10 @@ import org.junit.jupiter.api.Test;
 class StatusesTest {
   private static final URI SERVER = URI.create("tako://host:7420");
 
-  private static FileStatus status(boolean directory, long length) {
+  private static TakoFileStatus status(boolean directory, long length) {
     PathStatus status =
-        new PathStatus("/", "a", 7, directory, length, 01751, "me", "us", 10, 20, 3, 100, false, 1, false);
+        new PathStatus(
+            "/", "a", 1, 7, directory, length, 01751, "me", "us", 10, 20, 3, 100, false, 1, false);
     return Statuses.of(new Path("tako://host:7420/a"), status);
   }
 

@@ -9,4 +9,9 @@ public class BulkDeleteContractTest extends AbstractContractBulkDeleteTest {
   protected AbstractFSContract createContract(Configuration conf) {
     return new TakoContract(conf);
   }
+
+  @Override
+  protected int getExpectedPageSize() {
+    return 256;
+  }
 }

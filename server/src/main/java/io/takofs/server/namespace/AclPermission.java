@@ -31,7 +31,9 @@ final class AclPermission {
     all.add(AclRules.unnamed(AclScope.ACCESS, type, permission & 7));
   }
 
-  /** Makes {@code entries}, all of them in order, the ACL of {@code inode}, which is stored after. */
+  /**
+   * Makes {@code entries}, all of them in order, the ACL of {@code inode}, which is stored after.
+   */
   static void set(Context context, Inode inode, List<AclEntry> entries) {
     List<AclEntry> access =
         entries.stream().filter(entry -> entry.getScope() == AclScope.ACCESS).toList();

@@ -7,7 +7,6 @@ import io.takofs.proto.AclEntry;
 import io.takofs.proto.AclScope;
 import io.takofs.proto.AclType;
 import io.takofs.proto.Status;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -203,8 +202,7 @@ final class AclRules {
     if (size > ENTRIES_MAX) {
       throw invalid(
           "ACL has %d %s entries, which exceeds maximum of %d"
-              .formatted(
-                  size, scope == AclScope.ACCESS ? "access" : "default", ENTRIES_MAX));
+              .formatted(size, scope == AclScope.ACCESS ? "access" : "default", ENTRIES_MAX));
     }
   }
 

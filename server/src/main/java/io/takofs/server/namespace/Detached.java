@@ -77,6 +77,7 @@ record Detached(long id, boolean isDirectory, long lateWriter, boolean hasXAttrs
       new Detached(file.id, false, writer, file.hasXAttrs).put(context);
     }
     context.state().acls.remove(context.tx(), file);
+    context.state().locations.remove(context.tx(), file);
     context.state().count(context.tx(), file, -1);
   }
 

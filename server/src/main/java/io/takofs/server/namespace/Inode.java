@@ -11,9 +11,10 @@ import java.util.List;
 
 /**
  * A file or directory. Its record, the value of its directory entry, is: flags u8 (1 directory, 2
- * open, 4 data in extents, 8 ACL, 16 extended attributes), id u64, permission u16, owner and group with their lengths,
- * modification time, access time less modification time; for a file also length, replication, block
- * size as trailing zeros u8 and the rest, version. About 45 bytes.
+ * open, 4 data in extents, 8 ACL, 16 extended attributes, 128 location record), id u64, permission
+ * u16, owner and group with their lengths, modification time, access time less modification time;
+ * for a file also length, replication, block size as trailing zeros u8 and the rest, version. About
+ * 45 bytes.
  *
  * <p>Mutable: an operation decodes its own, changes it and stores it.
  */
@@ -23,6 +24,7 @@ final class Inode {
   private static final int EXTENTS = 4;
   private static final int ACL = 8;
   private static final int XATTRS = 16;
+  private static final int MOVED = 128;
 
   long id;
   boolean directory;
@@ -38,6 +40,9 @@ final class Inode {
 
   /** It has extended attributes. */
   boolean hasXAttrs;
+
+  /** Of a file: it was renamed once, so {@link Locations} has a record of it. */
+  boolean moved;
 
   /** What its ACL adds to the permission, as {@link Acls} keeps it; who decodes it reads that. */
   List<AclEntry> acl = List.of();
@@ -80,6 +85,7 @@ final class Inode {
     inode.hasExtents = (flags & EXTENTS) != 0;
     inode.hasAcl = (flags & ACL) != 0;
     inode.hasXAttrs = (flags & XATTRS) != 0;
+    inode.moved = (flags & MOVED) != 0;
     inode.id = in.u64();
     inode.permission = in.u16();
     inode.owner = in.name();
@@ -127,7 +133,8 @@ final class Inode {
         | (open ? OPEN : 0)
         | (hasExtents ? EXTENTS : 0)
         | (hasAcl ? ACL : 0)
-        | (hasXAttrs ? XATTRS : 0);
+        | (hasXAttrs ? XATTRS : 0)
+        | (moved ? MOVED : 0);
   }
 
   /** What callers see of a file; of a directory all but a later modification time. */

@@ -27,6 +27,9 @@ final class Keys {
   /** In the shard of an inode's birth: its id, attribute, piece; the value is {@link XAttrs}'s. */
   static final byte XATTR = 'Y';
 
+  /** In the shard of a file's birth: file id; the value says where a renamed file is. */
+  static final byte LOCATION = 'P';
+
   /** In the server's map: client id. */
   static final byte SESSION = 'S';
 

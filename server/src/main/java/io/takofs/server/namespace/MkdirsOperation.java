@@ -32,8 +32,7 @@ final class MkdirsOperation {
       walk.parent();
     }
     int permission = request.getPermission();
-    int unmasked =
-        request.hasUnmaskedPermission() ? request.getUnmaskedPermission() : permission;
+    int unmasked = request.hasUnmaskedPermission() ? request.getUnmaskedPermission() : permission;
     Attributes.checkPermission(unmasked, path);
     Permission last = new Permission(permission, unmasked);
     Permission between =

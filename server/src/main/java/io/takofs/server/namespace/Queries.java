@@ -30,13 +30,15 @@ final class Queries {
 
   static Reply getFile(State state, Caller caller, GetFile request) throws TakoException {
     FilePath path = FilePath.parse(request.getPath());
-    return Replies.file(state.tree.info(state.tree.lookup(path, caller).inode()));
+    DirectoryEntry entry = state.tree.lookup(path, caller);
+    return Replies.file(state.tree.info(entry.inode()).setParentId(entry.parentId()));
   }
 
   /** A page of a directory; of a file, the file itself, without a name. */
   static Reply list(State state, Caller caller, List request) throws TakoException {
     FilePath path = FilePath.parse(request.getPath());
-    Inode inode = state.tree.lookup(path, caller).inode();
+    DirectoryEntry listed = state.tree.lookup(path, caller);
+    Inode inode = listed.inode();
     int limit = request.getLimit() <= 0 ? Integer.MAX_VALUE : request.getLimit();
     ListingBuilder listing = new ListingBuilder(REPLY_MAX, limit);
     if (inode.directory) {
@@ -45,7 +47,8 @@ final class Queries {
     } else if (request.getStartAfter().isEmpty()) {
       listing.add(FIRST_NAME, inode, inode.modificationMs);
     }
-    return Reply.newBuilder().setListing(listing.build()).build();
+    long parentId = inode.directory ? inode.id : listed.parentId();
+    return Reply.newBuilder().setListing(listing.build().setParentId(parentId)).build();
   }
 
   private static void listPage(State state, long id, String startAfter, ListingBuilder listing) {
@@ -68,6 +71,9 @@ final class Queries {
     }
     if (inode == null) {
       inode = findOpen(state, id);
+    }
+    if (inode == null && request.getById()) {
+      inode = findMoved(state, request);
     }
     if (inode != null) {
       Permissions.require(caller, inode, Permissions.READ, request.getPath());
@@ -93,6 +99,19 @@ final class Queries {
       }
       return null;
     }
+  }
+
+  private static Inode findMoved(State state, GetExtents request) throws TakoException {
+    FilePath path = FilePath.parse(request.getPath());
+    Inode inode = null;
+    if (!path.isRoot()) {
+      inode = state.locations.find(request.getFileId(), request.getParentId(), path.name());
+    }
+    if (inode == null) {
+      throw new TakoException(
+          Status.NOT_FOUND, "file %016x, once %s, is gone".formatted(request.getFileId(), path));
+    }
+    return inode;
   }
 
   private static Inode findOpen(State state, long id) {

@@ -72,6 +72,7 @@ final class RenameOperation {
   private static void move(Context context, DirectoryEntry from, DirectoryEntry to) {
     State state = context.state();
     state.tree.remove(context.tx(), from);
+    state.locations.moved(context.tx(), to);
     state.tree.put(context.tx(), to);
     Lease lease = state.leases.get(to.inode().id);
     if (lease != null) {

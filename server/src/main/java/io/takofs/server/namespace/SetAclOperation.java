@@ -35,7 +35,8 @@ final class SetAclOperation {
       case REMOVE_DEFAULT -> AclRules.removeDefault(before);
       case REMOVE -> minimal(before);
       case REPLACE -> said.isEmpty() ? minimal(before) : AclRules.replace(before, said);
-      case NONE, UNRECOGNIZED -> throw AclRules.invalid("it is not said what is to be done with it");
+      case NONE, UNRECOGNIZED ->
+          throw AclRules.invalid("it is not said what is to be done with it");
     };
   }
 
@@ -44,9 +45,7 @@ final class SetAclOperation {
     return before.stream()
         .filter(
             entry ->
-                !isDefault(entry)
-                    && entry.getName().isEmpty()
-                    && entry.getType() != AclType.MASK)
+                !isDefault(entry) && entry.getName().isEmpty() && entry.getType() != AclType.MASK)
         .toList();
   }
 

@@ -18,6 +18,7 @@ final class State {
   final XAttrs xattrs;
   final Tree tree;
   final FileData data;
+  final Locations locations;
   final LeaseTable leases;
   final SessionTable sessions;
   final ResultTable results;
@@ -34,6 +35,7 @@ final class State {
     xattrs = new XAttrs(store);
     tree = new Tree(store, acls);
     data = new FileData(store);
+    locations = new Locations(store, tree);
     leases = new LeaseTable(store);
     sessions = new SessionTable(store.server());
     results = new ResultTable(store.server());

@@ -56,6 +56,7 @@ public final class StateMachine {
           GRANT_EXTENTS,
           COMMIT_EXTENTS,
           CONCAT,
+          DELETE_FILES,
           SET_ACL,
           SET_XATTR,
           REMOVE_XATTR ->
@@ -202,6 +203,7 @@ public final class StateMachine {
       case GRANT_EXTENTS -> GrantOperation.grant(context, request.getGrantExtents());
       case COMMIT_EXTENTS -> CommitOperation.apply(context, request.getCommitExtents());
       case CONCAT -> ConcatOperation.apply(context, request.getConcat());
+      case DELETE_FILES -> DeleteFilesOperation.apply(context, request.getDeleteFiles());
       case SET_ACL -> SetAclOperation.apply(context, request.getSetAcl());
       case SET_XATTR -> XAttrOperation.set(context, request.getSetXattr());
       case REMOVE_XATTR -> XAttrOperation.remove(context, request.getRemoveXattr());
@@ -227,7 +229,7 @@ public final class StateMachine {
   /** Whether a request makes room, or ends what holds it, and so may use the last pages. */
   private static boolean frees(Request request) {
     return switch (request.getOperationCase()) {
-      case CLOSE_SESSION, DELETE, TRUNCATE, RECOVER_LEASE -> true;
+      case CLOSE_SESSION, DELETE, DELETE_FILES, TRUNCATE, RECOVER_LEASE -> true;
       case COMMIT_EXTENTS ->
           request.getCommitExtents().getClose()
               && request.getCommitExtents().getExtentsCount() == 0

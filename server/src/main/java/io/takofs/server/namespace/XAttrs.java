@@ -89,8 +89,7 @@ final class XAttrs {
     map(id)
         .scan(
             prefix,
-            (key, record) ->
-                Keys.startsWith(key, prefix) && keys.add(key) && keys.size() <= limit);
+            (key, record) -> Keys.startsWith(key, prefix) && keys.add(key) && keys.size() <= limit);
     keys.stream().limit(limit).forEach(key -> tx.remove(map(id), key));
     return keys.size() > limit;
   }

@@ -94,8 +94,7 @@ class AclTest {
   }
 
   private AclStatus status(String path) {
-    return assertOk(
-            root.query(Request.newBuilder().setGetAcl(GetAcl.newBuilder().setPath(path))))
+    return assertOk(root.query(Request.newBuilder().setGetAcl(GetAcl.newBuilder().setPath(path))))
         .getAcl();
   }
 
@@ -199,9 +198,7 @@ class AclTest {
   @Test
   void shouldReplaceScopeByScope() {
     assertOk(modify(ann, "/home", "user:bob:rwx,default:user:bob:rwx"));
-    assertOk(
-        change(
-            ann, "/home", Change.REPLACE, "user::rwx,user:eve:r-x,group::r-x,other::---"));
+    assertOk(change(ann, "/home", Change.REPLACE, "user::rwx,user:eve:r-x,group::r-x,other::---"));
     assertAcl(
         "/home",
         0750,
@@ -270,8 +267,7 @@ class AclTest {
     assertOk(modify(root, "/home/f", "user:bob:rwx"));
     assertStatus(change(bob, "/home/f", Change.REMOVE, ""), Status.PERMISSION_DENIED);
     assertOk(ann.set(attributes("/home").setPermission(0700)));
-    Request.Builder get =
-        Request.newBuilder().setGetAcl(GetAcl.newBuilder().setPath("/home/f"));
+    Request.Builder get = Request.newBuilder().setGetAcl(GetAcl.newBuilder().setPath("/home/f"));
     assertStatus(bob.query(get), Status.PERMISSION_DENIED);
   }
 
@@ -279,8 +275,7 @@ class AclTest {
 
   @Test
   void shouldAskTheFirstEntriesThatApply() {
-    assertOk(
-        modify(ann, "/home/f", "user::-w-,user:bob:r--,group::rwx,group:eng:--x,other::rwx"));
+    assertOk(modify(ann, "/home/f", "user::-w-,user:bob:r--,group::rwx,group:eng:--x,other::rwx"));
     assertMayExactly(ann, "/home/f", 2);
     assertMayExactly(bob, "/home/f", 4);
     assertMayExactly(eve, "/home/f", 7);
@@ -381,8 +376,7 @@ class AclTest {
     assertOk(create(ann, "/home/g", 0600, 0646));
     assertAcl("/home/g", 0644);
     assertOk(mkdirs(ann, "/home/d/e", 0700, 0777));
-    assertAcl(
-        "/home/d/e", 0775, "default:user::rwx", "default:group::rwx", "default:other::r-x");
+    assertAcl("/home/d/e", 0775, "default:user::rwx", "default:group::rwx", "default:other::r-x");
   }
 
   @Test

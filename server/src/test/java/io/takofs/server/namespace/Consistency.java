@@ -28,6 +28,7 @@ final class Consistency {
   private final Map<Long, NavigableMap<Long, FileExtent>> extents = new HashMap<>();
   private final Map<Long, Integer> inline = new HashMap<>();
   private final Map<Long, Lease> leases = new HashMap<>();
+  private final Map<Long, byte[]> locations = new HashMap<>();
   private final Set<Long> contents = new HashSet<>();
   private final Map<Long, Boolean> detached = new HashMap<>();
   private final Set<Long> acls = new HashSet<>();
@@ -69,6 +70,7 @@ final class Consistency {
     all.checkTree();
     all.checkData();
     all.checkLeases();
+    all.checkLocations();
     all.checkAttributes();
     all.checkSpace();
     all.checkRebuilt();
@@ -100,6 +102,10 @@ final class Consistency {
       }
       case Keys.INLINE -> inline.put(id, value.length);
       case Keys.LEASE -> leases.put(id, Lease.decode(id, value));
+      case Keys.LOCATION -> {
+        assertThat(shard).isEqualTo(Ids.birthShard(id));
+        locations.put(id, value);
+      }
       case Keys.ACL -> {
         assertThat(shard).isEqualTo(Ids.birthShard(id));
         acls.add(id);
@@ -219,6 +225,21 @@ final class Consistency {
     }
     assertThat(acls).isEmpty();
     assertThat(detachedXAttrs).containsAll(xattrs);
+  }
+
+  /** A file that was renamed, and no other, is where its location record says. */
+  private void checkLocations() {
+    for (Inode inode : inodes.values()) {
+      byte[] location = locations.remove(inode.id);
+      assertThat(location != null).as("location of %x", inode.id).isEqualTo(inode.moved);
+      if (location != null) {
+        ByteReader in = new ByteReader(location);
+        long parent = in.u64();
+        String name = new String(in.rest(), StandardCharsets.UTF_8);
+        assertThat(children.get(parent).get(name).id).isEqualTo(inode.id);
+      }
+    }
+    assertThat(locations).isEmpty();
   }
 
   /** I22: no unit belongs to two; what nobody claims is free. */

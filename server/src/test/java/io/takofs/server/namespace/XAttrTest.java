@@ -74,7 +74,8 @@ class XAttrTest {
 
   private static Reply remove(Harness.Client client, String path, XAttr xattr) {
     return client.call(
-        Request.newBuilder().setRemoveXattr(RemoveXAttr.newBuilder().setPath(path).setXattr(xattr)));
+        Request.newBuilder()
+            .setRemoveXattr(RemoveXAttr.newBuilder().setPath(path).setXattr(xattr)));
   }
 
   private static Reply get(Harness.Client client, GetXAttrs.Builder request) {

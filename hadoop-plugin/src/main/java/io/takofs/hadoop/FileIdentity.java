@@ -1,0 +1,27 @@
+package io.takofs.hadoop;
+
+import io.takofs.client.PathStatus;
+import java.io.Serializable;
+
+/**
+ * Which file a status is of, and in which state.
+ *
+ * @param parentId of the directory it was in
+ * @param id of the file, whatever its name
+ * @param version of its content
+ */
+record FileIdentity(long parentId, long id, long version) implements Serializable {
+  /** What has one: a status that Tako gave. */
+  interface Holder {
+    FileIdentity identity();
+  }
+
+  static FileIdentity of(PathStatus status) {
+    return new FileIdentity(status.parentId(), status.id(), status.version());
+  }
+
+  /** Changes with the content; renaming leaves it. */
+  String etag() {
+    return Long.toHexString(id) + "-" + Long.toHexString(version);
+  }
+}
