@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.CreateOptions;
+import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.client.TakoOutputStream;
@@ -19,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -537,6 +539,41 @@ abstract class FileTests {
     client.concat(path, sources);
     assertEqual(readAll(), expected.toByteArray());
     assertThat(client.getStatus(path).underConstruction()).isFalse();
+  }
+
+  @Test
+  void shouldOpenByIdWhateverTheName() throws IOException {
+    byte[] content = random(300_000, 3);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(content);
+    }
+    PathStatus seen = client.getStatus(path);
+    String directory = path.substring(0, path.lastIndexOf('/'));
+    client.rename(directory, directory + "-moved", false);
+    client.rename(directory + "-moved/file", "/moved", false);
+    try (TakoInputStream in = client.openById(path, seen.parentId(), seen.id())) {
+      assertThat(in.fileId()).isEqualTo(seen.id());
+      assertThat(in.fileVersion()).isEqualTo(seen.version());
+      assertEqual(in.readAllBytes(), content);
+    }
+    client.delete("/moved", false);
+    client.delete(directory + "-moved", true);
+    client.mkdirs(directory);
+    assertStatus(() -> client.openById(path, seen.parentId(), seen.id()), Status.NOT_FOUND);
+  }
+
+  @Test
+  void shouldDeleteManyFiles() throws IOException {
+    String directory = path.substring(0, path.lastIndexOf('/'));
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < 600; i++) {
+      names.add("some-longer-name-so-that-one-request-cannot-hold-them-" + i);
+      client.create(directory + "/" + names.get(i), CreateOptions.DEFAULT).close();
+    }
+    client.mkdirs(directory + "/full/x");
+    names.add(300, "full");
+    assertThat(client.deleteFiles(directory, names)).isEqualTo(Map.of("full", Status.NOT_EMPTY));
+    assertThat(Clients.list(client, directory)).hasSize(1);
   }
 
   @Test

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -47,6 +48,7 @@ public final class HadoopProgram {
     program.readVectored();
     program.recoverLease();
     program.askForSafeMode();
+    program.deleteInBulk();
     program.lookAtEveryMethod();
     program.fs.close();
   }
@@ -144,6 +146,22 @@ public final class HadoopProgram {
       Object get = action.getMethod("valueOf", String.class).invoke(null, "GET");
       Object on = safeMode.getMethod("setSafeMode", action).invoke(fs, get);
       check(on.equals(false), "in safe mode");
+    }
+  }
+
+  private void deleteInBulk() throws Exception {
+    Class<?> source = find("BulkDeleteSource");
+    if (source != null) {
+      Path file = new Path(directory, "to-be-deleted");
+      fs.create(file).close();
+      Class<?> bulkDelete = Class.forName(HADOOP + "BulkDelete");
+      Object bulk = source.getMethod("createBulkDelete", Path.class).invoke(fs, directory);
+      check((int) call(bulkDelete, bulk, "pageSize") > 1, "not in bulk");
+      Object failed =
+          bulkDelete
+              .getMethod("bulkDelete", Collection.class)
+              .invoke(bulk, List.of(fs.makeQualified(file)));
+      check(((List<?>) failed).isEmpty() && !fs.exists(file), "not deleted");
     }
   }
 

@@ -29,8 +29,8 @@ class HadoopVersionsTest {
   @CsvSource({
     "3.3.4, ''", // Spark 3.5
     "3.3.6, FileRange LeaseRecoverable SafeMode",
-    "3.4.3, FileRange LeaseRecoverable SafeMode",
-    "3.5.0, FileRange LeaseRecoverable SafeMode" // Spark 4.2
+    "3.4.3, FileRange LeaseRecoverable SafeMode BulkDeleteSource",
+    "3.5.0, FileRange LeaseRecoverable SafeMode BulkDeleteSource" // Spark 4.2
   })
   void shouldLoadAndServeAnApplication(String version, String newer) throws Exception {
     Path printed = output.resolve("printed");
