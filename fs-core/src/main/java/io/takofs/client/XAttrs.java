@@ -18,13 +18,14 @@ import java.util.Map;
 /**
  * Extended attributes of files and directories: {@code user.NAME} for whoever may read or write
  * them, {@code trusted.NAME} for the superuser. The namespaces system and raw are nobody's, of
- * security there is {@code security.hdfs.unreadable.by.superuser} alone.
+ * security there is {@value #SECURITY} alone.
  *
  * <p>Thread rule: any thread.
  */
 public final class XAttrs {
   private static final String SYSTEM = "system";
   private static final String RAW = "raw";
+  private static final String SECURITY = "security.hdfs.unreadable.by.superuser";
 
   private final Session session;
 
@@ -139,7 +140,8 @@ public final class XAttrs {
     }
     String prefix = prefix(name);
     XAttrNamespace namespace = namespace(prefix);
-    if (namespace == XAttrNamespace.UNRECOGNIZED) {
+    boolean foreign = namespace == XAttrNamespace.XATTR_SECURITY && !name.equals(SECURITY);
+    if (namespace == XAttrNamespace.UNRECOGNIZED || foreign) {
       throw new TakoException(
           Status.PERMISSION_DENIED, "User doesn't have permission for xattr: " + name);
     }
