@@ -8,10 +8,8 @@ import com.google.gson.JsonParser;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import java.io.File;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -37,23 +35,12 @@ class CommandLineTest {
     server.close();
   }
 
-  private record Outcome(int code, String output) {}
-
-  private static Outcome tako(ProcessBuilder.Redirect out, String... arguments) throws Exception {
-    List<String> command = new ArrayList<>(List.of(ServerProcess.launcher()));
-    command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    Map<String, String> environment = builder.environment();
-    environment.put("TAKO_URI", server.uri().toString());
-    Process process = builder.redirectOutput(out).start();
-    process.getOutputStream().close();
-    String said =
-        new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8)
-            + new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    return new Outcome(process.waitFor(), said);
+  private static CommandLineRun tako(ProcessBuilder.Redirect out, String... arguments)
+      throws Exception {
+    return CommandLineRun.of(out, Map.of("TAKO_URI", server.uri().toString()), arguments);
   }
 
-  private static Outcome tako(String... arguments) throws Exception {
+  private static CommandLineRun tako(String... arguments) throws Exception {
     return tako(ProcessBuilder.Redirect.PIPE, arguments);
   }
 
@@ -64,7 +51,7 @@ class CommandLineTest {
     ProcessBuilder.Redirect full = ProcessBuilder.Redirect.to(new File("/dev/full"));
     for (String[] command :
         new String[][] {{"fs", "cat", "/small"}, {"fs", "ls", "/"}, {"status"}}) {
-      Outcome outcome = tako(full, command);
+      CommandLineRun outcome = tako(full, command);
       assertThat(outcome.code()).as(String.join(" ", command)).isEqualTo(1);
       assertThat(outcome.output()).startsWith("tako: ");
     }
@@ -73,7 +60,7 @@ class CommandLineTest {
   @Test
   void shouldLeaveNothingOfACopyThatFailed() throws Exception {
     Path large = Files.write(directory.resolve("large"), new byte[100_000_000]);
-    Outcome refused = tako("fs", "put", large.toString(), "/large");
+    CommandLineRun refused = tako("fs", "put", large.toString(), "/large");
     assertThat(refused.code()).isEqualTo(1);
     assertThat(refused.output()).contains("NO_SPACE");
     try (TakoClient client = Clients.connect(server, "auto")) {
@@ -88,7 +75,7 @@ class CommandLineTest {
     Path one = Files.writeString(directory.resolve("one"), "one");
     Path two = Files.writeString(directory.resolve("two"), "two");
     assertThat(tako("fs", "put", one.toString(), "/kept").code()).isZero();
-    Outcome refused = tako("fs", "put", two.toString(), "/kept");
+    CommandLineRun refused = tako("fs", "put", two.toString(), "/kept");
     assertThat(refused.code()).isEqualTo(1);
     assertThat(refused.output()).contains("/kept").contains("-f");
     assertThat(tako("fs", "cat", "/kept").output()).isEqualTo("one");
@@ -100,7 +87,7 @@ class CommandLineTest {
   void shouldNameAUriThatNamesNoServer() throws Exception {
     for (String uri :
         List.of("tako://a b", "hdfs://localhost:8020", "tako:///", "tako://host:99999", "foo")) {
-      Outcome outcome = tako("status", uri);
+      CommandLineRun outcome = tako("status", uri);
       assertThat(outcome.code()).as(uri).isEqualTo(1);
       assertThat(outcome.output()).startsWith("tako: '" + uri + "'").doesNotContain("\tat ");
     }
@@ -109,7 +96,7 @@ class CommandLineTest {
 
   @Test
   void shouldSayWhatThisHostCanDo() throws Exception {
-    Outcome outcome = tako("doctor");
+    CommandLineRun outcome = tako("doctor");
     assertThat(outcome.code()).isZero();
     assertThat(outcome.output())
         .containsPattern("native library\n  loaded +yes")
@@ -122,14 +109,14 @@ class CommandLineTest {
 
   @Test
   void shouldSayHowItReachesAServer() throws Exception {
-    Outcome outcome = tako("doctor", server.uri().toString());
+    CommandLineRun outcome = tako("doctor", server.uri().toString());
     assertThat(outcome.code()).isZero();
     assertThat(outcome.output()).containsPattern("server\n  uri .*\n  transport +shm: same host");
   }
 
   @Test
   void shouldFailWhenItCannotReachTheServerThatItWasAskedFor() throws Exception {
-    Outcome outcome = tako("doctor", "--json", "tako://localhost:1");
+    CommandLineRun outcome = tako("doctor", "--json", "tako://localhost:1");
     assertThat(outcome.code()).isEqualTo(1);
     JsonObject diagnosis = JsonParser.parseString(outcome.output()).getAsJsonObject();
     assertThat(diagnosis.getAsJsonObject("shm").get("usable").getAsBoolean()).isTrue();

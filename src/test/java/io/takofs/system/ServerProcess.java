@@ -25,6 +25,8 @@ public final class ServerProcess implements AutoCloseable {
 
   private final Path directory;
   private final Map<String, String> settings = new LinkedHashMap<>();
+  private final Map<String, String> environment = new LinkedHashMap<>();
+  private final List<String> options = new ArrayList<>();
   private Process process;
   private URI uri;
   private int starts;
@@ -35,8 +37,17 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Starts a server on a free port with a small fresh pool and these settings besides. */
   public static ServerProcess start(String... keysAndValues) throws Exception {
+    return startWith(Map.of(), List.of(), keysAndValues);
+  }
+
+  /** Starts one with these environment variables and options of its command, too. */
+  static ServerProcess startWith(
+      Map<String, String> environment, List<String> options, String... keysAndValues)
+      throws Exception {
     ServerProcess server =
         new ServerProcess(Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-"));
+    server.environment.putAll(environment);
+    server.options.addAll(options);
     server.settings.put("fs.tako.server.host", ServerAddress.host());
     server.settings.put("fs.tako.server.port", "0");
     server.settings.put("fs.tako.server.pool.path", server.directory.resolve("pool").toString());
@@ -55,6 +66,11 @@ public final class ServerProcess implements AutoCloseable {
   /** Where clients find it. */
   public URI uri() {
     return uri;
+  }
+
+  /** The directory of its pool. */
+  Path pool() {
+    return directory.resolve("pool");
   }
 
   /** Its process id. */
@@ -141,11 +157,11 @@ public final class ServerProcess implements AutoCloseable {
     command.add("server");
     settings.forEach((key, value) -> command.add("-D" + key + "=" + value));
     command.add("--uri-file=" + uriFile);
-    process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(logFile().toFile())
-            .start();
+    command.addAll(options);
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(logFile().toFile());
+    builder.environment().putAll(environment);
+    process = builder.start();
     Poll.until(
         "the server is ready; its log:\n" + logFile(),
         START_LIMIT,

@@ -11,6 +11,8 @@ import io.takofs.proto.Delete;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.GetServerStatus;
 import io.takofs.proto.GetUsage;
+import io.takofs.proto.Leases;
+import io.takofs.proto.ListLeases;
 import io.takofs.proto.Mkdirs;
 import io.takofs.proto.RecoverLease;
 import io.takofs.proto.Rename;
@@ -476,6 +478,21 @@ public final class TakoClient implements Closeable {
 
   private boolean safeMode(SetSafeMode.Builder change) throws TakoException {
     return session.call("safe mode", "", Request.newBuilder().setSetSafeMode(change)).getSafeMode();
+  }
+
+  /**
+   * A page of the files open for writing: all of them for a superuser, else those of this client's
+   * user.
+   *
+   * @param after {@code next_after} of the page before; 0 for the first
+   */
+  public Leases leases(long after) throws TakoException {
+    return session
+        .call(
+            "leases",
+            "",
+            Request.newBuilder().setListLeases(ListLeases.newBuilder().setAfterFileId(after)))
+        .getLeases();
   }
 
   /** Ends the session. Files still open for writing are closed at what was flushed. */

@@ -174,8 +174,7 @@ public final class ConfigKey<T> {
   public String unit() {
     return switch (type) {
       case "size" -> "bytes";
-      case "duration" -> "none: one must be given";
-      case "int" -> "1";
+      case "duration" -> "none: a value has its own";
       default -> "";
     };
   }

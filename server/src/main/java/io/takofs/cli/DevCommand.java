@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import io.takofs.client.TakoClient;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -65,9 +66,10 @@ final class DevCommand implements Callable<Integer> {
     Path poolPath = poolPath();
     Files.writeString(dev.path().resolve("pool"), poolPath + System.lineSeparator());
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("tako.home"), "bin", "tako").toString());
+    command.add(Installation.home().resolve("bin").resolve("tako").toString());
     command.add("server");
     command.add("-Dfs.tako.server.port=0");
+    command.add("-Dfs.tako.server.http.user=" + System.getProperty("user.name"));
     command.add("-Dfs.tako.server.pool.path=" + poolPath);
     command.add("-Dfs.tako.server.pool.size=" + poolSize);
     command.add("--uri-file=" + dev.uriFile());
@@ -103,11 +105,22 @@ final class DevCommand implements Callable<Integer> {
     out.println("Tako serves at  " + uri);
     out.println("configuration   export HADOOP_CONF_DIR=" + dev.configuration());
     out.println("transport       " + Transport.verdict(uri));
+    String pages = pages(uri);
+    if (!pages.isEmpty()) {
+      out.println("pages           " + pages);
+    }
     out.println("log             " + dev.logFile());
     out.println("try             bin/tako fs ls " + uri + "/");
     out.println("stop            bin/tako dev stop --dir " + dev.path());
     out.flush();
     return 0;
+  }
+
+  private static String pages(URI server) throws IOException {
+    try (TakoClient client =
+        TakoClient.connect(server, Installation.configuration(), System.getProperty("user.name"))) {
+      return client.serverStatus().getHttp();
+    }
   }
 
   /** {@code tako dev stop}: ends it and removes its pool. */

@@ -5,7 +5,11 @@ import io.takofs.base.TakoException;
 import io.takofs.client.ServerUri;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -26,18 +30,25 @@ final class DoctorCommand implements Callable<Integer> {
   private boolean json;
 
   @Parameters(
-      arity = "0..1",
+      arity = "0..*",
       paramLabel = "URI",
       description = "tako://host:port; also connects there, and fails when that is impossible.")
-  private String uri;
+  private List<String> uris = List.of();
 
   @Override
   public Integer call() throws IOException {
-    URI server = uri == null ? null : ServerUri.parse(uri);
+    List<URI> servers = new ArrayList<>();
+    for (String uri : uris) {
+      servers.add(ServerUri.parse(uri));
+    }
     Diagnosis diagnosis = new Diagnosis();
     new HostChecks(diagnosis).run();
-    new VerbsChecks(diagnosis).run();
-    boolean asked = server == null || reaches(server, diagnosis);
+    new VerbsChecks(diagnosis)
+        .run(servers.isEmpty() || !servers.stream().allMatch(DoctorCommand::isLocal));
+    boolean asked = true;
+    for (URI server : servers) {
+      asked &= reaches(server, diagnosis, servers.size() == 1 ? "server" : "server " + server);
+    }
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       out.println(diagnosis.json());
@@ -48,16 +59,31 @@ final class DoctorCommand implements Callable<Integer> {
     return asked ? 0 : spec.exitCodeOnExecutionException();
   }
 
-  private static boolean reaches(URI server, Diagnosis diagnosis) {
-    JsonObject section = diagnosis.section("server");
+  /** Whether the server listens on the loopback, where no RDMA device is. */
+  private static boolean isLocal(URI server) {
+    try {
+      return InetAddress.getByName(server.getHost()).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      return false; // that it cannot be reached is said below
+    }
+  }
+
+  private static boolean reaches(URI server, Diagnosis diagnosis, String name) {
+    JsonObject section = diagnosis.section(name);
     section.addProperty("uri", server.toString());
     try {
       section.addProperty("transport", Transport.verdict(server));
+      if (isLocal(server)) {
+        section.addProperty(
+            "verbs",
+            "not offered: it listens on the loopback (fs.tako.server.host), as tako dev does");
+      }
       return true;
-    } catch (TakoException e) {
+    } catch (IOException e) {
       section.addProperty("transport", "none");
       diagnosis.problem(
-          e.getMessage() + " (" + e.status().name() + ")",
+          e.getMessage()
+              + (e instanceof TakoException tako ? " (" + tako.status().name() + ")" : ""),
           "see that a Tako server runs there (tako server), that host and port are right, and that"
               + " no firewall is between");
       return false;

@@ -87,6 +87,16 @@ final class HostChecks {
     section.addProperty("reserved", LinuxLimits.hugePagesReserved());
     section.addProperty("free", LinuxLimits.hugePagesFree());
     section.addProperty("size_bytes", LinuxLimits.hugePageBytes());
+    section.addProperty(
+        "transparent_on_tmpfs",
+        LinuxLimits.choice(Path.of("/sys/kernel/mm/transparent_hugepage/shmem_enabled")));
+    long hugetlbfs = LinuxLimits.mounts("hugetlbfs").size();
+    if (LinuxLimits.hugePagesReserved() > 0 && hugetlbfs == 0) {
+      diagnosis.problem(
+          LinuxLimits.hugePagesReserved() + " huge pages are reserved, but no hugetlbfs is mounted",
+          "mount one for the pool (fs.tako.server.pool.path): mount -t hugetlbfs hugetlbfs"
+              + " /dev/hugepages; or give the memory back: sysctl vm.nr_hugepages=0");
+    }
   }
 
   private void checkTcp() {

@@ -3,8 +3,10 @@ package io.takofs.cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /**
  * What the kernel allows this process, as /proc says it.
@@ -15,6 +17,8 @@ final class LinuxLimits {
   private static final Path LIMITS = Path.of("/proc/self/limits");
   private static final Path STATUS = Path.of("/proc/self/status");
   private static final Path MEMORY = Path.of("/proc/meminfo");
+  private static final Path MOUNTS = Path.of("/proc/self/mounts");
+  private static final Path RELEASE = Path.of("/proc/sys/kernel/osrelease");
 
   /** Bit of CAP_IPC_LOCK in a set of capabilities: its holder may lock what it wants. */
   private static final int CAP_IPC_LOCK = 14;
@@ -49,6 +53,43 @@ final class LinuxLimits {
   /** Bytes of a huge page. */
   static long hugePageBytes() throws IOException {
     return Long.parseLong(field(MEMORY, "Hugepagesize:")) * KIB;
+  }
+
+  /** Where file systems of a type are mounted. */
+  static List<String> mounts(String type) throws IOException {
+    return Files.readAllLines(MOUNTS).stream()
+        .map(line -> line.split(" ", -1))
+        .filter(fields -> fields[2].equals(type))
+        .map(fields -> fields[1])
+        .toList();
+  }
+
+  /** Whether the running kernel has a module, loaded, built in or to be loaded. */
+  static boolean hasModule(String name) throws IOException {
+    if (Files.isDirectory(Path.of("/sys/module", name))) {
+      return true;
+    }
+    Path modules = Path.of("/lib/modules", Files.readString(RELEASE).strip());
+    for (String list : new String[] {"modules.dep", "modules.builtin"}) {
+      Path file = modules.resolve(list);
+      if (Files.isReadable(file)) {
+        try (Stream<String> lines = Files.lines(file)) {
+          if (lines.anyMatch(line -> line.contains("/" + name + ".ko"))) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  /** What of the words in a file of the kernel is chosen: {@code always [never]}; empty if none. */
+  static String choice(Path file) throws IOException {
+    if (!Files.isReadable(file)) {
+      return "";
+    }
+    String text = Files.readString(file);
+    return text.substring(text.indexOf('[') + 1, Math.max(text.indexOf(']'), 0));
   }
 
   /** The first word behind {@code label} in a file of lines. */

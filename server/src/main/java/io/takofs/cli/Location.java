@@ -1,9 +1,7 @@
 package io.takofs.cli;
 
-import io.takofs.base.TakoException;
 import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
-import io.takofs.config.TakoConfig;
 import java.io.IOException;
 import java.net.URI;
 import picocli.CommandLine.Mixin;
@@ -37,8 +35,8 @@ final class Location {
   }
 
   /** A client of that server. */
-  TakoClient client(URI server) throws TakoException {
-    return TakoClient.connect(server, new TakoConfig().addSystemProperties(), user);
+  TakoClient client(URI server) throws IOException {
+    return TakoClient.connect(server, Installation.configuration(), user);
   }
 
   /** The path part of {@code text}, absolute, without an ending slash. */

@@ -31,7 +31,7 @@ final class ServerCommand implements Callable<Integer> {
 
   @Option(
       names = "--conf",
-      description = "Configuration file (default: conf/tako-site.xml of the installation).")
+      description = "Configuration file (default: TAKO_CONF, else conf/tako-site.xml).")
   private Path file;
 
   @Option(names = "-D", paramLabel = "key=value", description = "Overrides a configuration key.")
@@ -73,18 +73,9 @@ final class ServerCommand implements Callable<Integer> {
   }
 
   private TakoConfig configuration() throws IOException {
-    TakoConfig config = new TakoConfig();
-    Path site = file;
-    if (site == null && System.getProperty("tako.home") != null) {
-      Path installed = Path.of(System.getProperty("tako.home"), "conf", "tako-site.xml");
-      site = Files.exists(installed) ? installed : null;
-    }
-    if (site != null) {
-      config.addFile(site);
-    }
-    config.addSystemProperties();
+    TakoConfig config = Installation.configuration(file);
     for (Map.Entry<String, String> override : overrides.entrySet()) {
-      config.set(override.getKey(), override.getValue());
+      config.set(override.getKey(), override.getValue(), "command line");
     }
     return config;
   }
@@ -94,6 +85,8 @@ final class ServerCommand implements Callable<Integer> {
     int code = 0;
     try {
       server.close();
+      remove(uriFile);
+      remove(pidFile);
       spec.commandLine().getOut().println("Tako stopped");
     } catch (IOException e) {
       spec.commandLine().getErr().println("tako: " + e.getMessage());
@@ -102,6 +95,12 @@ final class ServerCommand implements Callable<Integer> {
     spec.commandLine().getOut().flush();
     spec.commandLine().getErr().flush();
     Runtime.getRuntime().halt(code);
+  }
+
+  private static void remove(Path file) throws IOException {
+    if (file != null) {
+      Files.deleteIfExists(file);
+    }
   }
 
   /** Whoever waits for the file finds it whole. */

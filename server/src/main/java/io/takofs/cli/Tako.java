@@ -21,8 +21,14 @@ import picocli.CommandLine.Spec;
       DevCommand.class,
       FsCommand.class,
       StatusCommand.class,
+      TopCommand.class,
+      LeasesCommand.class,
+      FsckCommand.class,
+      BenchCommand.class,
       DoctorCommand.class,
       ConfCommand.class,
+      ConfigCommand.class,
+      CompletionCommand.class,
       VersionCommand.class
     })
 public final class Tako implements Runnable {

@@ -1,8 +1,7 @@
 package io.takofs.cli;
 
-import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
-import io.takofs.config.TakoConfig;
+import java.io.IOException;
 import java.net.URI;
 
 /** How this process reaches a server, for people. */
@@ -10,10 +9,9 @@ final class Transport {
   private Transport() {}
 
   /** Such as {@code shm: same host}. */
-  static String verdict(URI server) throws TakoException {
+  static String verdict(URI server) throws IOException {
     try (TakoClient client =
-        TakoClient.connect(
-            server, new TakoConfig().addSystemProperties(), System.getProperty("user.name"))) {
+        TakoClient.connect(server, Installation.configuration(), System.getProperty("user.name"))) {
       return client.transportVerdict();
     }
   }

@@ -31,10 +31,15 @@ final class VerbsChecks {
     this.section = diagnosis.section("verbs");
   }
 
-  void run() throws IOException {
+  /**
+   * Checks.
+   *
+   * @param wanted whether a server is to be reached that could offer verbs
+   */
+  void run(boolean wanted) throws IOException {
     Optional<String> cause = VerbsDiagnosis.libraryCause();
     section.addProperty("libraries_loaded", cause.isEmpty());
-    boolean devices = listDevices();
+    boolean devices = listDevices(wanted);
     checkLockedMemory(devices);
     if (ShmTransport.unavailabilityCause().isPresent()) {
       return; // Verbs need the native library first, and that it is missing is said already.
@@ -49,19 +54,24 @@ final class VerbsChecks {
   }
 
   /** Names the devices that the kernel has; false if there is none. */
-  private boolean listDevices() {
+  private boolean listDevices(boolean wanted) throws IOException {
     String[] names = DEVICES.list();
     JsonArray devices = new JsonArray();
     for (String name : names == null ? new String[0] : names) {
       devices.add(name);
     }
     section.add("devices", devices);
-    if (devices.isEmpty()) {
+    boolean softRoce = LinuxLimits.hasModule("rdma_rxe");
+    section.addProperty("kernel_has_soft_roce", softRoce);
+    if (devices.isEmpty() && wanted) {
       diagnosis.problem(
-          "this host has no RDMA device",
-          "install the driver of its adapter, or make a soft-RoCE device of a network interface:"
-              + " rdma link add rxe0 type rxe netdev INTERFACE; without one, tcp is used between"
-              + " hosts");
+          "this host has no RDMA device, so tcp is used between hosts",
+          "with an RDMA adapter: install its driver; "
+              + (softRoce
+                  ? "without: make a soft-RoCE device of a network interface, as root: rdma link add"
+                      + " rxe0 type rxe netdev INTERFACE (rdma is in iproute2)"
+                  : "without: this kernel has no module rdma_rxe for a soft-RoCE device; bin/vm boots"
+                      + " a virtual machine that has one"));
     }
     return !devices.isEmpty();
   }

@@ -1,6 +1,7 @@
 package io.takofs.server;
 
 import io.takofs.base.Clock;
+import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.log.Log;
@@ -104,7 +105,10 @@ final class DataServerCore {
     for (SessionInfo session : machine.sessions()) {
       sessions.client(session.clientId());
     }
-    LOG.info("epoch {}: {} log entries replayed, {} files", epoch, count, machine.files());
+    Facts.of("epoch", epoch)
+        .and("entries", count)
+        .and("files", machine.files())
+        .info(LOG, "the log is replayed");
   }
 
   /**
@@ -121,7 +125,10 @@ final class DataServerCore {
       } catch (TakoException e) {
         reply = refused(e.status(), e.getMessage());
       } catch (RuntimeException e) {
-        LOG.error("{} from {} failed", call.request(), call.connection().remoteName(), e);
+        Facts.of("operation", call.request().getOperationCase())
+            .and("session", Long.toHexString(call.clientId()))
+            .and("remote", call.connection().remoteName())
+            .error(LOG, "a call failed: " + call.request(), e);
         reply = refused(Status.INTERNAL, "the server failed: " + e);
       }
       closeWindows(call.clientId(), call.request(), reply);

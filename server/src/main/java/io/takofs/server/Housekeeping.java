@@ -1,6 +1,7 @@
 package io.takofs.server;
 
 import io.takofs.base.Clock;
+import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.ExpireLeases;
@@ -15,6 +16,7 @@ import io.takofs.proto.Usage;
 import io.takofs.server.extent.Location;
 import io.takofs.server.namespace.OpenLease;
 import io.takofs.server.namespace.QuarantinedExtent;
+import io.takofs.server.namespace.SessionInfo;
 import io.takofs.server.namespace.StateMachine;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -110,12 +112,17 @@ final class Housekeeping {
 
   private void expireSessions() throws TakoException {
     for (long clientId : sessions.expired(settings.sessionTtl().toNanos())) {
-      LOG.info(
-          "session {} ends: its connection was gone for {}",
-          Long.toHexString(clientId),
-          settings.sessionTtl());
+      session(clientId)
+          .and("limit", settings.sessionTtl())
+          .info(LOG, "a session ends: its connection was gone for too long");
       endSession(clientId);
     }
+  }
+
+  private Facts session(long clientId) {
+    SessionInfo session = machine.session(clientId);
+    return Facts.of("session", Long.toHexString(clientId))
+        .and("user", session == null ? "" : session.user());
   }
 
   /** Ends what is left of a session, which may take several entries, and fences its client. */
@@ -126,7 +133,9 @@ final class Housekeeping {
           journal.execute(
               entry().setExpireSession(ExpireSession.newBuilder().setClientId(clientId)).build());
       if (reply.getStatus() != Status.OK) {
-        LOG.warn("session {} has to wait: {}", Long.toHexString(clientId), reply.getMessage());
+        session(clientId)
+            .and("status", reply.getStatus())
+            .warn(LOG, "the end of a session has to wait: " + reply.getMessage());
         return;
       }
     }
@@ -155,10 +164,9 @@ final class Housekeeping {
       }
     }
     for (long clientId : gone) {
-      LOG.info(
-          "session {} was silent for {}: its files are closed",
-          Long.toHexString(clientId),
-          settings.leaseHardLimit());
+      session(clientId)
+          .and("limit", settings.leaseHardLimit())
+          .info(LOG, "a session was silent for too long: its files are closed");
       journal.execute(
           entry().setExpireLeases(ExpireLeases.newBuilder().setClientId(clientId)).build());
       counters.add("leases.expired", 1);

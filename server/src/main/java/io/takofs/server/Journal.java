@@ -2,6 +2,7 @@ package io.takofs.server;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.takofs.base.Clock;
+import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.log.Log;
 import io.takofs.proto.CheckpointStatus;
@@ -125,7 +126,8 @@ final class Journal {
     } catch (InvalidProtocolBufferException | RuntimeException | Error e) {
       // It may have been applied in part, so nothing may follow it.
       failure = "log entry " + index + " cannot be applied: " + e;
-      LOG.error("{}; the server refuses all calls from now on", failure, e);
+      Facts.of("entry", index)
+          .error(LOG, failure + "; the server refuses all calls from now on", e);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.takofs.server;
 
 import io.takofs.base.Clock;
+import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -101,7 +102,12 @@ public final class RunningServer implements AutoCloseable {
       keep(http);
       server.setHttp(http.url());
     }
-    LOG.info("pool {}, epoch {}: serving at {}", poolText, pool.epoch(), uri());
+    Facts.of("uri", uri())
+        .and("transports", transportText())
+        .and("http", http == null ? "off" : http.url())
+        .and("pool", poolText)
+        .and("epoch", pool.epoch())
+        .info(LOG, "serving");
   }
 
   private static boolean hasFormerPeers(Pool pool) {

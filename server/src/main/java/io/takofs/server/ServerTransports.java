@@ -1,5 +1,6 @@
 package io.takofs.server;
 
+import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -52,7 +53,7 @@ final class ServerTransports implements AutoCloseable {
   private void listenShm(DataServer server, Path directory) throws IOException {
     Optional<String> cause = ShmTransport.unavailabilityCause();
     if (cause.isPresent()) {
-      LOG.warn("shared memory is not offered: {}; clients of this host use tcp", cause.get());
+      notOffered("shm").warn(LOG, "shared memory is not offered: " + cause.get());
     } else {
       shm = ShmTransport.create(directory);
       shmListener = server.serve(shm, acceptor -> shm.listen("", acceptor));
@@ -68,7 +69,7 @@ final class ServerTransports implements AutoCloseable {
               ? Optional.of("the server listens on " + host.getHostAddress() + " only")
               : VerbsTransport.unavailabilityCause();
       if (cause.isPresent()) {
-        LOG.info("verbs is not offered: {}", cause.get());
+        notOffered("verbs").info(LOG, "verbs is not offered: " + cause.get());
         return;
       }
       verbs = VerbsTransport.create(deviceAddress(host, config.get(ConfigKeys.VERBS_ADDRESS)));
@@ -76,15 +77,20 @@ final class ServerTransports implements AutoCloseable {
         tryWindowBounds();
         verbsListener = server.serve(verbs, acceptor -> verbs.listen("", acceptor));
       } else {
-        LOG.warn("verbs is not offered: the device has no memory windows of type 2B");
+        notOffered("verbs")
+            .warn(LOG, "verbs is not offered: the device has no memory windows of type 2B");
       }
     } catch (IOException | UncheckedIOException e) {
-      LOG.warn("verbs is not offered: {}", e.getMessage());
+      notOffered("verbs").warn(LOG, "verbs is not offered: " + e.getMessage());
     }
     if (verbs != null && verbsListener == null) {
       verbs.close();
       verbs = null;
     }
+  }
+
+  private static Facts notOffered(String transport) {
+    return Facts.of("transport", transport).and("offered", false);
   }
 
   private void tryWindowBounds() {

@@ -1,0 +1,53 @@
+package io.takofs.cli;
+
+import io.takofs.config.ConfigKey;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code tako config}. */
+@Command(name = "config", description = "Explains and lists configuration keys.")
+final class ConfigCommand implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "doc or list?");
+  }
+
+  @Command(description = "Prints the reference of all keys, as Markdown.")
+  int doc() {
+    PrintWriter out = spec.commandLine().getOut();
+    out.print(ConfigReference.markdown());
+    out.flush();
+    return 0;
+  }
+
+  @Command(description = "Prints each key, its value here and where that comes from.")
+  int list(
+      @Option(
+              names = "--conf",
+              description = "Configuration file (default: TAKO_CONF, else conf/tako-site.xml).")
+          Path file,
+      @Option(names = "--changed", description = "Only values that are not the default.")
+          boolean changed)
+      throws IOException {
+    TakoConfig config = Installation.configuration(file);
+    PrintWriter out = spec.commandLine().getOut();
+    for (ConfigKey<?> key : ConfigKeys.all()) {
+      String value = config.text(key);
+      if (!changed || !value.equals(key.defaultText())) {
+        out.printf("%-36s %-12s %s%n", key.name(), value, config.origin(key));
+      }
+    }
+    out.flush();
+    return 0;
+  }
+}

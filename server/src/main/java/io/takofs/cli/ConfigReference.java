@@ -1,0 +1,40 @@
+package io.takofs.cli;
+
+import io.takofs.config.ConfigKey;
+import io.takofs.config.ConfigKeys;
+import java.util.Locale;
+
+/** The reference of all configuration keys, from the same source as {@code conf/tako-site.xml}. */
+final class ConfigReference {
+  private ConfigReference() {}
+
+  /** A page with a section a key. */
+  static String markdown() {
+    StringBuilder page = new StringBuilder("# Configuration of Tako\n\n");
+    page.append("A server reads `conf/tako-site.xml`, `bin/tako` too; Hadoop's clients read");
+    page.append(" `core-site.xml`. `-D` on the command line wins over files.\n");
+    for (ConfigKey<?> key : ConfigKeys.all()) {
+      page.append("\n## ").append(key.name()).append("\n\n");
+      page.append(key.meaning()).append("\n\n| | |\n|---|---|\n");
+      row(page, "Type", key.type());
+      row(page, "Unit", key.unit());
+      row(page, "Values", key.allowed());
+      row(page, "Default", key.defaultText().isEmpty() ? "" : "`" + key.defaultText() + "`");
+      row(page, "Read by", readers(key));
+    }
+    return page.toString();
+  }
+
+  private static String readers(ConfigKey<?> key) {
+    return key.readers() == ConfigKey.Readers.BOTH
+        ? "clients and servers"
+        : key.readers().name().toLowerCase(Locale.ROOT) + "s";
+  }
+
+  private static void row(StringBuilder page, String name, String value) {
+    String cell = value.isEmpty() ? (name.equals("Default") ? "empty" : "") : value;
+    if (!cell.isEmpty()) {
+      page.append("| ").append(name).append(" | ").append(cell.replace("|", "\\|")).append(" |\n");
+    }
+  }
+}

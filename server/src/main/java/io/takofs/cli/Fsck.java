@@ -1,0 +1,142 @@
+package io.takofs.cli;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.DirectoryIterator;
+import io.takofs.client.PathStatus;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoInputStream;
+import io.takofs.server.report.Sizes;
+import java.io.PrintWriter;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Reads files to verify them. Of each directory between the first and the present one it holds one
+ * page of entries, and of files one buffer.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class Fsck {
+  private final TakoClient client;
+  private final PrintWriter out;
+  private final boolean nameFiles;
+  private final boolean nameOpen;
+  private final byte[] buffer = new byte[1 << 20];
+  private String start;
+  private long directories;
+  private long files;
+  private long bytes;
+  private long open;
+  private long corrupt;
+  private long unreadable;
+
+  /**
+   * A check that is about to begin.
+   *
+   * @param nameFiles whether it names every file
+   * @param nameOpen whether it names files open for writing
+   */
+  Fsck(TakoClient client, PrintWriter out, boolean nameFiles, boolean nameOpen) {
+    this.client = client;
+    this.out = out;
+    this.nameFiles = nameFiles;
+    this.nameOpen = nameOpen;
+  }
+
+  /** Whether all that was there could be read and is what was written. */
+  boolean isHealthy() {
+    return corrupt == 0 && unreadable == 0;
+  }
+
+  /** Checks what is at and below {@code path}; what goes away meanwhile is passed over. */
+  void check(String path) throws TakoException {
+    start = path;
+    PathStatus status = client.getStatus(path);
+    if (!status.directory()) {
+      file(status);
+      return;
+    }
+    Deque<DirectoryIterator> walk = new ArrayDeque<>();
+    enter(path, walk);
+    while (!walk.isEmpty()) {
+      PathStatus entry = next(walk);
+      if (entry != null && entry.directory()) {
+        enter(entry.path(), walk);
+      } else if (entry != null) {
+        file(entry);
+      }
+    }
+  }
+
+  /** The next entry of the present directory; null when it has none, and is left. */
+  private PathStatus next(Deque<DirectoryIterator> walk) throws TakoException {
+    try {
+      if (walk.element().hasNext()) {
+        return walk.element().next();
+      }
+    } catch (TakoException e) {
+      passOver("a directory that was being listed", e);
+    }
+    walk.remove();
+    return null;
+  }
+
+  private void enter(String path, Deque<DirectoryIterator> walk) throws TakoException {
+    try {
+      walk.push(client.list(path));
+      directories++;
+    } catch (TakoException e) {
+      passOver(path, e);
+    }
+  }
+
+  private void file(PathStatus file) throws TakoException {
+    String state = "OK";
+    try (TakoInputStream in = client.open(file.path())) {
+      files++;
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        bytes += count;
+      }
+    } catch (TakoException e) {
+      state = e.status().name();
+      passOver(file.path(), e);
+    }
+    if (file.underConstruction()) {
+      open++;
+      state += ", open for writing";
+    }
+    if (nameFiles || nameOpen && file.underConstruction()) {
+      out.println(file.path() + " " + file.length() + " bytes: " + state);
+    }
+  }
+
+  /** Goes on after what concerns one path alone. */
+  private void passOver(String path, TakoException failure) throws TakoException {
+    switch (failure.status()) {
+      case NOT_FOUND, NOT_A_DIRECTORY, IS_A_DIRECTORY -> {
+        // It went away, or became something else, since it was listed.
+      }
+      case CORRUPT -> {
+        corrupt++;
+        out.println(path + ": CORRUPT: " + failure.getMessage());
+      }
+      case PERMISSION_DENIED -> {
+        unreadable++;
+        out.println(path + ": " + failure.getMessage());
+      }
+      default -> throw failure;
+    }
+  }
+
+  void printSummary() {
+    out.printf(
+        "checked           %s: %d directories, %d files, %s%n",
+        start, directories, files, Sizes.human(bytes));
+    out.println("open for writing  " + open);
+    out.println("corrupt           " + corrupt);
+    out.println("not permitted     " + unreadable);
+    out.println(
+        "status            "
+            + (isHealthy() ? "HEALTHY" : corrupt > 0 ? "CORRUPT" : "NOT ALL CHECKED"));
+  }
+}
