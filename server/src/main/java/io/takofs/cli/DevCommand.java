@@ -110,7 +110,7 @@ final class DevCommand implements Callable<Integer> {
       out.println("pages           " + pages);
     }
     out.println("log             " + dev.logFile());
-    out.println("try             bin/tako fs ls " + uri + "/");
+    out.println("try             bin/tako fs -ls " + uri + "/");
     out.println("stop            bin/tako dev stop --dir " + dev.path());
     out.flush();
     return 0;

@@ -4,6 +4,7 @@ import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
 import java.io.IOException;
 import java.net.URI;
+import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -32,6 +33,22 @@ final class Location {
     }
     String environment = System.getenv("TAKO_URI");
     return environment != null ? ServerUri.parse(environment) : dev.uri();
+  }
+
+  /**
+   * The server of paths that name none.
+   *
+   * @param other one to take when there is none
+   */
+  URI defaultServer(Optional<String> other) throws IOException {
+    boolean none =
+        fileSystem == null && System.getenv("TAKO_URI") == null && dev.process().isEmpty();
+    return server(none ? other.orElse(null) : null);
+  }
+
+  /** Who calls. */
+  String user() {
+    return user;
   }
 
   /** A client of that server. */

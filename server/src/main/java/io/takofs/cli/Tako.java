@@ -58,9 +58,12 @@ public final class Tako implements Runnable {
 
   /** The command line with its error handling, for tests too. */
   static CommandLine commandLine() {
-    return new CommandLine(new Tako())
-        .setExecutionExceptionHandler(Tako::explain)
-        .setCaseInsensitiveEnumValuesAllowed(true);
+    CommandLine line =
+        new CommandLine(new Tako())
+            .setExecutionExceptionHandler(Tako::explain)
+            .setCaseInsensitiveEnumValuesAllowed(true);
+    FsCommand.passOn(line.getSubcommands().get("fs"));
+    return line;
   }
 
   @Override

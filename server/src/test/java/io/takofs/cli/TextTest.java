@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.server.report.Modes;
 import io.takofs.server.report.Sizes;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -33,18 +30,6 @@ class TextTest {
   }
 
   @Test
-  void shouldDrawProgress() {
-    ByteArrayOutputStream drawn = new ByteArrayOutputStream();
-    try (Progress progress =
-        new Progress("file", 100, new PrintStream(drawn, true, StandardCharsets.UTF_8))) {
-      progress.add(50);
-      assertThat(progress.text(1))
-          .isEqualTo("file [" + "#".repeat(20) + ".".repeat(20) + "]  50% 50 B, 50 B/s");
-    }
-    assertThat(drawn.size()).as("short copies draw nothing").isZero();
-  }
-
-  @Test
   void shouldTakePathsOutOfUris() throws IOException {
     assertThat(Location.path("tako://host:1/a/b/")).isEqualTo("/a/b");
     assertThat(Location.path("tako://host:1")).isEqualTo("/");
@@ -56,7 +41,7 @@ class TextTest {
   void shouldNameTheServerThatCannotBeReached() {
     StringWriter err = new StringWriter();
     CommandLine tako = Tako.commandLine().setErr(new PrintWriter(err));
-    assertThat(tako.execute("fs", "ls", "tako://127.0.0.1:1/x")).isEqualTo(1);
+    assertThat(tako.execute("status", "tako://127.0.0.1:1/x")).isEqualTo(1);
     assertThat(err.toString()).startsWith("tako: ").contains("127.0.0.1:1").doesNotContain("\tat ");
   }
 
@@ -64,8 +49,8 @@ class TextTest {
   void shouldSayWhatIsMissingOnTheCommandLine() {
     StringWriter err = new StringWriter();
     CommandLine tako = Tako.commandLine().setErr(new PrintWriter(err));
-    assertThat(tako.execute("fs", "mv", "tako://h/a")).isEqualTo(2);
-    assertThat(err.toString()).contains("TARGET");
+    assertThat(tako.execute("config")).isEqualTo(2);
+    assertThat(err.toString()).contains("doc or list?");
     assertThat(tako.execute()).isEqualTo(2);
     assertThat(err.toString()).contains("Which command?");
   }

@@ -40,7 +40,7 @@ final class FilesPage implements HtmlPage {
     path = path.isEmpty() ? "/" : path;
     html.heading(user.isEmpty() ? title() : path);
     if (user.isEmpty()) {
-      html.paragraph(HIDDEN).paragraph("`tako fs ls` lists them.");
+      html.paragraph(HIDDEN).paragraph("`tako fs -ls` lists them.");
       return 200;
     }
     Reply reply;

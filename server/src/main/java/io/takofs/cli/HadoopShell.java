@@ -1,0 +1,132 @@
+package io.takofs.cli;
+
+import io.takofs.config.ConfigKey;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import java.io.File;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Hadoop's shell over the plug-in, as a user of Hadoop has it: from their jars, which see nothing
+ * of this program but its logging.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class HadoopShell {
+  private static final String[] JARS = {"hadoop-plugin/target", "hadoop-plugin/target/hadoop"};
+
+  /** Bytes copied at a time. */
+  private static final String BUFFER = "1048576";
+
+  private final TakoConfig config;
+  private final String user;
+
+  /**
+   * A shell.
+   *
+   * @param config whose keys that are not at their default its file systems have
+   */
+  HadoopShell(TakoConfig config, String user) {
+    this.config = config;
+    this.user = user;
+  }
+
+  /**
+   * Runs one command.
+   *
+   * @param fileSystem of paths without one; null where no path is given
+   * @return the exit code
+   * @throws IOException when the jars are missing
+   */
+  int run(URI fileSystem, List<String> words) throws IOException {
+    // Hadoop asks for it once, when somebody first wants to know who he is.
+    System.setProperty("HADOOP_USER_NAME", user);
+    // Never closed: what ends with the process still loads classes then.
+    ClassLoader hadoop = new URLClassLoader(jars(), new Logging());
+    try {
+      Thread.currentThread().setContextClassLoader(hadoop);
+      Class<?> configurationType = hadoop.loadClass("org.apache.hadoop.conf.Configuration");
+      Class<?> toolType = hadoop.loadClass("org.apache.hadoop.util.Tool");
+      Class<?> runner = hadoop.loadClass("org.apache.hadoop.util.ToolRunner");
+      Object configuration = configurationType.getConstructor().newInstance();
+      var set = configurationType.getMethod("set", String.class, String.class);
+      for (String[] setting : settings(fileSystem)) {
+        set.invoke(configuration, setting[0], setting[1]);
+      }
+      Object shell =
+          hadoop.loadClass("org.apache.hadoop.fs.FsShell").getConstructor().newInstance();
+      return (int)
+          runner
+              .getMethod("run", configurationType, toolType, String[].class)
+              .invoke(null, configuration, shell, words.toArray(new String[0]));
+    } catch (InvocationTargetException e) {
+      throw new IOException("the shell failed: " + e.getCause(), e.getCause());
+    } catch (ReflectiveOperationException e) {
+      throw new IOException("these are not the jars of Hadoop's client: " + e, e);
+    }
+  }
+
+  private List<String[]> settings(URI fileSystem) {
+    List<String[]> settings = new ArrayList<>();
+    if (fileSystem != null) {
+      settings.add(new String[] {"fs.defaultFS", fileSystem.toString()});
+    }
+    settings.add(new String[] {"fs.AbstractFileSystem.tako.impl", "io.takofs.hadoop.TakoFs"});
+    settings.add(new String[] {"io.file.buffer.size", BUFFER});
+    for (ConfigKey<?> key : ConfigKeys.all()) {
+      if (!config.text(key).equals(key.defaultText())) {
+        settings.add(new String[] {key.name(), config.text(key)});
+      }
+    }
+    return settings;
+  }
+
+  private static URL[] jars() throws IOException {
+    Path home = Installation.home();
+    List<URL> jars = new ArrayList<>();
+    for (String directory : JARS) {
+      File[] found =
+          home == null
+              ? null
+              : home.resolve(directory)
+                  .toFile()
+                  .listFiles((in, name) -> name.endsWith(".jar") && !name.startsWith("original-"));
+      if (found == null || found.length == 0) {
+        throw new IOException(
+            "no jars are in "
+                + directory
+                + " of "
+                + home
+                + ": build Tako (mvn package -DskipTests)");
+      }
+      Arrays.sort(found);
+      for (File jar : found) {
+        jars.add(jar.toURI().toURL());
+      }
+    }
+    return jars.toArray(new URL[0]);
+  }
+
+  /** The Java platform, and this program's logging, so that Hadoop logs where it does. */
+  private static final class Logging extends ClassLoader {
+    Logging() {
+      super(ClassLoader.getPlatformClassLoader());
+    }
+
+    @Override
+    protected Class<?> findClass(String name) throws ClassNotFoundException {
+      if (name.startsWith("org.slf4j.") || name.startsWith("org.apache.logging.")) {
+        return HadoopShell.class.getClassLoader().loadClass(name);
+      }
+      throw new ClassNotFoundException(name);
+    }
+  }
+}
