@@ -90,6 +90,7 @@ public final class RunningServer implements AutoCloseable {
             config.get(ConfigKeys.CONNECTIONS_MAX),
             () -> hasFormerPeers(pool));
     server.recover();
+    server.status(); // the first takes long, for classes are loaded; it is nobody's call yet
     // Closed the other way round: listeners, housekeeping, connections, transports.
     ServerTransports made = keep(new ServerTransports());
     keep(server);

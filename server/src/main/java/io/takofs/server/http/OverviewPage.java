@@ -116,7 +116,10 @@ final class OverviewPage implements HtmlPage {
       for (Map.Entry<String, Long> counter : counters.entrySet()) {
         boolean failure =
             counter.getKey().startsWith("completions.")
-                && !counter.getKey().equals("completions.success");
+                && !counter.getKey().equals("completions.success")
+                && !counter
+                    .getKey()
+                    .equals("completions.flushed"); // those of connections that ended
         failed += failure ? counter.getValue() : 0;
       }
       html.row(
