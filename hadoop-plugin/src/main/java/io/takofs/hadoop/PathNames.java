@@ -24,7 +24,9 @@ final class PathNames {
     return name.isEmpty() ? "/" : name;
   }
 
-  /** The path alone, empty for the root: one made of a URI may end with a slash, which says nothing. */
+  /**
+   * The path alone, empty for the root: one made of a URI may end with a slash, which says nothing.
+   */
   static String text(Path path) {
     String text = path.toUri().getPath();
     return text.endsWith("/") ? text.substring(0, text.length() - 1) : text;

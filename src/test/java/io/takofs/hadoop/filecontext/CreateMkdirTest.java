@@ -4,10 +4,14 @@ import io.takofs.hadoop.TestServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileContextCreateMkdirBaseTest;
+import org.junit.Before;
+import org.junit.jupiter.api.BeforeEach;
 
 /** Hadoop's FileContext suite of creates and directories. */
 public class CreateMkdirTest extends FileContextCreateMkdirBaseTest {
   @Override
+  @Before
+  @BeforeEach
   public void setUp() throws Exception {
     Configuration conf = new Configuration();
     TestServer.configure(conf);

@@ -5,10 +5,14 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileContextMainOperationsBaseTest;
 import org.apache.hadoop.fs.Path;
+import org.junit.Before;
+import org.junit.jupiter.api.BeforeEach;
 
 /** Hadoop's FileContext suite of main operations. */
 public class MainOperationsTest extends FileContextMainOperationsBaseTest {
   @Override
+  @Before
+  @BeforeEach
   public void setUp() throws Exception {
     Configuration conf = new Configuration();
     TestServer.configure(conf);

@@ -6,6 +6,10 @@ import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileContextTestHelper;
 import org.apache.hadoop.fs.FileContextURIBase;
 import org.apache.hadoop.fs.Path;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 
 /** Hadoop's FileContext suite of paths of all forms. */
 public class UriTest extends FileContextURIBase {
@@ -13,6 +17,8 @@ public class UriTest extends FileContextURIBase {
   private static final Path LARGE = new Path("/uri-test-large");
 
   @Override
+  @Before
+  @BeforeEach
   public void setUp() throws Exception {
     Configuration conf = new Configuration();
     TestServer.configure(conf);
@@ -23,6 +29,8 @@ public class UriTest extends FileContextURIBase {
   }
 
   @Override
+  @After
+  @AfterEach
   public void tearDown() throws Exception {
     super.tearDown();
     fc1.delete(LARGE, false);

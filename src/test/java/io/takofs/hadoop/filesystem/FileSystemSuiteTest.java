@@ -6,10 +6,13 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileSystemContractBaseTest;
 import org.junit.After;
 import org.junit.Before;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 
 /** Hadoop's older file system suite. */
 public class FileSystemSuiteTest extends FileSystemContractBaseTest {
   @Before
+  @BeforeEach
   public void connect() throws Exception {
     Configuration conf = new Configuration();
     TestServer.configure(conf);
@@ -20,6 +23,7 @@ public class FileSystemSuiteTest extends FileSystemContractBaseTest {
   /** Each test has a client of its own, and a server serves only so many. */
   @Override
   @After
+  @AfterEach
   public void tearDown() throws Exception {
     try {
       super.tearDown();

@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.FSMainOperationsBaseTest;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.AfterClass;
+import org.junit.jupiter.api.AfterAll;
 
 /** Hadoop's suite of main operations, through FileSystem, as a user with no privileges. */
 public class MainOperationsTest extends FSMainOperationsBaseTest {
@@ -39,6 +40,7 @@ public class MainOperationsTest extends FSMainOperationsBaseTest {
 
   /** Hadoop's cache never finds the file system of a user that is given by name. */
   @AfterClass
+  @AfterAll
   public static void closeClients() throws IOException {
     for (FileSystem client : CLIENTS) {
       client.close();

@@ -198,7 +198,7 @@ class TakoFileSystemTest {
     }
     assertThat(fs.hasPathCapability(HOME, CommonPathCapabilities.FS_APPEND)).isTrue();
     assertThat(fs.hasPathCapability(HOME, CommonPathCapabilities.FS_TRUNCATE)).isTrue();
-    assertThat(fs.hasPathCapability(HOME, CommonPathCapabilities.FS_ACLS)).isFalse();
+    assertThat(fs.hasPathCapability(HOME, CommonPathCapabilities.FS_ACLS)).isTrue();
     assertThat(fs.hasPathCapability(HOME, CommonPathCapabilities.FS_SYMLINKS)).isFalse();
   }
 

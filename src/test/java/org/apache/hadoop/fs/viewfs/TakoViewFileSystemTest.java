@@ -8,7 +8,9 @@ import org.apache.hadoop.fs.FileSystemTestHelper;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.After;
+import org.junit.AfterClass;
 import org.junit.Before;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -43,5 +45,11 @@ public class TakoViewFileSystemTest extends ViewFileSystemBaseTest {
   Path getTrashRootInFallBackFS() throws IOException {
     String user = UserGroupInformation.getCurrentUser().getShortUserName();
     return new Path("/" + FileSystem.TRASH_PREFIX + "/" + user);
+  }
+
+  @AfterClass
+  @AfterAll
+  public static void closeClients() {
+    CachedClients.close();
   }
 }

@@ -5,7 +5,9 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileContextTestHelper;
 import org.junit.After;
+import org.junit.AfterClass;
 import org.junit.Before;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -33,5 +35,11 @@ public class TakoViewFsTest extends ViewFsBaseTest {
   @AfterEach
   public void tearDown() throws Exception {
     super.tearDown();
+  }
+
+  @AfterClass
+  @AfterAll
+  public static void closeClients() {
+    CachedClients.close();
   }
 }

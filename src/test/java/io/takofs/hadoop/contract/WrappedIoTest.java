@@ -1,11 +1,10 @@
 package io.takofs.hadoop.contract;
 
-import io.takofs.hadoop.contract.TakoContract;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.contract.AbstractFSContract;
-import org.apache.hadoop.tools.contract.AbstractContractDistCpTest;
+import org.apache.hadoop.io.wrappedio.impl.TestWrappedIO;
 
-public class DistCpContractTest extends AbstractContractDistCpTest {
+public class WrappedIoTest extends TestWrappedIO {
   @Override
   protected AbstractFSContract createContract(Configuration conf) {
     return new TakoContract(conf);

@@ -1,11 +1,10 @@
 package io.takofs.hadoop.contract;
 
-import io.takofs.hadoop.contract.TakoContract;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.contract.AbstractFSContract;
-import org.apache.hadoop.io.wrappedio.impl.TestWrappedIO;
+import org.apache.hadoop.tools.contract.AbstractContractDistCpTest;
 
-public class WrappedIoContractTest extends TestWrappedIO {
+public class DistCpTest extends AbstractContractDistCpTest {
   @Override
   protected AbstractFSContract createContract(Configuration conf) {
     return new TakoContract(conf);
