@@ -105,7 +105,7 @@ final class Fsck {
       open++;
       state += ", open for writing";
     }
-    if (nameFiles || nameOpen && file.underConstruction()) {
+    if (nameFiles || (nameOpen && file.underConstruction())) {
       out.println(file.path() + " " + file.length() + " bytes: " + state);
     }
   }

@@ -79,16 +79,22 @@ public final class HttpEndpoint implements AutoCloseable {
 
   private void accept(Channel connection, Site site, Duration life) {
     if (connections.size() >= CONNECTIONS_MAX) {
-      connection.close();
+      end(connection);
       return;
     }
     connections.add(connection);
-    connection
-        .eventLoop()
-        .schedule(() -> connection.close(), life.toMillis(), TimeUnit.MILLISECONDS);
+    var atEnd =
+        connection
+            .eventLoop()
+            .schedule(() -> end(connection), life.toMillis(), TimeUnit.MILLISECONDS);
+    var unused = connection.closeFuture().addListener(closed -> atEnd.cancel(false));
     connection
         .pipeline()
         .addLast(new HttpServerCodec(LINE_MAX, HEADERS_MAX, CHUNK_MAX), new RequestHandler(site));
+  }
+
+  private static void end(Channel connection) {
+    var unused = connection.close();
   }
 
   /** Where people find it. */

@@ -101,6 +101,6 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     LOG.debug("{}: {}", context.channel().remoteAddress(), cause.toString());
-    context.close();
+    var unused = context.close();
   }
 }

@@ -25,7 +25,7 @@ public final class LatencyBuckets {
     if (octave < FIRST_OCTAVE) {
       return 0;
     }
-    int part = (int) (ns >>> octave - PER_OCTAVE_BITS) & PER_OCTAVE - 1;
+    int part = (int) (ns >>> (octave - PER_OCTAVE_BITS)) & (PER_OCTAVE - 1);
     return Math.min(COUNT - 1, 1 + (octave - FIRST_OCTAVE) * PER_OCTAVE + part);
   }
 
@@ -35,7 +35,7 @@ public final class LatencyBuckets {
     int part = (bucket - 1) % PER_OCTAVE;
     return bucket == 0
         ? 1L << FIRST_OCTAVE
-        : (long) (PER_OCTAVE + part + 1) << octave - PER_OCTAVE_BITS;
+        : (long) (PER_OCTAVE + part + 1) << (octave - PER_OCTAVE_BITS);
   }
 
   /**

@@ -18,7 +18,7 @@ import java.util.TreeMap;
  */
 public final class OperationTimes {
   private final Map<OperationCase, Operation> operations = new EnumMap<>(OperationCase.class);
-  private final long[] statuses = new long[Status.values().length];
+  private final Map<Status, long[]> refusals = new EnumMap<>(Status.class);
 
   /** A kind of call. */
   private static final class Operation {
@@ -55,6 +55,9 @@ public final class OperationTimes {
     for (OperationCase kind : OperationCase.values()) {
       operations.put(kind, new Operation(kind));
     }
+    for (Status status : Status.values()) {
+      refusals.put(status, new long[1]);
+    }
   }
 
   /** A call was answered {@code ns} after it came. */
@@ -65,7 +68,7 @@ public final class OperationTimes {
     operation.latencies[LatencyBuckets.of(ns)]++;
     if (status != Status.OK) {
       operation.refused++;
-      statuses[status.ordinal()]++;
+      refusals.get(status)[0]++;
     }
   }
 
@@ -91,12 +94,12 @@ public final class OperationTimes {
       }
     }
     counters.put("calls", all);
-    for (Status status : Status.values()) {
-      if (statuses[status.ordinal()] > 0) {
-        counters.put(
-            "refused." + status.name().toLowerCase(Locale.ROOT), statuses[status.ordinal()]);
-      }
-    }
+    refusals.forEach(
+        (status, count) -> {
+          if (count[0] > 0) {
+            counters.put("refused." + status.name().toLowerCase(Locale.ROOT), count[0]);
+          }
+        });
     return counters;
   }
 }

@@ -10,7 +10,6 @@ import io.takofs.server.metrics.LatencyBuckets;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -25,6 +24,9 @@ public final class MetricsText {
 
   private static final double NS = 1e9;
   private static final double MS = 1e3;
+
+  /** Up to here a double is every whole number. */
+  private static final double EXACT = 1L << 53;
 
   private final StringBuilder out = new StringBuilder(1 << 15);
 
@@ -139,7 +141,7 @@ public final class MetricsText {
     CheckpointStatus checkpoint = status.getCheckpoint();
     total("tako_checkpoints_total", "Checkpoints made.", checkpoint.getMade());
     single("tako_checkpoint_index", "Entry the last one has.", status.getCheckpointIndex());
-    single("tako_checkpoint_running", "1 while one is made.", checkpoint.getRunning() ? 1 : 0);
+    single("tako_checkpoint_running", "1 while one is made.", checkpoint.getRunning() ? 1L : 0L);
     single(
         "tako_checkpoint_last_duration_seconds",
         "How long the last one took, calls in between included.",
@@ -168,10 +170,8 @@ public final class MetricsText {
     single("tako_heap_max_bytes", "Java heap at most.", heap.getMax());
     if (ManagementFactory.getOperatingSystemMXBean()
         instanceof com.sun.management.OperatingSystemMXBean system) {
-      total(
-          "process_cpu_seconds_total",
-          "Processor time of the server.",
-          system.getProcessCpuTime() / NS);
+      counter("process_cpu_seconds_total", "Processor time of the server.");
+      sample("process_cpu_seconds_total", "", system.getProcessCpuTime() / NS);
     }
   }
 
@@ -213,12 +213,17 @@ public final class MetricsText {
     family(name, "gauge", help);
   }
 
+  private void single(String name, String help, long value) {
+    gauge(name, help);
+    sample(name, "", value);
+  }
+
   private void single(String name, String help, double value) {
     gauge(name, help);
     sample(name, "", value);
   }
 
-  private void total(String name, String help, double value) {
+  private void total(String name, String help, long value) {
     counter(name, help);
     sample(name, "", value);
   }
@@ -228,12 +233,20 @@ public final class MetricsText {
     out.append("# TYPE ").append(name).append(' ').append(type).append('\n');
   }
 
+  private void sample(String name, String labels, long value) {
+    sample(name, labels, Long.toString(value));
+  }
+
   private void sample(String name, String labels, double value) {
+    sample(name, labels, number(value));
+  }
+
+  private void sample(String name, String labels, String value) {
     out.append(name);
     if (!labels.isEmpty()) {
       out.append('{').append(labels).append('}');
     }
-    out.append(' ').append(number(value)).append('\n');
+    out.append(' ').append(value).append('\n');
   }
 
   private static String labels(String... namesAndValues) {
@@ -254,8 +267,8 @@ public final class MetricsText {
   }
 
   private static String number(double value) {
-    return value == Math.rint(value) && Math.abs(value) < 1L << 53
+    return value == Math.rint(value) && Math.abs(value) < EXACT
         ? Long.toString((long) value)
-        : String.format(Locale.ROOT, "%s", value);
+        : Double.toString(value);
   }
 }
