@@ -1,6 +1,5 @@
 package io.takofs.server;
 
-import static io.takofs.server.TestClient.create;
 import static io.takofs.server.TestClient.mkdirs;
 import static io.takofs.server.TestClient.ok;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -98,7 +97,7 @@ class DataServerTest {
       ok(client.call(mkdirs("/a")));
       client.stat("/nothing");
       client.writeInline("/a/f", bytes("hello"));
-      ok(client.call(create("/a/open", 1)));
+      ok(client.call(TestClient.create("/a/open", 1)));
       ServerStatus status = client.status();
       assertThat(status.getOperationsList())
           .anySatisfy(
@@ -126,13 +125,13 @@ class DataServerTest {
     try (TestClient root = new TestClient(server, TestServer.SUPERUSER);
         TestClient bob = new TestClient(server, "bob")) {
       ok(root.call(mkdirs("/a")));
-      ok(root.call(create("/a/mine", 0)));
+      ok(root.call(TestClient.create("/a/mine", 0)));
       ok(
           root.call(
               Request.newBuilder()
                   .setSetAttributes(SetAttributes.newBuilder().setPath("/a").setPermission(0777))
                   .build()));
-      ok(bob.call(create("/a/his", 0)));
+      ok(bob.call(TestClient.create("/a/his", 0)));
       server.pass(3000);
       assertThat(leases(root, 0, 0).getLeasesList())
           .extracting(LeaseInfo::getPath, LeaseInfo::getName, LeaseInfo::getUser)

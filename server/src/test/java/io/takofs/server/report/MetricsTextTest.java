@@ -42,9 +42,9 @@ class MetricsTextTest {
   void shouldDeclareEachFamilyOnceBeforeItsSamples() {
     Set<String> declared = new HashSet<>();
     String family = "";
-    for (String line : text().split("\n")) {
+    for (String line : text().lines().toList()) {
       if (line.startsWith("# TYPE ")) {
-        family = line.split(" ")[2];
+        family = line.split(" ", -1)[2];
         assertThat(declared.add(family)).as(family).isTrue();
       } else if (!line.startsWith("# HELP ")) {
         Matcher sample = SAMPLE.matcher(line);
