@@ -1,9 +1,11 @@
 package io.takofs.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.takofs.base.TakoException;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
@@ -121,6 +123,27 @@ class OperationsTest {
       }
     }
     throw new AssertionError("the data is nowhere in the zone");
+  }
+
+  @Test
+  void shouldStopChangesAndLetThemGoOn() throws Exception {
+    assertThat(tako("safemode", "get").output()).isEqualTo("safe mode is off\n");
+    assertThat(tako("safemode", "--user", "stranger", "enter").output())
+        .contains("PERMISSION_DENIED");
+    assertThat(tako("safemode", "enter").output()).isEqualTo("safe mode is on\n");
+    try (TakoClient client = Clients.connect(server, "auto")) {
+      assertThatThrownBy(() -> client.mkdirs("/refused")).isInstanceOf(TakoException.class);
+      assertThat(get(server, "/metrics").body()).contains("\ntako_safe_mode 1\n");
+      assertThat(tako("status").output()).contains("all changes are refused");
+      Process wait =
+          new ProcessBuilder(
+                  ServerProcess.launcher(), "safemode", "--fs", server.uri().toString(), "wait")
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      assertThat(tako("safemode", "leave").output()).isEqualTo("safe mode is off\n");
+      assertThat(wait.waitFor()).isZero();
+      client.mkdirs("/possible");
+    }
   }
 
   @Test

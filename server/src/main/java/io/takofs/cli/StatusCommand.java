@@ -58,6 +58,9 @@ final class StatusCommand implements Callable<Integer> {
     if (!status.getHttp().isEmpty()) {
       out.println("pages        " + status.getHttp());
     }
+    if (status.getSafeMode()) {
+      out.println("safe mode    on: all changes are refused");
+    }
     out.printf(
         "pool         %s used, %s free of %s%n",
         Sizes.human(status.getUsage().getUsed()),

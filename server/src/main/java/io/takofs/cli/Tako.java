@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
       TopCommand.class,
       LeasesCommand.class,
       FsckCommand.class,
+      SafeModeCommand.class,
       BenchCommand.class,
       DoctorCommand.class,
       ConfCommand.class,

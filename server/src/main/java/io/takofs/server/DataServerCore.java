@@ -89,7 +89,8 @@ final class DataServerCore {
             clock, settings, journal, machine, sessions, safeMode, dataConnections, counters);
     this.statusReport =
         new StatusReport(
-            clock, settings, epoch, store, log, machine, sessions, counters, times, journal);
+            clock, settings, epoch, store, log, machine, sessions, safeMode, counters, times,
+            journal);
     this.leaseReport = new LeaseReport(clock, machine, sessions);
   }
 

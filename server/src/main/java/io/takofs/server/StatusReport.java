@@ -27,6 +27,7 @@ final class StatusReport {
   private final Log log;
   private final StateMachine machine;
   private final SessionTable sessions;
+  private final SafeMode safeMode;
   private final Counters counters;
   private final OperationTimes times;
   private final Journal journal;
@@ -41,6 +42,7 @@ final class StatusReport {
       Log log,
       StateMachine machine,
       SessionTable sessions,
+      SafeMode safeMode,
       Counters counters,
       OperationTimes times,
       Journal journal) {
@@ -51,6 +53,7 @@ final class StatusReport {
     this.log = log;
     this.machine = machine;
     this.sessions = sessions;
+    this.safeMode = safeMode;
     this.counters = counters;
     this.times = times;
     this.journal = journal;
@@ -82,6 +85,7 @@ final class StatusReport {
             .setUser(settings.user())
             .setMetadataPagesUsed(store.pagesUsed())
             .setMetadataPagesTotal(store.pagesTotal())
+            .setSafeMode(safeMode.isOn())
             .addAllOperations(times.snapshot())
             .addAllExtents(machine.extents())
             .setCheckpoint(journal.checkpointStatus())

@@ -58,6 +58,7 @@ final class OverviewPage implements HtmlPage {
     html.row("Clients use", uri);
     html.row("Version", now.getVersion() + ", epoch " + now.getEpoch());
     html.row("Up", Spans.clock(Duration.ofMillis(now.getUptimeMs())));
+    html.row("Changes", now.getSafeMode() ? "stopped: it is in safe mode" : "possible");
     html.row("Files", now.getFiles() + " (" + now.getOpenFiles() + " open for writing)");
     html.row("Directories", now.getDirectories());
     html.row(

@@ -153,6 +153,7 @@ public final class MetricsText {
   }
 
   private void clients(ServerStatus status) {
+    single("tako_safe_mode", "1 while all changes are stopped.", status.getSafeMode() ? 1L : 0L);
     single("tako_sessions", "Sessions.", status.getCountersOrDefault("sessions", 0));
     gauge("tako_connections", "Connections that carry calls, by transport.");
     Map<String, Long> byTransport = new TreeMap<>();

@@ -1,0 +1,52 @@
+package io.takofs.cli;
+
+import io.takofs.client.TakoClient;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tako safemode}. */
+@Command(
+    name = "safemode",
+    description = "Stops all changes, lets them go on, says or waits for which it is.")
+final class SafeModeCommand implements Callable<Integer> {
+  private static final long PAUSE_MS = 500;
+
+  /** What is to be done. */
+  enum Action {
+    GET,
+    ENTER,
+    LEAVE,
+    WAIT
+  }
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private Location location;
+
+  @Parameters(
+      paramLabel = "ACTION",
+      description = "get, enter, leave (superusers), or wait until changes are possible.")
+  private Action action;
+
+  @Override
+  public Integer call() throws Exception {
+    try (TakoClient client = location.client(location.server(null))) {
+      if (action == Action.ENTER || action == Action.LEAVE) {
+        client.setSafeMode(action == Action.ENTER);
+      }
+      boolean on = client.isInSafeMode();
+      while (on && action == Action.WAIT) {
+        TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        on = client.isInSafeMode();
+      }
+      spec.commandLine().getOut().println("safe mode is " + (on ? "on" : "off"));
+      spec.commandLine().getOut().flush();
+      return 0;
+    }
+  }
+}
