@@ -295,7 +295,8 @@ final class Session implements AutoCloseable {
             RENEW_LEASES,
             GET_ACL,
             CHECK_ACCESS,
-            GET_XATTRS ->
+            GET_XATTRS,
+            GET_QUOTA ->
             false;
         default -> true;
       };

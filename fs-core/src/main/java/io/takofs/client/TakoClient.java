@@ -340,6 +340,11 @@ public final class TakoClient implements Closeable {
     return new XAttrs(session);
   }
 
+  /** Quotas of directories. */
+  public Quotas quotas() {
+    return new Quotas(session);
+  }
+
   /**
    * Ends the lease on a file whoever holds it: the file closes at what was flushed, and its former
    * writer is refused. Does nothing when nobody writes it.

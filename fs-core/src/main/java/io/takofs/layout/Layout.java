@@ -7,7 +7,7 @@ public final class Layout {
   public static final int PROTOCOL_VERSION = 1;
 
   /** version of the pool format; a newer pool is refused. */
-  public static final int POOL_VERSION = 1;
+  public static final int POOL_VERSION = 2;
 
   /** 'TAKO' in memory order, first word of a superblock. */
   public static final int POOL_MAGIC = 1330331988;
@@ -1024,7 +1024,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xdb4e9807779f5d96L;
+  public static final long LAYOUT_HASH = 0x71087eeb90688c53L;
 
   private Layout() {}
 }

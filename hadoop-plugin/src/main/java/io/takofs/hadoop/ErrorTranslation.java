@@ -39,7 +39,8 @@ final class ErrorTranslation {
       case NOT_EMPTY -> caused(new PathIsNotEmptyDirectoryException(path), e);
       case PERMISSION_DENIED -> caused(new AccessControlException(message), e);
       case INVALID_ARGUMENT -> caused(new InvalidRequestException(message), e);
-      case NO_SPACE -> caused(new ClusterStorageCapacityExceededException(message), e);
+      case NO_SPACE, QUOTA_EXCEEDED ->
+          caused(new ClusterStorageCapacityExceededException(message), e);
       case CORRUPT -> caused(new ChecksumException(message, 0), e);
       case UNSUPPORTED -> throw new UnsupportedOperationException(message, e);
       case OK,

@@ -25,6 +25,7 @@ import org.apache.hadoop.util.DataChecksum;
  * @param leases who writes files
  * @param acls ACLs
  * @param xattrs extended attributes
+ * @param quotas quotas, and sums of what is below a path
  * @param safeMode whether nobody may
  * @param handles references to files
  * @param policies where data lies
@@ -38,6 +39,7 @@ record FileSystemOperations(
     LeaseOperations leases,
     AclOperations acls,
     XAttrOperations xattrs,
+    QuotaOperations quotas,
     SafeModeOperations safeMode,
     HandleOperations handles,
     StoragePolicyOperations policies)
@@ -61,6 +63,7 @@ record FileSystemOperations(
         new LeaseOperations(client),
         new AclOperations(client.acls()),
         new XAttrOperations(client.xattrs()),
+        new QuotaOperations(client),
         new SafeModeOperations(client),
         new HandleOperations(client, data),
         new StoragePolicyOperations(statuses));

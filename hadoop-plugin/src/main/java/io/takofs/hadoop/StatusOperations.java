@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
 import org.apache.hadoop.fs.BlockLocation;
-import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
@@ -105,16 +104,6 @@ final class StatusOperations {
 
   BlockLocation[] blocks(FileStatus status, long start, long length) {
     return Statuses.blocks(status, start, length, uri);
-  }
-
-  ContentSummary contentSummary(Path path) throws IOException {
-    io.takofs.client.ContentSummary summary = Call.to(path, client::contentSummary);
-    return new ContentSummary.Builder()
-        .length(summary.length())
-        .fileCount(summary.fileCount())
-        .directoryCount(summary.directoryCount())
-        .spaceConsumed(summary.spaceConsumed())
-        .build();
   }
 
   FsStatus usage() throws IOException {

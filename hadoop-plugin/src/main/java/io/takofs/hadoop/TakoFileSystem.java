@@ -29,7 +29,9 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.PathHandle;
+import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.impl.FileSystemMultipartUploaderBuilder;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
@@ -343,7 +345,23 @@ public class TakoFileSystem extends NewestApi {
 
   @Override
   public ContentSummary getContentSummary(Path path) throws IOException {
-    return reading().statuses().contentSummary(qualified(path));
+    return reading().quotas().contentSummary(qualified(path));
+  }
+
+  @Override
+  public QuotaUsage getQuotaUsage(Path path) throws IOException {
+    return reading().quotas().usage(qualified(path));
+  }
+
+  /** As in HDFS: -1 ends a limit, {@link Long#MAX_VALUE} leaves it as it is. */
+  @Override
+  public void setQuota(Path path, long names, long space) throws IOException {
+    writing().quotas().set(qualified(path), names, space);
+  }
+
+  @Override
+  public void setQuotaByStorageType(Path path, StorageType type, long quota) {
+    throw QuotaOperations.byStorageType(path, type);
   }
 
   @Override

@@ -188,7 +188,7 @@ final class DataServerCore {
 
   /** Whether {@link #onTick} should be called soon, whatever it said last. */
   boolean wantsTick() {
-    return journal.checkpointing() || machine.reclaimPending();
+    return housekeeping.isBusy();
   }
 
   /** Makes the present state a checkpoint, so that the next start has nothing to replay. */

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.CountQuotas;
 import io.takofs.proto.ExpireLeases;
 import io.takofs.proto.ExpireSession;
 import io.takofs.proto.FreeExtents;
@@ -97,6 +98,9 @@ final class Housekeeping {
         }
         freeQuarantined();
       }
+      while (machine.countPending() && clock.nanoTime() - begin < BUDGET_NS) {
+        journal.execute(entry().setCountQuotas(CountQuotas.getDefaultInstance()).build());
+      }
       while (machine.reclaimPending() && clock.nanoTime() - begin < BUDGET_NS) {
         reclaim();
       }
@@ -105,7 +109,12 @@ final class Housekeeping {
       LOG.warn("housekeeping has to wait: {}", e.getMessage());
       return IDLE_NS;
     }
-    return machine.reclaimPending() || journal.checkpointing() ? BUSY_NS : IDLE_NS;
+    return isBusy() ? BUSY_NS : IDLE_NS;
+  }
+
+  /** Whether there is work that a next tick should go on with soon. */
+  boolean isBusy() {
+    return machine.countPending() || machine.reclaimPending() || journal.checkpointing();
   }
 
   // ---- sessions and leases ----------------------------------------------------------------------

@@ -5,6 +5,7 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.Append;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
+import java.util.List;
 
 /** Opening a file to write at its end. */
 final class AppendOperation {
@@ -17,9 +18,15 @@ final class AppendOperation {
     Inode inode = file.inode();
     Permissions.require(context.caller(), inode, Permissions.WRITE, path.toString());
     boolean mayGrow = Recovery.takeOver(context, file, path) == 0;
-    OpenedFile.Builder opened = Opening.open(context, file, request.getGrantBytes());
     FileExtent last = state.data.last(inode);
-    if (last != null && last.canGrow() && mayGrow) {
+    boolean grows = last != null && last.canGrow() && mayGrow;
+    List<Long> quotas = state.quotas.over(file.parentId());
+    if (grows) {
+      long growth = last.location().capacity() - last.length();
+      state.quotas.charge(context.tx(), quotas, 0, growth * inode.replication);
+    }
+    OpenedFile.Builder opened = Opening.open(context, file, quotas, request.getGrantBytes());
+    if (grows) {
       opened.setLastExtent(last.toProto());
     }
     return Reply.newBuilder().setOpenedFile(opened).build();

@@ -22,6 +22,7 @@ final class CommitOperation {
     DirectoryEntry file = state.tree.get(lease.parentId(), lease.name());
     Inode inode = file.inode();
     FileExtent last = state.data.last(inode);
+    long spaceBefore = state.quotas.isEmpty() ? 0 : Quotas.space(state, inode, last);
     long before = inode.length;
     if (request.getExtentsCount() > 0) {
       if (!request.getInlineData().isEmpty()) {
@@ -43,6 +44,10 @@ final class CommitOperation {
     inode.modificationMs = context.timeMs();
     if (request.getClose()) {
       close(context, request, inode, last);
+    }
+    if (!state.quotas.isEmpty()) {
+      long more = Quotas.space(state, inode, last) - spaceBefore;
+      state.quotas.charge(context.tx(), state.quotas.over(file.parentId()), 0, more);
     }
     state.tree.put(context.tx(), file);
     return Replies.file(inode.toInfo());

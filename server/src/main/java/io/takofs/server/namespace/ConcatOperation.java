@@ -27,13 +27,13 @@ final class ConcatOperation {
   private final Context context;
   private final CommitExtents commit;
   private final DirectoryEntry target;
-  private final Inode parent;
+  private final DirectoryEntry parent;
   private final Inode inode;
   private FileExtent last;
   private long end;
 
   private ConcatOperation(
-      Context context, CommitExtents commit, DirectoryEntry target, Inode parent) {
+      Context context, CommitExtents commit, DirectoryEntry target, DirectoryEntry parent) {
     this.context = context;
     this.commit = commit;
     this.target = target;
@@ -52,19 +52,21 @@ final class ConcatOperation {
     if (target.inode().id != commit.getFileId()) {
       throw new TakoException(Status.STALE_VERSION, path + " is another file by now");
     }
-    Inode parent = walk.parent().inode();
-    Permissions.require(context.caller(), parent, Permissions.WRITE, walk.parentPath());
+    DirectoryEntry parent = walk.parent();
+    Permissions.require(context.caller(), parent.inode(), Permissions.WRITE, walk.parentPath());
     return new ConcatOperation(context, commit, target, parent).run(request.getSourcesList());
   }
 
   private Reply run(List<ConcatSource> asked) throws TakoException {
     List<DirectoryEntry> sources = sources(asked);
+    long spaceBefore = Quotas.space(context.state(), inode);
     boolean inline = !inode.hasExtents && commit.getExtentsCount() == 0;
     for (DirectoryEntry source : sources) {
       inline &= !source.inode().hasExtents;
     }
     int done = inline ? joinInline(sources) : joinExtents(sources);
     for (DirectoryEntry source : sources.subList(0, done)) {
+      spaceBefore += Quotas.space(context.state(), source.inode());
       context.state().tree.remove(context.tx(), source);
       Detached.emptied(context, source.inode());
     }
@@ -74,9 +76,19 @@ final class ConcatOperation {
     if (commit.getClose() && done == sources.size()) {
       CommitOperation.close(context, commit, inode, last);
     }
+    charge(-done, spaceBefore);
     context.state().tree.put(context.tx(), target);
-    context.state().tree.touch(context.tx(), target.parentId(), context.timeMs());
+    context.state().tree.touch(context.tx(), parent, context.timeMs());
     return Reply.newBuilder().setConcatenated(done).build();
+  }
+
+  /** The target counts as what the sources did; more when its replication is larger. */
+  private void charge(long names, long spaceBefore) throws TakoException {
+    Quotas quotas = context.state().quotas;
+    if (!quotas.isEmpty()) {
+      long space = Quotas.space(context.state(), inode, last) - spaceBefore;
+      quotas.charge(context.tx(), quotas.over(target.parentId()), names, space);
+    }
   }
 
   // ---- what may be joined
@@ -128,7 +140,7 @@ final class ConcatOperation {
           Status.STALE_VERSION, "the source " + name + " has changed; look at it again");
     }
     Permissions.require(context.caller(), source, Permissions.READ, name);
-    Permissions.requireNotStuck(context.caller(), parent, source, name);
+    Permissions.requireNotStuck(context.caller(), parent.inode(), source, name);
     return entry;
   }
 

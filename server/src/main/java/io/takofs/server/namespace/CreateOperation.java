@@ -5,6 +5,7 @@ import io.takofs.proto.Create;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
+import java.util.List;
 
 /**
  * Making a file, open for writing. Overwriting replaces whatever file is there, open or not, by a
@@ -21,15 +22,18 @@ final class CreateOperation {
     if (walk.isComplete()) {
       checkReplaceable(context, walk, request.getOverwrite());
     }
-    Inode parent = parent(context, walk, request.getCreateParents());
-    Inode inode = newInode(context, request, parent, path);
+    List<Long> quotas =
+        state.quotas.over(walk.isComplete() ? walk.parent() : walk.deepestDirectory());
+    DirectoryEntry parent = parent(context, walk, request.getCreateParents());
+    Inode inode = newInode(context, request, parent.inode(), path);
     if (walk.isComplete()) {
-      Detached.file(context, walk.last().inode());
+      Detached.file(context, walk.last());
     }
-    DirectoryEntry entry = new DirectoryEntry(parent.id, path.name(), inode);
-    state.tree.touch(context.tx(), parent.id, context.timeMs());
+    state.quotas.charge(context.tx(), quotas, 1, 0);
+    DirectoryEntry entry = new DirectoryEntry(parent.inode().id, path.name(), inode);
+    state.tree.touch(context.tx(), parent, context.timeMs());
     state.count(context.tx(), inode, 1);
-    OpenedFile.Builder opened = Opening.open(context, entry, request.getGrantBytes());
+    OpenedFile.Builder opened = Opening.open(context, entry, quotas, request.getGrantBytes());
     return Reply.newBuilder().setOpenedFile(opened).build();
   }
 
@@ -53,13 +57,13 @@ final class CreateOperation {
     Permissions.require(context.caller(), existing, Permissions.WRITE, walk.path().toString());
   }
 
-  private static Inode parent(Context context, Walk walk, boolean createParents)
+  private static DirectoryEntry parent(Context context, Walk walk, boolean createParents)
       throws TakoException {
     if (walk.missing() > 1 && createParents) {
       return MkdirsOperation.makeParents(context, walk);
     }
-    Inode parent = walk.parent().inode();
-    Permissions.require(context.caller(), parent, Permissions.WRITE, walk.parentPath());
+    DirectoryEntry parent = walk.parent();
+    Permissions.require(context.caller(), parent.inode(), Permissions.WRITE, walk.parentPath());
     return parent;
   }
 

@@ -21,7 +21,7 @@ final class DeleteOperation {
     Walk walk = state.tree.walk(path, context.caller());
     DirectoryEntry entry = walk.target();
     Inode inode = entry.inode();
-    Inode parent = walk.parent().inode();
+    DirectoryEntry parent = walk.parent();
     boolean empty = !inode.directory || state.tree.isEmpty(inode.id);
     if (!empty && !request.getRecursive()) {
       throw new TakoException(Status.NOT_EMPTY, path + " is not empty; ask for a recursive delete");
@@ -35,11 +35,11 @@ final class DeleteOperation {
           path.toString());
     }
     state.tree.remove(context.tx(), entry);
-    state.tree.touch(context.tx(), parent.id, context.timeMs());
+    state.tree.touch(context.tx(), parent, context.timeMs());
     if (inode.directory) {
-      Detached.directory(context, inode, empty);
+      Detached.directory(context, entry, empty);
     } else {
-      Detached.file(context, inode);
+      Detached.file(context, entry);
     }
     return Replies.done();
   }

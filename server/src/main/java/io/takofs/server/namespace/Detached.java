@@ -47,8 +47,11 @@ record Detached(long id, boolean isDirectory, long lateWriter, boolean hasXAttrs
    * Gives up a file whose entry the caller removes or replaces. A writer that has it open finds its
    * lease lost.
    */
-  static void file(Context context, Inode inode) {
+  static void file(Context context, DirectoryEntry entry) {
     State state = context.state();
+    Inode inode = entry.inode();
+    List<Long> quotas = state.quotas.over(entry.parentId());
+    state.quotas.add(context.tx(), quotas, -1, -Quotas.space(state, inode));
     Lease lease = state.leases.get(inode.id);
     long writer = 0;
     if (lease != null) {
@@ -82,14 +85,38 @@ record Detached(long id, boolean isDirectory, long lateWriter, boolean hasXAttrs
   }
 
   /** Gives up a directory, in constant time, whose entry the caller removes or replaces. */
-  static void directory(Context context, Inode inode, boolean empty) {
+  static void directory(Context context, DirectoryEntry entry, boolean empty) {
+    Inode inode = entry.inode();
+    long stillCounts = uncharge(context, entry);
     if (empty && !inode.hasXAttrs) {
       removeContents(context, inode.id);
     } else {
       new Detached(inode.id, true, 0, inode.hasXAttrs).put(context);
+      if (context.state().tree.setParent(context.tx(), inode.id, stillCounts)) {
+        context.state().quotas.addDetached(context.tx(), stillCounts, 1);
+      }
     }
     context.state().acls.remove(context.tx(), inode);
     context.state().count(context.tx(), inode, -1);
+  }
+
+  /**
+   * A directory counts no more; what is in it does until it is reclaimed, unless the directory has
+   * a quota of its own, which says how much that is.
+   *
+   * @return the nearest directory whose quota that still counts against, 0 for none
+   */
+  private static long uncharge(Context context, DirectoryEntry entry) {
+    Quotas quotas = context.state().quotas;
+    List<Long> over = quotas.over(entry.parentId());
+    Quota own = quotas.get(entry.inode().id);
+    if (own != null) {
+      quotas.add(context.tx(), over, -own.names(), -own.space());
+      quotas.remove(context.tx(), own.id());
+      return 0;
+    }
+    quotas.add(context.tx(), over, -1, 0);
+    return over.isEmpty() ? 0 : over.get(0);
   }
 
   /** Forgets when the entries of an empty directory changed. */

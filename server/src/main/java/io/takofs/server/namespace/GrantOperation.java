@@ -19,7 +19,8 @@ final class GrantOperation {
   private GrantOperation() {}
 
   static Reply grant(Context context, GrantExtents request) throws TakoException {
-    Recovery.requireLease(context, request.getFileId(), request.getLeaseEpoch());
+    Lease lease = Recovery.requireLease(context, request.getFileId(), request.getLeaseEpoch());
+    State state = context.state();
     if (request.getBytes() == 0) {
       throw new TakoException(Status.INVALID_ARGUMENT, "a grant of no bytes was asked for");
     }
@@ -30,8 +31,12 @@ final class GrantOperation {
           "file %016x has %d extents granted and none of them committed; commit some first"
               .formatted(request.getFileId(), held));
     }
-    List<Extent> granted = Opening.grant(context, request.getFileId(), request.getBytes());
+    Inode file = state.tree.get(lease.parentId(), lease.name()).inode();
+    List<Long> quotas = state.quotas.over(lease.parentId());
+    List<Extent> granted = Opening.grant(context, file, quotas, request.getBytes());
     if (granted.isEmpty()) {
+      // It says so when it is a quota that has no room for the smallest extent.
+      state.quotas.charge(context.tx(), quotas, 0, (long) Layout.UNIT_SIZE * file.replication);
       throw new TakoException(
           Status.NO_SPACE,
           "no space for data: none of %d MiB is free in extents of %d KiB; delete files or enlarge the pool"

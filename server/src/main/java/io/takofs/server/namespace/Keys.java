@@ -9,7 +9,10 @@ final class Keys {
   /** In the shard of a directory's contents: parent id, name; the value is an {@link Inode}. */
   static final byte ENTRY = 'D';
 
-  /** Beside a directory's entries: directory id; the value is when they last changed. */
+  /**
+   * Beside a directory's entries: directory id; the value is when they last changed, and its
+   * parent.
+   */
   static final byte CONTENTS = 'M';
 
   /** In the shard of a file's birth: file id, file offset; the value is a {@link FileExtent}. */
@@ -38,6 +41,12 @@ final class Keys {
 
   /** In the server's map: id of what was detached. */
   static final byte DETACHED = 'R';
+
+  /** In the server's map: id of a directory; the value is a {@link Quota}. */
+  static final byte QUOTA = 'Q';
+
+  /** In the server's map: id of a directory with a quota, level ({@link QuotaCount}). */
+  static final byte QUOTA_COUNT = 'W';
 
   private Keys() {}
 

@@ -11,7 +11,7 @@ final class MkdirsOperation {
   private static final int OWNER_WRITE_EXECUTE = 0300;
 
   /** Directories made by one entry, which bounds the pages it changes. */
-  private static final int MADE_MAX = 64;
+  private static final int MADE_MAX = 60;
 
   /** The same of those that get an ACL. */
   private static final int MADE_WITH_ACL_MAX = 16;
@@ -44,7 +44,7 @@ final class MkdirsOperation {
   }
 
   /** Makes the missing parents of a file to be created; returns the last. */
-  static Inode makeParents(Context context, Walk walk) throws TakoException {
+  static DirectoryEntry makeParents(Context context, Walk walk) throws TakoException {
     int bits = (walk.deepestDirectory().inode().permission & 0777) | OWNER_WRITE_EXECUTE;
     Permission permission = new Permission(bits, bits);
     return make(context, walk, walk.path().depth() - 1, permission, permission);
@@ -54,24 +54,24 @@ final class MkdirsOperation {
   private record Permission(int masked, int unmasked) {}
 
   /** Makes what is missing of the first {@code depth} elements; returns the last. */
-  private static Inode make(
+  private static DirectoryEntry make(
       Context context, Walk walk, int depth, Permission between, Permission last)
       throws TakoException {
-    Inode parent = walk.deepestDirectory().inode();
-    int most = DefaultAcl.isIn(parent) ? MADE_WITH_ACL_MAX : MADE_MAX;
+    DirectoryEntry at = walk.deepestDirectory();
+    int most = DefaultAcl.isIn(at.inode()) ? MADE_WITH_ACL_MAX : MADE_MAX;
     if (walk.missing() > most) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "%s: %d elements are missing on the way; make at most %d with one call"
               .formatted(walk.path(), walk.missing(), most));
     }
-    Permissions.require(context.caller(), parent, Permissions.WRITE, walk.lastPath());
-    Tree tree = context.state().tree;
-    if (walk.found().size() <= depth) {
-      tree.touch(context.tx(), parent.id, context.timeMs());
-    }
+    Permissions.require(context.caller(), at.inode(), Permissions.WRITE, walk.lastPath());
+    State state = context.state();
+    int missing = depth + 1 - walk.found().size();
+    state.quotas.charge(context.tx(), state.quotas.over(at), missing, 0);
     for (int element = walk.found().size() - 1; element < depth; element++) {
       Permission permission = element == depth - 1 ? last : between;
+      Inode parent = at.inode();
       Inode made =
           Inode.directory(
               context.ids().next(parent.id),
@@ -82,10 +82,11 @@ final class MkdirsOperation {
       if (DefaultAcl.isIn(parent)) {
         DefaultAcl.inherit(context, parent, made, permission.unmasked);
       }
-      tree.put(context.tx(), new DirectoryEntry(parent.id, walk.path().name(element), made));
-      context.state().count(context.tx(), made, 1);
-      parent = made;
+      state.tree.touch(context.tx(), at, context.timeMs());
+      at = new DirectoryEntry(parent.id, walk.path().name(element), made);
+      state.tree.put(context.tx(), at);
+      state.count(context.tx(), made, 1);
     }
-    return parent;
+    return at;
   }
 }

@@ -67,12 +67,14 @@ final class ReclaimOperation {
     for (DirectoryEntry child : children.subList(0, Math.min(limit, children.size()))) {
       context.state().tree.remove(context.tx(), child);
       if (child.inode().directory) {
-        Detached.directory(context, child.inode(), false);
+        Detached.directory(context, child, false);
       } else {
-        Detached.file(context, child.inode());
+        Detached.file(context, child);
       }
     }
     if (children.size() <= limit) {
+      Quotas quotas = context.state().quotas;
+      quotas.addDetached(context.tx(), context.state().tree.parentOf(directory.id()), -1);
       Detached.removeContents(context, directory.id());
       directory.remove(context);
     }

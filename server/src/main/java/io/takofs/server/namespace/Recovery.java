@@ -47,6 +47,7 @@ final class Recovery {
     Inode inode = file.inode();
     long writer = state.leases.get(inode.id).clientId();
     FileExtent last = state.data.last(inode);
+    long spaceBefore = Quotas.space(state, inode);
     if (last != null && last.canGrow()) {
       state.data.put(context.tx(), inode.id, last.seal(writer));
     }
@@ -55,6 +56,11 @@ final class Recovery {
     }
     state.leases.remove(context.tx(), inode.id);
     inode.open = false;
+    state.quotas.add(
+        context.tx(),
+        state.quotas.over(file.parentId()),
+        0,
+        Quotas.space(state, inode) - spaceBefore);
     state.tree.replace(context.tx(), file);
   }
 

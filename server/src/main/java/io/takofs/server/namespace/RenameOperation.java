@@ -33,12 +33,17 @@ final class RenameOperation {
     DirectoryEntry targetParent = to.parent();
     from.requireRemovable(context.caller());
     Permissions.require(context.caller(), targetParent.inode(), Permissions.WRITE, to.parentPath());
+    QuotaMove quotas = new QuotaMove(context, moved, sourceParent, targetParent);
+    if (quotas.counting() != null) {
+      return Replies.failure(QuotaOperation.counting(quotas.counting()));
+    }
     if (to.isComplete()) {
       replace(context, moved, to, request.getOverwrite());
     }
+    quotas.charge();
     move(context, moved, new DirectoryEntry(targetParent.inode().id, target.name(), moved.inode()));
-    state.tree.touch(context.tx(), sourceParent.inode().id, context.timeMs());
-    state.tree.touch(context.tx(), targetParent.inode().id, context.timeMs());
+    state.tree.touch(context.tx(), sourceParent, context.timeMs());
+    state.tree.touch(context.tx(), targetParent, context.timeMs());
     return Replies.done();
   }
 
@@ -63,9 +68,9 @@ final class RenameOperation {
     }
     to.requireRemovable(context.caller());
     if (replaced.directory) {
-      Detached.directory(context, replaced, true);
+      Detached.directory(context, to.last(), true);
     } else {
-      Detached.file(context, replaced);
+      Detached.file(context, to.last());
     }
   }
 
@@ -74,6 +79,9 @@ final class RenameOperation {
     state.tree.remove(context.tx(), from);
     state.locations.moved(context.tx(), to);
     state.tree.put(context.tx(), to);
+    if (to.inode().directory) {
+      state.tree.setParent(context.tx(), to.inode().id, to.parentId());
+    }
     Lease lease = state.leases.get(to.inode().id);
     if (lease != null) {
       state.leases.put(

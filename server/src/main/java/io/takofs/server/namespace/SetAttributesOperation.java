@@ -26,7 +26,13 @@ final class SetAttributesOperation {
       inode.group = request.getGroup();
     }
     if (request.hasReplication()) {
+      long spaceBefore = Quotas.space(state, inode);
       inode.replication = request.getReplication();
+      state.quotas.charge(
+          context.tx(),
+          state.quotas.over(entry.parentId()),
+          0,
+          Quotas.space(state, inode) - spaceBefore);
     }
     if (request.hasAccessTimeMs()) {
       inode.accessMs = request.getAccessTimeMs();
@@ -34,7 +40,7 @@ final class SetAttributesOperation {
     if (request.hasModificationTimeMs()) {
       inode.modificationMs = request.getModificationTimeMs();
       if (inode.directory) {
-        state.tree.touch(context.tx(), inode.id, inode.modificationMs);
+        state.tree.touch(context.tx(), entry, inode.modificationMs);
       }
     }
     state.tree.put(context.tx(), entry);

@@ -17,6 +17,7 @@ final class State {
   final Acls acls;
   final XAttrs xattrs;
   final Tree tree;
+  final Quotas quotas;
   final FileData data;
   final Locations locations;
   final LeaseTable leases;
@@ -34,6 +35,7 @@ final class State {
     acls = new Acls(store);
     xattrs = new XAttrs(store);
     tree = new Tree(store, acls);
+    quotas = new Quotas(store, tree);
     data = new FileData(store);
     locations = new Locations(store, tree);
     leases = new LeaseTable(store);

@@ -59,7 +59,8 @@ public final class StateMachine {
           DELETE_FILES,
           SET_ACL,
           SET_XATTR,
-          REMOVE_XATTR ->
+          REMOVE_XATTR,
+          SET_QUOTA ->
           true;
       case RENEW_LEASES,
           GET_ARENAS,
@@ -72,6 +73,7 @@ public final class StateMachine {
           GET_ACL,
           CHECK_ACCESS,
           GET_XATTRS,
+          GET_QUOTA,
           LIST_LEASES,
           SET_SAFE_MODE,
           OPERATION_NOT_SET ->
@@ -84,6 +86,9 @@ public final class StateMachine {
    * each propose: it keeps enough pages back that what was logged can be applied.
    */
   public Reply refusal(Request request) {
+    if (waitsForCount(request)) {
+      return Replies.failure(QuotaOperation.counting(state.quotas.counting()));
+    }
     if (frees(request) || state.store.hasRoom(ADMISSION)) {
       return null;
     }
@@ -101,7 +106,9 @@ public final class StateMachine {
    */
   public Reply apply(long index, LogEntry entry) {
     if (entry.getCommandCase() == LogEntry.CommandCase.RECLAIM) {
-      return ReclaimOperation.apply(state, index, entry);
+      return countPending()
+          ? Replies.failure(QuotaOperation.counting(state.quotas.counting()))
+          : ReclaimOperation.apply(state, index, entry);
     }
     Context context = Context.of(state, index, entry);
     if (!isRecorded(entry)) {
@@ -119,7 +126,7 @@ public final class StateMachine {
     }
     if (reply == null) {
       reply = attempt(context, frees(request) ? 0 : SPARE);
-      if (reply.getStatus() != Status.OK) {
+      if (reply.getStatus() != Status.OK && reply.getStatus() != Status.UNAVAILABLE) {
         recordFailure(Context.of(state, index, entry), reply);
       }
     }
@@ -136,11 +143,30 @@ public final class StateMachine {
     return !request.hasOpenSession() && !request.hasCloseSession();
   }
 
+  /**
+   * Whether it must not be done before the count for a quota is finished, because it might change
+   * that. It is not recorded, so that it is done when it comes again.
+   */
+  private boolean waitsForCount(LogEntry entry) {
+    return switch (entry.getCommandCase()) {
+      case REQUEST -> waitsForCount(entry.getRequest());
+      case EXPIRE_SESSION, EXPIRE_LEASES -> countPending();
+      case RECLAIM, FREE_EXTENTS, COUNT_QUOTAS, COMMAND_NOT_SET -> false;
+    };
+  }
+
+  private boolean waitsForCount(Request request) {
+    return switch (request.getOperationCase()) {
+      case OPEN_SESSION, SET_ACL, SET_XATTR, REMOVE_XATTR -> false;
+      default -> countPending();
+    };
+  }
+
   /** Executes and makes the changes, with the recorded result, or undoes everything. */
   private Reply attempt(Context context, int spare) {
     try {
       Reply reply = execute(context);
-      if (isRecorded(context.entry())) {
+      if (isRecorded(context.entry()) && reply.getStatus() == Status.OK) {
         record(context, reply);
       }
       context.tx().commit(spare);
@@ -173,6 +199,9 @@ public final class StateMachine {
 
   private Reply execute(Context context) throws TakoException {
     LogEntry entry = context.entry();
+    if (waitsForCount(entry)) {
+      throw QuotaOperation.counting(state.quotas.counting());
+    }
     return switch (entry.getCommandCase()) {
       case REQUEST -> execute(context, entry.getRequest());
       case EXPIRE_SESSION -> SessionOperation.end(context, entry.getExpireSession().getClientId());
@@ -181,6 +210,7 @@ public final class StateMachine {
         yield Replies.done();
       }
       case FREE_EXTENTS -> FreeOperation.apply(context, entry.getFreeExtents());
+      case COUNT_QUOTAS -> QuotaCount.apply(context);
       case RECLAIM, COMMAND_NOT_SET -> throw malformed("a log entry has no command");
     };
   }
@@ -206,6 +236,7 @@ public final class StateMachine {
       case DELETE_FILES -> DeleteFilesOperation.apply(context, request.getDeleteFiles());
       case SET_ACL -> SetAclOperation.apply(context, request.getSetAcl());
       case SET_XATTR -> XAttrOperation.set(context, request.getSetXattr());
+      case SET_QUOTA -> QuotaOperation.set(context, request.getSetQuota());
       case REMOVE_XATTR -> XAttrOperation.remove(context, request.getRemoveXattr());
       case RENEW_LEASES,
           GET_ARENAS,
@@ -218,6 +249,7 @@ public final class StateMachine {
           GET_ACL,
           CHECK_ACCESS,
           GET_XATTRS,
+          GET_QUOTA,
           LIST_LEASES,
           SET_SAFE_MODE,
           OPERATION_NOT_SET ->
@@ -254,6 +286,7 @@ public final class StateMachine {
         case GET_USAGE -> Queries.getUsage(state);
         case GET_ACL -> AttributeQueries.getAcl(state, caller, request.getGetAcl());
         case CHECK_ACCESS -> AttributeQueries.checkAccess(state, caller, request.getCheckAccess());
+        case GET_QUOTA -> QuotaOperation.get(state, caller, request.getGetQuota());
         case GET_XATTRS -> AttributeQueries.getXAttrs(state, caller, request.getGetXattrs());
         default ->
             throw malformed(
@@ -388,7 +421,12 @@ public final class StateMachine {
 
   /** Whether a {@code Reclaim} entry would find something to do. */
   public boolean reclaimPending() {
-    return Detached.first(state) != null;
+    return !countPending() && Detached.first(state) != null;
+  }
+
+  /** Whether a {@code CountQuotas} entry would find something to do; reclaiming waits for it. */
+  public boolean countPending() {
+    return state.quotas.counting() != null;
   }
 
   /** Committed bytes of the extent of {@code fileId} at {@code fileOffset}; 0 without one. */

@@ -75,11 +75,42 @@ final class Tree {
   }
 
   /** The entries of a directory changed. */
-  void touch(Transaction tx, long directoryId, long timeMs) {
-    tx.put(
-        contents(directoryId),
-        Keys.of(Keys.CONTENTS, directoryId),
-        new ByteWriter(10).signed(timeMs).toBytes());
+  void touch(Transaction tx, DirectoryEntry directory, long timeMs) {
+    long id = directory.inode().id;
+    tx.put(contents(id), contentsKey(id), contentsRecord(timeMs, directory.parentId()));
+  }
+
+  private static byte[] contentsKey(long directoryId) {
+    return Keys.of(Keys.CONTENTS, directoryId);
+  }
+
+  private static byte[] contentsRecord(long timeMs, long parentId) {
+    return new ByteWriter(18).signed(timeMs).u64(parentId).toBytes();
+  }
+
+  /**
+   * The parent of a directory that has, or had, entries; of a detached one the directory whose
+   * quota its contents still count against. 0 for none.
+   */
+  long parentOf(long directoryId) {
+    byte[] touched = contents(directoryId).get(contentsKey(directoryId));
+    if (touched == null) {
+      return Ids.ROOT_PARENT;
+    }
+    ByteReader in = new ByteReader(touched);
+    in.signed();
+    return in.u64();
+  }
+
+  /** A directory moves; returns whether it has, or had, entries, and so a parent on record. */
+  boolean setParent(Transaction tx, long directoryId, long parentId) {
+    byte[] touched = contents(directoryId).get(contentsKey(directoryId));
+    if (touched == null) {
+      return false;
+    }
+    long timeMs = new ByteReader(touched).signed();
+    tx.replace(contents(directoryId), contentsKey(directoryId), contentsRecord(timeMs, parentId));
+    return true;
   }
 
   /** What callers see. */
@@ -89,8 +120,7 @@ final class Tree {
 
   /** When a file's data or a directory's entries last changed, or what setTimes said since. */
   long modificationMs(Inode inode) {
-    byte[] touched =
-        inode.directory ? contents(inode.id).get(Keys.of(Keys.CONTENTS, inode.id)) : null;
+    byte[] touched = inode.directory ? contents(inode.id).get(contentsKey(inode.id)) : null;
     return touched == null ? inode.modificationMs : new ByteReader(touched).signed();
   }
 

@@ -39,6 +39,11 @@ final class TruncateOperation {
               .formatted(path, inode.version, request.getExpectedVersion()));
     }
     if (length < inode.length) {
+      state.quotas.add(
+          context.tx(),
+          state.quotas.over(file.parentId()),
+          0,
+          (length - inode.length) * inode.replication);
       if (inode.hasExtents) {
         cutExtents(context, request, inode, lateWriter);
       } else {

@@ -29,7 +29,10 @@ final class Consistency {
   private final Map<Long, Integer> inline = new HashMap<>();
   private final Map<Long, Lease> leases = new HashMap<>();
   private final Map<Long, byte[]> locations = new HashMap<>();
-  private final Set<Long> contents = new HashSet<>();
+  private final Map<Long, Long> contents = new HashMap<>();
+  private final Map<Long, Quota> quotas = new HashMap<>();
+  private final Set<Long> counting = new HashSet<>();
+  private final Map<Long, Long> grantedBytes = new HashMap<>();
   private final Map<Long, Boolean> detached = new HashMap<>();
   private final Set<Long> acls = new HashSet<>();
   private final Set<Long> xattrs = new HashSet<>();
@@ -68,6 +71,7 @@ final class Consistency {
               return true;
             });
     all.checkTree();
+    all.checkQuotas();
     all.checkData();
     all.checkLeases();
     all.checkLocations();
@@ -91,7 +95,9 @@ final class Consistency {
       }
       case Keys.CONTENTS -> {
         assertThat(shard).isEqualTo(Ids.contentShard(id));
-        contents.add(id);
+        ByteReader in = new ByteReader(value);
+        in.signed();
+        contents.put(id, in.u64());
       }
       case Keys.EXTENT -> {
         assertThat(shard).isEqualTo(Ids.birthShard(id));
@@ -128,14 +134,23 @@ final class Consistency {
           detachedXAttrs.add(Keys.id(key));
         }
       }
+      case Keys.QUOTA -> {
+        Quota quota = Quota.decode(Keys.id(key), value);
+        assertThat(quota.encode()).isEqualTo(value);
+        quotas.put(quota.id(), quota);
+      }
+      case Keys.QUOTA_COUNT -> counting.add(Keys.id(key));
       case 'X' -> {
         ByteReader in = new ByteReader(value);
         boolean granted = in.u8() == 1;
         in.u32();
         ByteReader place = new ByteReader(key, 1);
-        claimed.add(new Location(place.u32(), place.u32(), (int) in.variable()));
+        Location location = new Location(place.u32(), place.u32(), (int) in.variable());
+        claimed.add(location);
         if (granted) {
-          grants.add(new long[] {in.u64(), in.u64()});
+          long[] grant = {in.u64(), in.u64()};
+          grants.add(grant);
+          grantedBytes.merge(grant[1], (long) location.capacity(), Long::sum);
         }
       }
       default -> throw new AssertionError("a record of kind " + (char) key[0]);
@@ -158,7 +173,7 @@ final class Consistency {
     reachable.addAll(attached);
     reachable.removeAll(detached.keySet());
     assertThat(reachable).as("entries that hang on something").isEqualTo(inodes.keySet());
-    for (long id : contents) {
+    for (long id : contents.keySet()) {
       Inode inode = inodes.get(id);
       assertThat(inode == null ? detached.get(id) : inode.directory)
           .as("contents of %x", id)
@@ -215,6 +230,59 @@ final class Consistency {
       assertThat(leases.get(grant[1]).clientId()).isEqualTo(grant[0]);
     }
     assertThat(sessions).containsAll(resultClients);
+  }
+
+  /** What counts against a quota is what is found there, and in what was deleted from there. */
+  private void checkQuotas() {
+    contents.forEach(
+        (id, parent) -> {
+          if (!detached.containsKey(id)) {
+            assertThat(parent).as("parent of %x", id).isEqualTo(parents.get(id));
+          }
+        });
+    Map<Long, long[]> found = new HashMap<>();
+    quotas.keySet().forEach(id -> found.put(id, new long[3]));
+    for (Inode inode : inodes.values()) {
+      long space = space(inode);
+      for (long at = inode.id; at != Ids.ROOT_PARENT; at = above(at)) {
+        if (found.containsKey(at)) {
+          found.get(at)[0]++;
+          found.get(at)[1] += space;
+        }
+      }
+    }
+    detached.forEach(
+        (id, directory) -> {
+          long[] charged = found.get(directory ? contents.getOrDefault(id, 0L) : 0L);
+          if (charged != null) {
+            charged[2]++;
+          }
+        });
+    for (Quota quota : quotas.values()) {
+      assertThat(inodes).containsKey(quota.id());
+      assertThat(counting.contains(quota.id())).isEqualTo(quota.counting());
+      if (!quota.counting()) {
+        assertThat(new long[] {quota.names(), quota.space(), quota.detached()})
+            .as("names, space and detached of %s", quota)
+            .isEqualTo(found.get(quota.id()));
+      }
+    }
+    assertThat(quotas.keySet()).containsAll(counting);
+  }
+
+  private long above(long id) {
+    return parents.containsKey(id) ? parents.get(id) : contents.getOrDefault(id, 0L);
+  }
+
+  private long space(Inode inode) {
+    long bytes = inode.length;
+    if (inode.open) {
+      bytes += grantedBytes.getOrDefault(inode.id, 0L);
+      NavigableMap<Long, FileExtent> ofFile = extents.get(inode.id);
+      FileExtent last = ofFile == null ? null : ofFile.lastEntry().getValue();
+      bytes += last != null && last.canGrow() ? last.location().capacity() - last.length() : 0;
+    }
+    return bytes * inode.replication;
   }
 
   /** Who has a flag has a record, and the other way round. */

@@ -89,9 +89,9 @@ class DirectoryTest {
     assertStatus(client.stat("/" + "n".repeat(100) + "/n".repeat(4000)), Status.INVALID_ARGUMENT);
     assertStatus(client.stat("/n".repeat(1001)), Status.INVALID_ARGUMENT);
     assertStatus(client.stat("/n".repeat(1000)), Status.NOT_FOUND);
-    assertStatus(client.mkdirs("/n".repeat(65)), Status.INVALID_ARGUMENT);
-    assertOk(client.mkdirs("/n".repeat(64)));
-    assertOk(client.mkdirs("/n".repeat(128)));
+    assertStatus(client.mkdirs("/n".repeat(61)), Status.INVALID_ARGUMENT);
+    assertOk(client.mkdirs("/n".repeat(60)));
+    assertOk(client.mkdirs("/n".repeat(120)));
   }
 
   @Test

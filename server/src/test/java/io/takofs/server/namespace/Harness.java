@@ -192,7 +192,7 @@ final class Harness {
       CommitExtents.Builder commit = Harness.commit(opened).setLength(bytes).setClose(true);
       long end = 0;
       while (end < bytes) {
-        for (Extent grant : grant(opened, bytes - end).getGrants().getExtentsList()) {
+        for (Extent grant : granted(grant(opened, bytes - end))) {
           int length = (int) Math.min(grant.getCapacity(), bytes - end);
           commit.addExtents(written(grant, end, length));
           end += length;
@@ -213,6 +213,11 @@ final class Harness {
                       .setFileId(file.getFile().getId())
                       .setLeaseEpoch(file.getLeaseEpoch())
                       .setBytes(bytes)));
+    }
+
+    private List<Extent> granted(Reply reply) {
+      assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
+      return reply.getGrants().getExtentsList();
     }
 
     /** The only extent of a grant of {@code bytes}. */

@@ -67,7 +67,7 @@ final class RandomWorkload {
 
   void step() {
     Harness.Client client = clients.get(random.nextInt(CLIENTS));
-    switch (random.nextInt(22)) {
+    switch (random.nextInt(23)) {
       case 0, 1, 2 -> mkdirs(client, path());
       case 3, 4, 5 -> create(client, path(), random.nextBoolean(), random.nextBoolean());
       case 6 -> append(client, path());
@@ -84,6 +84,7 @@ final class RandomWorkload {
       }
       case 18 -> housekeeping();
       case 19, 20 -> attributes(client, path());
+      case 21 -> quota(client, path());
       default -> rare(client);
     }
   }
@@ -118,6 +119,7 @@ final class RandomWorkload {
                 .setPath(path)
                 .setPermission(0644)
                 .setOverwrite(overwrite)
+                .setReplication(1 + random.nextInt(3))
                 .setCreateParents(parents));
     expect(reply, expected, "create " + path);
     if (expected == Status.OK) {
@@ -382,6 +384,21 @@ final class RandomWorkload {
           .setPermission(random.nextInt(8));
     }
     expect(client.call(request), model.stat(path), "attributes of " + path);
+  }
+
+  /** Large enough, or none: that everything is counted is what matters. */
+  private void quota(Harness.Client client, String path) {
+    ReferenceModel.Node node = model.get(path);
+    boolean file = node != null && !node.directory;
+    boolean none = random.nextInt(3) == 0;
+    Request.Builder request = Request.newBuilder();
+    request
+        .getSetQuotaBuilder()
+        .setPath(path)
+        .setNames(none ? Quota.NONE : 1_000_000)
+        .setSpace(none || random.nextBoolean() ? Quota.NONE : 1L << 40);
+    Status expected = file ? Status.NOT_A_DIRECTORY : model.stat(path);
+    expect(client.call(request), expected, "quota of " + path);
   }
 
   // ---- the rest ---------------------------------------------------------------------------------
