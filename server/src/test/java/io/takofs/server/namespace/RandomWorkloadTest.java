@@ -25,7 +25,7 @@ class RandomWorkloadTest {
   }
 
   /** Every record, in order. */
-  private static List<String> dump(Store store) {
+  static List<String> dump(Store store) {
     List<String> records = new ArrayList<>();
     for (int map = 0; map <= Store.SHARDS; map++) {
       OrderedMap of = map < Store.SHARDS ? store.shard(map) : store.server();
