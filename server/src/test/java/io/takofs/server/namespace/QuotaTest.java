@@ -394,10 +394,16 @@ class QuotaTest {
   void shouldCountALargeTreeBeforeItMovesUnderAQuota() {
     makeTree("/tree");
     assertOk(set(root, "/q", TREE_NAMES, NONE));
-    assertStatus(root.rename("/tree", "/q/tree", false), Status.UNAVAILABLE);
+    // Nothing happens to what is to be replaced, either.
+    assertOk(root.mkdirs("/q/empty"));
+    assertStatus(root.rename("/tree", "/q/empty", true), Status.UNAVAILABLE);
+    assertOk(root.stat("/q/empty"));
+    Consistency.check(server);
     while (server.machine.countPending()) {
       assertOk(count());
     }
+    assertExceeded(root.rename("/tree", "/q/tree", false));
+    assertOk(root.delete("/q/empty", false));
     assertExceeded(root.rename("/tree", "/q/tree", false));
     assertThat(get("/tree").hasNamesUsed()).isFalse();
     assertOk(set(root, "/q", TREE_NAMES + 1, NONE));
