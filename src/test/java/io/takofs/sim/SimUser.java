@@ -38,6 +38,7 @@ final class SimUser {
   private final List<SimUser> others;
   private final String name;
   private final String home;
+  private final SimAttributes attributes;
   private final Random random;
 
   /** Paths below home: contents of files, null for directories. */
@@ -80,6 +81,7 @@ final class SimUser {
     this.others = others;
     this.name = name;
     this.home = "/" + name;
+    this.attributes = new SimAttributes(home);
     this.random = new Random(scheduler.random().nextLong());
     this.stepsLeft = stepCount;
   }
@@ -192,6 +194,10 @@ final class SimUser {
       read(pick(files));
     } else if (choice < 88) {
       shared.compete(client, random);
+    } else if (choice < 91) {
+      attributes.change(client, random.nextInt(4) == 0 ? home : pick(files), random);
+    } else if (choice < 92) {
+      attributes.limit(client, random);
     } else if (choice < 96) {
       SimUser other = others.get(random.nextInt(others.size()));
       if (other != this) {
@@ -350,6 +356,7 @@ final class SimUser {
     }
     if (homeMade) {
       compare(readTree(), model);
+      attributes.checkCount(client, model.size() + 1);
       client.delete(home, true);
     }
   }

@@ -62,8 +62,13 @@ final class Quotas {
 
   /** Adds or replaces. */
   void put(Transaction tx, Quota quota) {
-    tx.put(map, key(quota.id()), quota.encode());
+    byte[] value = quota.encode();
     Quota before = set(quota.id(), quota);
+    if (before != null && value.length <= before.encode().length) {
+      tx.replace(map, key(quota.id()), value); // so that deleting needs no room
+    } else {
+      tx.put(map, key(quota.id()), value);
+    }
     tx.undoWith(() -> set(quota.id(), before));
   }
 
