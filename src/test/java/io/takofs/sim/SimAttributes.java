@@ -57,10 +57,14 @@ final class SimAttributes {
     client.quotas().set(home, none ? Quotas.NONE : PLENTY, none ? Quotas.NONE : PLENTY);
   }
 
-  /** Checks that the quota, if there is one, comes to count so many names: deleted ones go later. */
+  /**
+   * Checks that the quota, if there is one, comes to count so many names: deleted ones go later.
+   */
   void checkCount(TakoClient client, int names) throws TakoException {
     Quota quota = client.quotas().get(home);
-    for (int looks = 0; quota.hasNamesUsed() && quota.getNamesUsed() != names && looks < LOOKS_MAX; looks++) {
+    for (int looks = 0;
+        quota.hasNamesUsed() && quota.getNamesUsed() != names && looks < LOOKS_MAX;
+        looks++) {
       quota = client.quotas().get(home);
     }
     if (quota.hasNamesUsed() && quota.getNamesUsed() != names) {

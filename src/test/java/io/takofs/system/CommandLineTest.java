@@ -1,10 +1,12 @@
 package io.takofs.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.takofs.base.TakoException;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import java.io.File;
@@ -163,5 +165,26 @@ class CommandLineTest {
     assertThat(transports)
         .extracting(each -> each.getAsJsonObject().get("transport").getAsString())
         .contains("shm", "tcp");
+  }
+
+  @Test
+  void shouldSetAndShowAQuota() throws Exception {
+    try (TakoClient client = Clients.connect(server, "auto")) {
+      client.mkdirs("/limited/a");
+    }
+    assertThat(tako("quota", "/limited").output()).contains("/limited has no quota");
+    CommandLineRun set = tako("quota", "/limited", "--names", "2", "--space", "10m");
+    assertThat(set.code()).as(set.output()).isZero();
+    assertThat(set.output()).contains("2 of 2", "0 B of 10 MiB");
+    try (TakoClient client = Clients.connect(server, "auto")) {
+      assertThatThrownBy(() -> client.mkdirs("/limited/b"))
+          .isInstanceOf(TakoException.class)
+          .hasMessageContaining("/limited is exceeded");
+    }
+    assertThat(tako("quota", "/limited", "--names", "none").output()).contains("without a limit");
+    assertThat(tako("quota", "/limited", "--space", "none").output()).contains("no quota");
+    CommandLineRun wrong = tako("quota", "/limited", "--names", "many");
+    assertThat(wrong.code()).isEqualTo(2);
+    assertThat(wrong.output()).contains("--names many");
   }
 }

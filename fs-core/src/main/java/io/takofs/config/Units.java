@@ -6,12 +6,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Numbers with units: {@code 256m} is a size in bytes, {@code 500ms} a duration. */
-final class Units {
+public final class Units {
   private static final Pattern NUMBER = Pattern.compile("(\\d{1,19})\\s*([a-z]*)");
 
   private Units() {}
 
-  static long parseSize(String text) {
+  /**
+   * Bytes.
+   *
+   * @throws IllegalArgumentException for what is no size
+   */
+  public static long parseSize(String text) {
     Matcher number = match(text);
     int shift =
         switch (number.group(2)) {

@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
       LeasesCommand.class,
       FsckCommand.class,
       SafeModeCommand.class,
+      QuotaCommand.class,
       BenchCommand.class,
       DoctorCommand.class,
       ConfCommand.class,
