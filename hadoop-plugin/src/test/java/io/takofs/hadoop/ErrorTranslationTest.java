@@ -33,6 +33,7 @@ class ErrorTranslationTest {
     HADOOP_TYPES.put(Status.PERMISSION_DENIED, AccessControlException.class);
     HADOOP_TYPES.put(Status.INVALID_ARGUMENT, InvalidRequestException.class);
     HADOOP_TYPES.put(Status.NO_SPACE, ClusterStorageCapacityExceededException.class);
+    HADOOP_TYPES.put(Status.QUOTA_EXCEEDED, ClusterStorageCapacityExceededException.class);
     HADOOP_TYPES.put(Status.CORRUPT, ChecksumException.class);
   }
 

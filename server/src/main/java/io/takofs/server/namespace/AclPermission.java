@@ -45,7 +45,7 @@ final class AclPermission {
     int user = access.get(0).getPermission();
     int maskOrGroup = access.get(access.size() - 2).getPermission();
     int other = access.get(access.size() - 1).getPermission();
-    inode.permission = inode.permission & ~0777 | user << 6 | maskOrGroup << 3 | other;
+    inode.permission = (inode.permission & ~0777) | (user << 6) | (maskOrGroup << 3) | other;
     context.state().acls.set(context.tx(), inode, List.copyOf(kept));
   }
 }

@@ -22,8 +22,8 @@ final class AppendOperation {
     boolean grows = last != null && last.canGrow() && mayGrow;
     List<Long> quotas = state.quotas.over(file.parentId());
     if (grows) {
-      long growth = last.location().capacity() - last.length();
-      state.quotas.charge(context.tx(), quotas, 0, growth * inode.replication);
+      int growth = last.location().capacity() - last.length();
+      state.quotas.charge(context.tx(), quotas, 0, (long) growth * inode.replication);
     }
     OpenedFile.Builder opened = Opening.open(context, file, quotas, request.getGrantBytes());
     if (grows) {
