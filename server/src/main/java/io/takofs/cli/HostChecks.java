@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.takofs.server.report.Sizes;
 import io.takofs.transport.ConnectionAcceptor;
@@ -90,13 +91,9 @@ final class HostChecks {
     section.addProperty(
         "transparent_on_tmpfs",
         LinuxLimits.choice(Path.of("/sys/kernel/mm/transparent_hugepage/shmem_enabled")));
-    long hugetlbfs = LinuxLimits.mounts("hugetlbfs").size();
-    if (LinuxLimits.hugePagesReserved() > 0 && hugetlbfs == 0) {
-      diagnosis.problem(
-          LinuxLimits.hugePagesReserved() + " huge pages are reserved, but no hugetlbfs is mounted",
-          "mount one for the pool (fs.tako.server.pool.path): mount -t hugetlbfs hugetlbfs"
-              + " /dev/hugepages; or give the memory back: sysctl vm.nr_hugepages=0");
-    }
+    JsonArray mounts = new JsonArray();
+    LinuxLimits.mounts("hugetlbfs").forEach(mounts::add);
+    section.add("hugetlbfs", mounts);
   }
 
   private void checkTcp() {
