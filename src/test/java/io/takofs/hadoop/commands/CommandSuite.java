@@ -31,7 +31,7 @@ import org.junit.jupiter.api.TestFactory;
  * the file {@code commands/<name>.deviations} of the test resources, and must do so.
  */
 abstract class CommandSuite extends CLITestHelper {
-  /** What stands before the command of a program that only HDFS has. */
+  /** What stands before a command of a program that only HDFS has. */
   private static final String ADMIN = "dfsadmin ";
 
   private final String name;
@@ -80,10 +80,10 @@ abstract class CommandSuite extends CLITestHelper {
   @Override
   protected Result execute(CLICommand command) throws Exception {
     String line = command.getCmd();
-    if (line.startsWith(ADMIN)) {
-      return new Result(line + ": HDFS's own administration", -1, null, line);
-    }
-    return command.getExecutor(server.uri().toString(), conf).executeCommand(line);
+    String uri = server.uri().toString();
+    return line.startsWith(ADMIN)
+        ? new AdminExecutor(uri, conf).executeCommand(line.substring(ADMIN.length()))
+        : command.getExecutor(uri, conf).executeCommand(line);
   }
 
   /** Runs all; each is a test of its own. */
@@ -92,14 +92,18 @@ abstract class CommandSuite extends CLITestHelper {
     testAll();
     Map<String, String> deviations = Deviations.read("/commands/" + name + ".deviations");
     List<DynamicTest> tests = new ArrayList<>();
-    Set<String> descriptions = new HashSet<>();
+    Set<String> names = new HashSet<>();
     for (CLITestData test : testsFromConfigFile) {
       String description = test.getTestDesc().strip();
-      descriptions.add(description);
-      tests.add(
-          DynamicTest.dynamicTest(description, () -> check(test, deviations.get(description))));
+      String caseName = description;
+      // Some descriptions stand there twice.
+      for (int time = 2; !names.add(caseName); time++) {
+        caseName = description + " (" + time + ")";
+      }
+      String reason = deviations.get(caseName);
+      tests.add(DynamicTest.dynamicTest(caseName, () -> check(test, reason)));
     }
-    assertThat(descriptions).as("cases").containsAll(deviations.keySet());
+    assertThat(names).as("cases").containsAll(deviations.keySet());
     return tests;
   }
 

@@ -10,12 +10,12 @@ import java.util.Map;
 /**
  * Reads which cases of a suite come out differently here, with reasons. A line that begins with
  * {@code #} gives the reason for the cases in the lines below it, which are named by their
- * descriptions.
+ * descriptions; the second of one description has " (2)" behind it.
  */
 final class Deviations {
   private Deviations() {}
 
-  /** Reasons by description, of a file of the class path; none when there is no such file. */
+  /** Reasons by name of the case, of a file of the class path; none when there is no such file. */
   static Map<String, String> read(String resource) throws IOException {
     Map<String, String> reasons = new HashMap<>();
     String reason = null;
