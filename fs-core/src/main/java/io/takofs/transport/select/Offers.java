@@ -1,5 +1,6 @@
 package io.takofs.transport.select;
 
+import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
@@ -42,6 +43,24 @@ final class Offers {
     if (offers == null) {
       offers = tcp.discover(endpoint, left());
     }
+    Optional<String> obstacle = obstacleNow(candidate);
+    if (obstacle.isPresent() && isOfThisHost(candidate)) {
+      // A server that stops may have answered, and one that takes its place offers something else.
+      List<OfferedTransport> asked = tcp.discover(endpoint, left());
+      if (!asked.equals(offers)) {
+        offers = asked;
+        obstacle = obstacleNow(candidate);
+      }
+    }
+    return obstacle;
+  }
+
+  private boolean isOfThisHost(Candidate candidate) throws IOException {
+    Optional<OfferedTransport> offer = candidate.offerIn(offers);
+    return offer.isPresent() && offer.get().host().equals(HostIdentity.local());
+  }
+
+  private Optional<String> obstacleNow(Candidate candidate) throws IOException {
     Optional<OfferedTransport> offer = candidate.offerIn(offers);
     return offer.isEmpty()
         ? Optional.of("the server offers no " + candidate.name())

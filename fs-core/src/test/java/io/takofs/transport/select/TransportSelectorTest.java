@@ -21,6 +21,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,15 +40,21 @@ class TransportSelectorTest {
   @TempDir Path directory;
   private final TcpTransport server = new TcpTransport(TcpSettings.DEFAULT);
   private final List<AutoCloseable> opened = new ArrayList<>(List.of(server));
-  private List<OfferedTransport> offers = List.of();
+  private volatile List<OfferedTransport> offers = List.of();
+  private final Queue<List<OfferedTransport>> offersBefore = new ConcurrentLinkedQueue<>();
   private String endpoint;
   private String shmEndpoint;
 
   @BeforeEach
   void listen() throws IOException {
-    endpoint = server.listen("127.0.0.1:0", new NoAcceptor(), () -> offers).endpoint();
+    endpoint = server.listen("127.0.0.1:0", new NoAcceptor(), this::nextOffers).endpoint();
     shmEndpoint = Files.createFile(directory.resolve("endpoint")).toString();
     offers = List.of(new OfferedTransport("shm", shmEndpoint, HostIdentity.local()));
+  }
+
+  private List<OfferedTransport> nextOffers() {
+    List<OfferedTransport> before = offersBefore.poll();
+    return before == null ? offers : before;
   }
 
   @AfterEach
@@ -124,6 +132,15 @@ class TransportSelectorTest {
         .isEqualTo(new Selected<>(shmEndpoint, "shm: as configured"));
     assertThat(connect(TransportChoice.TCP, null))
         .isEqualTo(new Selected<>(endpoint, "tcp: as configured"));
+  }
+
+  @Test
+  void shouldNotBelieveTheOffersOfAServerThatIsBeingReplaced() throws IOException {
+    String gone = directory.resolve("gone").toString();
+    offersBefore.add(List.of(new OfferedTransport("shm", gone, HostIdentity.local())));
+    assertThat(connect(TransportChoice.SHM, null))
+        .isEqualTo(new Selected<>(shmEndpoint, "shm: as configured"));
+    assertThat(offersBefore).isEmpty();
   }
 
   @Test
