@@ -273,11 +273,13 @@ public class TakoFileSystem extends NewestApi {
   }
 
   /** True: the file is closed when this returns. */
+  @Override
   public boolean recoverLease(Path path) throws IOException {
     return writing().leases().recover(qualified(path));
   }
 
   /** Whether nobody has the file open for writing. */
+  @Override
   public boolean isFileClosed(Path path) throws IOException {
     return reading().leases().isClosed(qualified(path));
   }
