@@ -14,7 +14,7 @@ import java.util.zip.CRC32C;
  *
  * <p>Thread rule: one thread at a time.
  */
-final class FetchedGranules {
+final class FetchedGranules implements RemoteZone.Reading {
   /** Room for the checksum entries of the largest extent. */
   private static final int ENTRIES_SIZE =
       Layout.EXTENT_SIZE_MAX / Layout.GRANULE_SIZE * Integer.BYTES;
@@ -49,15 +49,27 @@ final class FetchedGranules {
 
   /** Begins the transfer, or begins it again, perhaps over another transport. */
   void post(RemoteZone zone, long deadlineNs) throws TakoException {
+    prepare(zone);
+    if (wantsEntries || end > start) {
+      zone.read(deadlineNs, List.of(this));
+    }
+  }
+
+  /** Takes memory that {@code zone} can transfer to, and finds out what has to be. */
+  void prepare(RemoteZone zone) throws TakoException {
     if (zone.staging() != home) {
       release();
       home = zone.staging();
-      region = home.take(entriesAt + ENTRIES_SIZE);
+      region = home.take(memory());
     }
-    List<RemoteZone.Piece> pieces = new ArrayList<>(2);
-    int arena = extent.extent().getArena();
     checksums = extent.checksums();
     wantsEntries = checksums == null;
+  }
+
+  @Override
+  public RemoteZone.Piece[] pieces() {
+    List<RemoteZone.Piece> pieces = new ArrayList<>(2);
+    int arena = extent.extent().getArena();
     if (wantsEntries) {
       pieces.add(
           new RemoteZone.Piece(
@@ -67,9 +79,17 @@ final class FetchedGranules {
       pieces.add(
           new RemoteZone.Piece(region, 0, end - start, arena, extent.arenaOffset() + start, 0));
     }
-    if (!pieces.isEmpty()) {
-      transfer = zone.read(deadlineNs, pieces.toArray(new RemoteZone.Piece[0]));
-    }
+    return pieces.toArray(new RemoteZone.Piece[0]);
+  }
+
+  @Override
+  public void posted(Transfer underWay) {
+    transfer = underWay;
+  }
+
+  /** Bytes of memory that it takes. */
+  int memory() {
+    return entriesAt + ENTRIES_SIZE;
   }
 
   /** Why it did not arrive. */

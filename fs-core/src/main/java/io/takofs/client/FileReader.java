@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.OpenOptions.ReadPattern;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentMap;
 import io.takofs.proto.FileInfo;
@@ -50,10 +51,11 @@ final class FileReader {
     this.path = path;
   }
 
-  /** Opens the file at {@code path}. */
-  static FileReader open(Session session, ZoneAccess access, String path) throws TakoException {
+  /** Opens the file at {@code path}, to be read from {@code start} on. */
+  static FileReader open(Session session, ZoneAccess access, String path, long start)
+      throws TakoException {
     FileReader reader = new FileReader(session, access, path);
-    reader.fetch(GetExtents.newBuilder().setPath(path), null);
+    reader.fetch(GetExtents.newBuilder().setPath(path).setOffset(start), null);
     return reader;
   }
 
@@ -124,9 +126,68 @@ final class FileReader {
     return count == 0 ? -1 : count;
   }
 
-  /** For one stream that reads on and on; null where nothing is gained by it. */
-  ReadAhead readAhead() throws TakoException {
-    return view.small == null ? access.readAhead(position -> view.extents.find(position)) : null;
+  /**
+   * Reads all of {@code ranges}, as far as the file goes: together where a transfer costs a round
+   * trip.
+   */
+  void read(List<ReadRange> ranges) throws TakoException {
+    List<BatchRead.Piece> pieces = new ArrayList<>();
+    if (view.small == null && access.transfers()) {
+      for (ReadRange range : ranges) {
+        addPieces(range, pieces);
+      }
+      new BatchRead(access).read(pieces);
+      for (BatchRead.Piece piece : pieces) {
+        read(piece.position(), piece.target(), null); // unless it is there
+      }
+    }
+    int next = 0;
+    for (ReadRange range : ranges) {
+      int there = 0;
+      boolean whole = true;
+      for (; next < pieces.size() && pieces.get(next).range() == range; next++) {
+        ByteBuffer piece = pieces.get(next).target();
+        there += whole ? piece.position() : 0;
+        whole &= !piece.hasRemaining();
+      }
+      range.target().position(range.target().position() + there);
+      if (whole) {
+        // The rest: everything where nothing is transferred, and what lies behind the last extent.
+        read(range.position() + there, range.target(), null);
+      }
+    }
+  }
+
+  /** The parts of {@code range} in extents, as far as those are known or can be found out. */
+  private void addPieces(ReadRange range, List<BatchRead.Piece> pieces) throws TakoException {
+    ByteBuffer target = range.target();
+    int done = 0;
+    while (done < target.remaining()) {
+      long position = range.position() + done;
+      View known = view;
+      ExtentView extent = known.extents.find(position);
+      if (extent == null && position < known.length()) {
+        extent = refetch(position).extents.find(position);
+      }
+      if (extent == null) {
+        return;
+      }
+      int count = (int) Math.min(target.remaining() - done, extent.end() - position);
+      ByteBuffer slice = target.slice(target.position() + done, count);
+      pieces.add(new BatchRead.Piece(range, extent, position, slice));
+      done += count;
+    }
+  }
+
+  /**
+   * For one stream that reads on and on; null where nothing is gained by it.
+   *
+   * @param bytes to fetch ahead at most; negative for what is configured
+   */
+  ReadAhead readAhead(ReadPattern pattern, long bytes) throws TakoException {
+    return view.small == null && pattern != ReadPattern.RANDOM
+        ? access.readAhead(position -> view.extents.find(position), pattern, bytes)
+        : null;
   }
 
   private ExtentSource source() throws TakoException {

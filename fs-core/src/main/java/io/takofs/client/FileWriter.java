@@ -70,7 +70,10 @@ final class FileWriter {
     this.access = access;
     this.position = opened.getFile().getLength();
     this.committed = position;
-    grants.addAll(opened.getGrantsList());
+    for (Extent extent : opened.getGrantsList()) {
+      grants.add(extent);
+      granted += extent.getCapacity();
+    }
     if (position == opened.getInlineData().size()) {
       small = new byte[Math.max(inlineMax, opened.getInlineData().size())];
       opened.getInlineData().copyTo(small, 0);
@@ -79,6 +82,11 @@ final class FileWriter {
       current = last;
       uncommitted.add(last);
     }
+  }
+
+  /** Bytes to ask for with the file when {@code length} will be written; small ones need none. */
+  static long grantFor(long length) {
+    return length < Layout.UNIT_SIZE ? 0 : Math.min(length, GRANT_MAX);
   }
 
   /** The writer of the file that {@code answer} opened, going on in its last extent. */

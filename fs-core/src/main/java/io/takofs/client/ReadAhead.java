@@ -21,6 +21,7 @@ final class ReadAhead {
   private final ZoneAccess access;
   private final Finder finder;
   private final long limit;
+  private final boolean eager;
   private final ArrayDeque<FetchedGranules> chunks = new ArrayDeque<>();
   private long expected = -1;
   private long streak;
@@ -29,11 +30,13 @@ final class ReadAhead {
    * For one stream.
    *
    * @param limit bytes fetched ahead at most
+   * @param eager whether all of them from the first read on
    */
-  ReadAhead(ZoneAccess access, Finder finder, long limit) {
+  ReadAhead(ZoneAccess access, Finder finder, long limit, boolean eager) {
     this.access = access;
     this.finder = finder;
     this.limit = limit;
+    this.eager = eager;
   }
 
   /**
@@ -83,7 +86,7 @@ final class ReadAhead {
 
   /** Keeps enough on its way for a reader at {@code position} that wants {@code wanted} bytes. */
   private void fetch(long position, int wanted) throws TakoException {
-    long goal = position + Math.min(limit, Math.max(wanted, 4 * streak));
+    long goal = position + (eager ? limit : Math.min(limit, Math.max(wanted, 4 * streak)));
     long next = chunks.isEmpty() ? position : chunks.getLast().fileEnd();
     while (next < goal && chunks.size() < RemoteZone.TRANSFERS_MAX / 4) {
       ExtentView extent = finder.find(next);

@@ -14,7 +14,10 @@ import io.takofs.transport.PollingTurn;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.ScatterGather;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -48,6 +51,15 @@ final class RemoteZone implements DataZone {
    */
   record Piece(
       MemoryRegion region, int regionOffset, int length, int arena, int arenaOffset, int rkey) {}
+
+  /** What is read together with others. */
+  interface Reading {
+    /** Where from and where to; at least one. */
+    Piece[] pieces();
+
+    /** It is under way; also when it failed at once. */
+    void posted(Transfer transfer);
+  }
 
   private final Map<Integer, RemoteArena> arenas = new HashMap<>();
   private final QueuePair pair;
@@ -116,31 +128,81 @@ final class RemoteZone implements DataZone {
     }
   }
 
+  /**
+   * Reads what all of {@code reads} want, as many as there is room for with one doorbell. Returns
+   * when all are under way; each knows its transfer as soon as it is.
+   */
+  void read(long deadlineNs, List<? extends Reading> reads) throws TakoException {
+    for (Reading each : reads) {
+      checkArenas(each.pieces());
+    }
+    for (int next = 0; next < reads.size(); ) {
+      acquireRoom(deadlineNs);
+      int end = next + 1;
+      // Who waited for more with some in hand could wait for another that does the same.
+      while (end < reads.size() && room.tryAcquire()) {
+        end++;
+      }
+      List<? extends Reading> together = reads.subList(next, end);
+      post(
+          false,
+          together.stream().map(Reading::pieces).toList(),
+          (index, transfer) -> together.get(index).posted(transfer));
+      next = end;
+    }
+  }
+
   private Transfer post(long deadlineNs, boolean write, Piece... pieces) throws TakoException {
+    checkArenas(pieces);
+    acquireRoom(deadlineNs);
+    Transfer[] posted = new Transfer[1];
+    post(write, Collections.singletonList(pieces), (index, transfer) -> posted[index] = transfer);
+    return posted[0];
+  }
+
+  private void checkArenas(Piece... pieces) throws TakoException {
     for (Piece piece : pieces) {
       if (!arenas.containsKey(piece.arena)) {
         throw new TakoException(
             Status.INTERNAL, "the server named arena " + piece.arena + ", which it has not shown");
       }
     }
-    acquireRoom(deadlineNs);
-    Transfer transfer = new Transfer(polling);
+  }
+
+  /** Is told which transfer the one at {@code index} of those posted together became. */
+  @FunctionalInterface
+  private interface Posted {
+    void as(int index, Transfer transfer);
+  }
+
+  /** Posts transfers, for which there is room, with one doorbell. */
+  private void post(boolean write, List<Piece[]> together, Posted posted) {
+    List<Transfer> refused = new ArrayList<>();
     lock.lock();
     try {
-      if (open) {
+      for (int index = 0; index < together.size(); index++) {
+        Transfer transfer = new Transfer(polling);
+        posted.as(index, transfer);
+        if (!open) {
+          refused.add(transfer);
+          continue;
+        }
         underWay.add(transfer);
+        Piece[] pieces = together.get(index);
         for (int i = 0; i < pieces.length; i++) {
           stage(write, pieces[i], i == pieces.length - 1);
         }
+      }
+      if (refused.isEmpty()) {
         pair.ring();
-        return transfer;
       }
     } finally {
       lock.unlock();
     }
-    room.release();
-    transfer.fail("the data connection is closed");
-    return transfer;
+    for (Transfer transfer : refused) {
+      room.release();
+      transfer.fail("the data connection is closed");
+    }
   }
 
   private void stage(boolean write, Piece piece, boolean last) {

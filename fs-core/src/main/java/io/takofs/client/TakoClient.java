@@ -391,7 +391,8 @@ public final class TakoClient implements Closeable {
                     .setBlockSize(
                         options.blockSize() > 0
                             ? options.blockSize()
-                            : config.get(ConfigKeys.BLOCK_SIZE)));
+                            : config.get(ConfigKeys.BLOCK_SIZE))
+                    .setGrantBytes(FileWriter.grantFor(options.expectedLength())));
     return writer("create", path, request);
   }
 
@@ -427,8 +428,19 @@ public final class TakoClient implements Closeable {
    * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
    */
   public TakoInputStream open(String path) throws TakoException {
-    return new TakoInputStream(
-        FileReader.open(session, ZoneAccess.forReader(session, config, path), path));
+    return open(path, OpenOptions.DEFAULT);
+  }
+
+  /**
+   * Opens a file for reading, in one call that brings the places of its first 512 extents, or the
+   * content of a small file.
+   *
+   * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
+   */
+  public TakoInputStream open(String path, OpenOptions options) throws TakoException {
+    ZoneAccess access = ZoneAccess.forReader(session, config, path);
+    FileReader reader = FileReader.open(session, access, path, options.start());
+    return new TakoInputStream(reader, options.pattern());
   }
 
   /**

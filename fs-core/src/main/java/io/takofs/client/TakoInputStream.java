@@ -1,11 +1,13 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.OpenOptions.ReadPattern;
 import io.takofs.proto.Status;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * Reads a file. What is returned was verified against its checksum; bytes that cannot be verified
@@ -17,14 +19,17 @@ import java.nio.ByteBuffer;
  */
 public final class TakoInputStream extends InputStream {
   private final FileReader reader;
+  private final ReadPattern pattern;
   private final byte[] one = new byte[1];
   private long position;
+  private long aheadBytes = -1;
   private ReadAhead ahead;
   private boolean reading;
   private volatile boolean closed;
 
-  TakoInputStream(FileReader reader) {
+  TakoInputStream(FileReader reader, ReadPattern pattern) {
     this.reader = reader;
+    this.pattern = pattern;
   }
 
   /** Id of the file, as {@link PathStatus#id}. */
@@ -61,7 +66,7 @@ public final class TakoInputStream extends InputStream {
     checkOpen();
     if (!reading) {
       reading = true;
-      ahead = reader.readAhead();
+      ahead = reader.readAhead(pattern, aheadBytes);
     }
     int count = reader.read(position, target, ahead);
     position += Math.max(count, 0);
@@ -76,11 +81,31 @@ public final class TakoInputStream extends InputStream {
   /** Reads from {@code position}, leaving the stream's own; -1 at or behind the end of file. */
   public int read(long position, ByteBuffer target) throws TakoException {
     checkOpen();
+    checkPosition(position);
+    return reader.read(position, target, null);
+  }
+
+  private void checkPosition(long position) throws TakoException {
     if (position < 0) {
       throw new TakoException(
           Status.INVALID_ARGUMENT, "read " + reader.path() + ": negative position " + position);
     }
-    return reader.read(position, target, null);
+  }
+
+  /**
+   * Reads several ranges, leaving the stream's own position. Over tcp and verbs they are asked for
+   * together, so that many take hardly longer than one. A target keeps the space that the file ends
+   * before.
+   *
+   * @throws TakoException when one range cannot be read; of the others, those are there whose
+   *     targets are full
+   */
+  public void read(List<ReadRange> ranges) throws TakoException {
+    checkOpen();
+    for (ReadRange range : ranges) {
+      checkPosition(range.position());
+    }
+    reader.read(ranges);
   }
 
   /**
@@ -138,6 +163,18 @@ public final class TakoInputStream extends InputStream {
   public synchronized int available() throws TakoException {
     checkOpen();
     return (int) Math.max(0, Math.min(Integer.MAX_VALUE, reader.length() - position));
+  }
+
+  /**
+   * How much may be fetched before it is wanted, where that gains something.
+   *
+   * @param bytes 64 MiB at most; 0 for nothing, negative for what is configured
+   */
+  public synchronized void setReadAhead(long bytes) throws TakoException {
+    checkOpen();
+    unbuffer();
+    aheadBytes = bytes;
+    reading = false;
   }
 
   /** Releases buffers and what was read ahead; the stream stays open. */

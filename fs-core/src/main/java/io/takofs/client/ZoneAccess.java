@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
+import io.takofs.client.OpenOptions.ReadPattern;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Extent;
@@ -22,6 +23,9 @@ import java.util.concurrent.TimeUnit;
 final class ZoneAccess {
   /** Before a broken transfer is tried again. */
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  /** What a stream may ask to have fetched ahead, bytes. */
+  private static final long READ_AHEAD_MAX = 64L << 20;
 
   private final Session session;
   private final TakoConfig config;
@@ -191,16 +195,25 @@ final class ZoneAccess {
     return new MappedSink(this);
   }
 
+  /** Whether data is transferred, and not mapped. */
+  boolean transfers() throws TakoException {
+    return zone() instanceof RemoteZone;
+  }
+
   /** A way to read extents that suits the transport. */
   ExtentSource source() throws TakoException {
     return zone() instanceof RemoteZone ? new RemoteSource(this) : new MappedSource(this);
   }
 
   /** What fetches ahead for one sequential reader; null where nothing is gained by it. */
-  ReadAhead readAhead(ReadAhead.Finder finder) throws TakoException {
-    return zone() instanceof RemoteZone
-        ? new ReadAhead(this, finder, config.get(ConfigKeys.READ_AHEAD_SIZE))
-        : null;
+  ReadAhead readAhead(ReadAhead.Finder finder, ReadPattern pattern, long bytes)
+      throws TakoException {
+    if (!transfers()) {
+      return null;
+    }
+    long limit = config.get(ConfigKeys.READ_AHEAD_SIZE);
+    long wanted = bytes < 0 ? limit : Math.min(bytes, READ_AHEAD_MAX);
+    return new ReadAhead(this, finder, wanted, pattern == ReadPattern.SEQUENTIAL);
   }
 
   /** The present zone; only where it is mapped. */

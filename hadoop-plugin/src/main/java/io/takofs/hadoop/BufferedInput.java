@@ -118,6 +118,11 @@ final class BufferedInput {
     return (int) Math.min(Integer.MAX_VALUE, (long) in.available() + (end - next));
   }
 
+  /** As {@link TakoInputStream#setReadAhead}; what is here already is read first. */
+  synchronized void setReadAhead(long bytes) throws IOException {
+    in.setReadAhead(bytes);
+  }
+
   /** Releases the memory; the position stays. */
   synchronized void unbuffer() throws IOException {
     long position = getPos();

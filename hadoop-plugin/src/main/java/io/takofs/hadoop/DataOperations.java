@@ -2,6 +2,7 @@ package io.takofs.hadoop;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.CreateOptions;
+import io.takofs.client.OpenOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.client.TakoOutputStream;
@@ -47,7 +48,12 @@ final class DataOperations implements Closeable {
 
   /** Opens in one call; what a caller knows about the file already would not save it. */
   FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return wrap(path, Call.to(path, client::open), bufferSize);
+    return open(path, bufferSize, OpenOptions.DEFAULT);
+  }
+
+  /** As {@link #open(Path, int)}, for one who knows how the file will be read. */
+  FSDataInputStream open(Path path, int bufferSize, OpenOptions options) throws IOException {
+    return wrap(path, Call.to(path, name -> client.open(name, options)), bufferSize);
   }
 
   /** An open file as Hadoop reads it; {@code path} is for messages. */

@@ -3,6 +3,11 @@ package io.takofs.hadoop;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.ServerUri;
 import io.takofs.config.TakoConfig;
+import java.util.concurrent.CompletableFuture;
+import io.takofs.client.OpenOptions;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
+import org.apache.hadoop.fs.impl.OpenFileParameters;
+import org.apache.hadoop.util.LambdaUtils;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Collection;
@@ -177,6 +182,25 @@ public class TakoFileSystem extends NewestApi {
   }
 
   @Override
+  protected CompletableFuture<FSDataInputStream> openFileWithOptions(
+      Path path, OpenFileParameters parameters) throws IOException {
+    OpenOptions options = OpenFileOptions.of(path, parameters);
+    int bufferSize = OpenFileOptions.bufferSize(parameters);
+    return LambdaUtils.eval(
+        new CompletableFuture<>(), () -> reading().data().open(qualified(path), bufferSize, options));
+  }
+
+  @Override
+  public FSDataOutputStreamBuilder<?, ?> createFile(Path path) {
+    return new CreateFileBuilder(this, path).create().overwrite(true);
+  }
+
+  @Override
+  public FSDataOutputStreamBuilder<?, ?> appendFile(Path path) {
+    return new CreateFileBuilder(this, path).append();
+  }
+
+  @Override
   public FSDataOutputStream create(
       Path path,
       FsPermission permission,
@@ -228,8 +252,23 @@ public class TakoFileSystem extends NewestApi {
       short replication,
       long blockSize)
       throws IOException {
+    return create(path, permission, flags, createParents, replication, blockSize, 0);
+  }
+
+  /** As Hadoop's, with the length that is expected, 0 when nobody knows. */
+  FSDataOutputStream create(
+      Path path,
+      FsPermission permission,
+      EnumSet<CreateFlag> flags,
+      boolean createParents,
+      short replication,
+      long blockSize,
+      long expectedLength)
+      throws IOException {
     FsPermission masked = masked(permission, FsPermission.getFileDefault());
-    CreateOptions options = CreateModes.options(masked, createParents, replication, blockSize);
+    CreateOptions options =
+        CreateModes.options(masked, createParents, replication, blockSize)
+            .withExpectedLength(expectedLength);
     return writing().data().create(qualified(path), flags, options);
   }
 

@@ -2,6 +2,17 @@ package io.takofs.hadoop;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.TakoInputStream;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import org.apache.hadoop.fs.CanSetDropBehind;
+import org.apache.hadoop.fs.CanSetReadahead;
+import org.apache.hadoop.fs.FileRange;
+import org.apache.hadoop.fs.HasEnhancedByteBufferAccess;
+import org.apache.hadoop.fs.ReadOption;
+import org.apache.hadoop.io.ByteBufferPool;
+import io.takofs.layout.Layout;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,22 +41,39 @@ import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
 final class TakoInput extends FSInputStream
     implements ByteBufferReadable,
         ByteBufferPositionedReadable,
+        HasEnhancedByteBufferAccess,
         CanUnbuffer,
+        CanSetReadahead,
+        CanSetDropBehind,
         StreamCapabilities,
         IOStatisticsSource {
+  /** Hadoop's names; older ones have no constants for them. */
+  private static final String VECTORED_OPERATIONS = "stream_read_vectored_operations";
+
+  private static final String VECTORED_RANGES = "stream_read_vectored_incoming_ranges";
+  private static final String VECTORED = "in:readvectored";
+
   private final TakoInputStream in;
   private final BufferedInput sequential;
   private final Path path;
   private final FileSystem.Statistics statistics;
+  private final BorrowedBuffers borrowed;
   private final IOStatisticsStore ioStatistics =
       IOStatisticsBinding.iostatisticsStore()
           .withCounters(
-              StreamStatisticNames.STREAM_READ_BYTES, StreamStatisticNames.STREAM_READ_OPERATIONS)
+              StreamStatisticNames.STREAM_READ_BYTES,
+              StreamStatisticNames.STREAM_READ_OPERATIONS,
+              StreamStatisticNames.STREAM_READ_SEEK_OPERATIONS,
+              StreamStatisticNames.STREAM_READ_UNBUFFERED,
+              VECTORED_OPERATIONS,
+              VECTORED_RANGES)
           .build();
   private final AtomicLong bytesRead =
       ioStatistics.getCounterReference(StreamStatisticNames.STREAM_READ_BYTES);
   private final AtomicLong reads =
       ioStatistics.getCounterReference(StreamStatisticNames.STREAM_READ_OPERATIONS);
+  private final AtomicLong seeks =
+      ioStatistics.getCounterReference(StreamStatisticNames.STREAM_READ_SEEK_OPERATIONS);
   private volatile boolean closed;
 
   TakoInput(TakoInputStream in, int bufferSize, Path path, FileSystem.Statistics statistics) {
@@ -53,6 +81,7 @@ final class TakoInput extends FSInputStream
     this.sequential = new BufferedInput(in, bufferSize);
     this.path = path;
     this.statistics = statistics;
+    this.borrowed = new BorrowedBuffers(path, sequential);
   }
 
   @FunctionalInterface
@@ -72,12 +101,16 @@ final class TakoInput extends FSInputStream
   /** A read that says how many bytes it got; -1 at the end of the file. */
   private int counted(Action<Integer> read) throws IOException {
     int count = translated(read);
-    reads.incrementAndGet();
-    if (count > 0) {
-      bytesRead.addAndGet(count);
-      statistics.incrementBytesRead(count);
-    }
+    count(count);
     return count;
+  }
+
+  private void count(long bytes) {
+    reads.incrementAndGet();
+    if (bytes > 0) {
+      bytesRead.addAndGet(bytes);
+      statistics.incrementBytesRead(bytes);
+    }
   }
 
   @Override
@@ -132,9 +165,71 @@ final class TakoInput extends FSInputStream
     }
   }
 
+  // ---- several ranges at once; Hadoop has these since 3.3.5
+
+  /** What lies closer together is transferred anyway: whole granules are. */
+  @Override
+  public int minSeekForVectorReads() {
+    return Layout.GRANULE_SIZE;
+  }
+
+  /** What is transferred at a time. */
+  @Override
+  public int maxReadSizeForVectorReads() {
+    return Layout.EXTENT_SIZE_MAX;
+  }
+
+  @Override
+  public void readVectored(
+      List<? extends FileRange> ranges, IntFunction<ByteBuffer> allocate) throws IOException {
+    readVectored(ranges, allocate, buffer -> {});
+  }
+
+  @Override
+  public void readVectored(
+      List<? extends FileRange> ranges,
+      IntFunction<ByteBuffer> allocate,
+      Consumer<ByteBuffer> release)
+      throws IOException {
+    checkOpen();
+    long bytes =
+        VectoredReads.read(
+            wanted ->
+                translated(
+                    () -> {
+                      in.read(wanted);
+                      return null;
+                    }),
+            ranges,
+            allocate,
+            release);
+    ioStatistics.incrementCounter(VECTORED_OPERATIONS);
+    ioStatistics.incrementCounter(VECTORED_RANGES, ranges.size());
+    count(bytes);
+  }
+
+  // ---- buffers that need not be the caller's
+
+  @Override
+  public ByteBuffer read(ByteBufferPool pool, int maxLength, EnumSet<ReadOption> options)
+      throws IOException {
+    ByteBuffer buffer =
+        translated(() -> borrowed.read(pool, maxLength));
+    count(buffer == null ? -1 : buffer.remaining());
+    return buffer;
+  }
+
+  @Override
+  public void releaseBuffer(ByteBuffer buffer) {
+    borrowed.release(buffer);
+  }
+
+  // ---- the position
+
   @Override
   public void seek(long position) throws IOException {
     checkNotNegative(position);
+    seeks.incrementAndGet();
     translated(
         () -> {
           sequential.seek(position);
@@ -168,8 +263,30 @@ final class TakoInput extends FSInputStream
     return false;
   }
 
+  // ---- advice
+
+  /** Null for what is configured. */
+  @Override
+  public void setReadahead(Long bytes) throws IOException {
+    if (bytes != null && bytes < 0) {
+      throw new IllegalArgumentException(path + ": cannot read " + bytes + " bytes ahead");
+    }
+    translated(
+        () -> {
+          sequential.setReadAhead(bytes == null ? -1 : bytes);
+          return null;
+        });
+  }
+
+  /** Either way the same: what was read is kept nowhere, and what is there is in memory. */
+  @Override
+  public void setDropBehind(Boolean drop) throws IOException {
+    checkOpen();
+  }
+
   @Override
   public void unbuffer() {
+    ioStatistics.incrementCounter(StreamStatisticNames.STREAM_READ_UNBUFFERED);
     if (!closed) {
       try {
         sequential.unbuffer();
@@ -183,6 +300,7 @@ final class TakoInput extends FSInputStream
   public void close() throws IOException {
     if (!closed) {
       closed = true;
+      borrowed.close();
       in.close();
     }
   }
@@ -193,6 +311,9 @@ final class TakoInput extends FSInputStream
       case StreamCapabilities.READBYTEBUFFER,
           StreamCapabilities.PREADBYTEBUFFER,
           StreamCapabilities.UNBUFFER,
+          StreamCapabilities.READAHEAD,
+          StreamCapabilities.DROPBEHIND,
+          VECTORED,
           StreamCapabilities.IOSTATISTICS ->
           true;
       default -> false;

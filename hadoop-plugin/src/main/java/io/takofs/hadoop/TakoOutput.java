@@ -8,11 +8,13 @@ import java.nio.channels.ClosedChannelException;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.apache.hadoop.fs.CanSetDropBehind;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
 import org.apache.hadoop.fs.Syncable;
 import org.apache.hadoop.fs.statistics.IOStatistics;
 import org.apache.hadoop.fs.statistics.IOStatisticsSource;
+import org.apache.hadoop.fs.statistics.StoreStatisticNames;
 import org.apache.hadoop.fs.statistics.StreamStatisticNames;
 import org.apache.hadoop.fs.statistics.impl.IOStatisticsBinding;
 import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
@@ -24,7 +26,7 @@ import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
  * <p>Thread rule: any thread; each write is one piece.
  */
 final class TakoOutput extends OutputStream
-    implements Syncable, StreamCapabilities, IOStatisticsSource {
+    implements Syncable, CanSetDropBehind, StreamCapabilities, IOStatisticsSource {
   /** Asked for by everybody; Hadoop's own constant is deprecated. */
   private static final String HFLUSH = "hflush";
 
@@ -32,7 +34,10 @@ final class TakoOutput extends OutputStream
   private final Path path;
   private final IOStatisticsStore ioStatistics =
       IOStatisticsBinding.iostatisticsStore()
-          .withCounters(StreamStatisticNames.STREAM_WRITE_BYTES)
+          .withCounters(
+              StreamStatisticNames.STREAM_WRITE_BYTES,
+              StoreStatisticNames.OP_HFLUSH,
+              StoreStatisticNames.OP_HSYNC)
           .build();
   private final AtomicLong bytesWritten =
       ioStatistics.getCounterReference(StreamStatisticNames.STREAM_WRITE_BYTES);
@@ -82,12 +87,20 @@ final class TakoOutput extends OutputStream
   public synchronized void hflush() throws IOException {
     checkOpen();
     translated(out::hflush);
+    ioStatistics.incrementCounter(StoreStatisticNames.OP_HFLUSH);
   }
 
   @Override
   public synchronized void hsync() throws IOException {
     checkOpen();
     translated(out::hsync);
+    ioStatistics.incrementCounter(StoreStatisticNames.OP_HSYNC);
+  }
+
+  /** Either way the same: what is written is in memory and nowhere else. */
+  @Override
+  public synchronized void setDropBehind(Boolean drop) throws IOException {
+    checkOpen();
   }
 
   /** A close that failed is not tried again by the next one. */
@@ -103,7 +116,11 @@ final class TakoOutput extends OutputStream
   @Override
   public boolean hasCapability(String capability) {
     return switch (capability.toLowerCase(Locale.ROOT)) {
-      case HFLUSH, StreamCapabilities.HSYNC, StreamCapabilities.IOSTATISTICS -> true;
+      case HFLUSH,
+              StreamCapabilities.HSYNC,
+              StreamCapabilities.DROPBEHIND,
+              StreamCapabilities.IOSTATISTICS ->
+          true;
       default -> false;
     };
   }

@@ -1,0 +1,98 @@
+package io.takofs.hadoop;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.ByteBufferPool;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads into buffers that are not the caller's: of a pool that the caller names.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class BorrowedBuffers {
+  private static final Logger LOG = LoggerFactory.getLogger(BorrowedBuffers.class);
+
+  private final Path path;
+  private final BufferedInput in;
+  private final Map<ByteBuffer, ByteBufferPool> lent = new IdentityHashMap<>();
+
+  BorrowedBuffers(Path path, BufferedInput in) {
+    this.path = path;
+    this.in = in;
+  }
+
+  /**
+   * The next bytes, at most {@code maxLength}; null at the end of the file.
+   *
+   * @param pool where a buffer comes from; null when only what needs none will do
+   * @throws UnsupportedOperationException when that cannot be had
+   */
+  ByteBuffer read(ByteBufferPool pool, int maxLength) throws IOException {
+    if (maxLength < 0) {
+      throw new IllegalArgumentException(path + ": cannot read " + maxLength + " bytes");
+    }
+    if (maxLength == 0) {
+      return ByteBuffer.allocate(0).asReadOnlyBuffer();
+    }
+    if (pool == null) {
+      throw new UnsupportedOperationException(
+          path + ": its bytes cannot be lent from where they lie, and no pool was named for a copy");
+    }
+    return copy(pool, maxLength);
+  }
+
+  private ByteBuffer copy(ByteBufferPool pool, int maxLength) throws IOException {
+    ByteBuffer buffer = pool.getBuffer(true, maxLength);
+    if (buffer == null) {
+      throw new UnsupportedOperationException(
+          path + ": the pool " + pool + " has no direct buffer of " + maxLength + " bytes");
+    }
+    boolean there = false;
+    try {
+      buffer.clear().limit(Math.min(maxLength, buffer.capacity()));
+      there = in.read(buffer) > 0;
+      buffer.flip();
+    } finally {
+      if (!there) {
+        pool.putBuffer(buffer);
+      }
+    }
+    if (!there) {
+      return null;
+    }
+    synchronized (lent) {
+      lent.put(buffer, pool);
+    }
+    return buffer;
+  }
+
+  /** Takes a buffer back. */
+  void release(ByteBuffer buffer) {
+    if (buffer.capacity() == 0) {
+      return; // of a read of nothing
+    }
+    ByteBufferPool pool;
+    synchronized (lent) {
+      pool = lent.remove(buffer);
+    }
+    if (pool == null) {
+      throw new IllegalArgumentException(
+          path + ": a buffer was given back that was not lent, or that was given back before");
+    }
+    pool.putBuffer(buffer);
+  }
+
+  /** The stream ends; what is still lent can be given back later. */
+  void close() {
+    synchronized (lent) {
+      if (!lent.isEmpty()) {
+        LOG.warn("{}: closed with {} buffers that were not released", path, lent.size());
+      }
+    }
+  }
+}
