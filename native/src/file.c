@@ -63,10 +63,16 @@ int tako_allocate(int fd, uint64_t length)
 	return -error;
 }
 
-int tako_lock(int fd, enum tako_lock_operation operation)
+int tako_lock(int fd, enum tako_lock_operation operation, uint64_t offset, uint64_t length)
 {
-	struct flock lock = {.l_type = operation == TAKO_LOCK_SHARE ? F_RDLCK : F_WRLCK,
-			     .l_whence = SEEK_SET};
+	static const short types[] = {[TAKO_LOCK_TAKE] = F_WRLCK,
+				      [TAKO_LOCK_TEST] = F_WRLCK,
+				      [TAKO_LOCK_SHARE] = F_RDLCK,
+				      [TAKO_LOCK_FREE] = F_UNLCK};
+	struct flock lock = {.l_type = types[operation],
+			     .l_whence = SEEK_SET,
+			     .l_start = (off_t)offset,
+			     .l_len = (off_t)length};
 	if (operation != TAKO_LOCK_TEST) {
 		if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
 			return 0;

@@ -92,29 +92,29 @@ static void should_lose_the_lock_with_its_process(const char *directory)
 	name(directory, "lock");
 	int fd = tako_open(path, TAKO_OPEN_WRITE | TAKO_OPEN_CREATE);
 	CHECK(fd >= 0);
-	CHECK(tako_lock(fd, TAKO_LOCK_TEST) == 0);
+	CHECK(tako_lock(fd, TAKO_LOCK_TEST, 0, 0) == 0);
 	int ready[2];
 	CHECK(pipe(ready) == 0);
 	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
 		int own = tako_open(path, TAKO_OPEN_WRITE);
-		CHECK(own >= 0 && tako_lock(own, TAKO_LOCK_TAKE) == 0);
+		CHECK(own >= 0 && tako_lock(own, TAKO_LOCK_TAKE, 0, 0) == 0);
 		CHECK(write(ready[1], "x", 1) == 1);
 		for (;;)
 			(void)pause();
 	}
 	char byte;
 	CHECK(read(ready[0], &byte, 1) == 1);
-	CHECK(tako_lock(fd, TAKO_LOCK_TEST) == 1);
-	CHECK(tako_lock(fd, TAKO_LOCK_TAKE) == -EAGAIN);
+	CHECK(tako_lock(fd, TAKO_LOCK_TEST, 0, 0) == 1);
+	CHECK(tako_lock(fd, TAKO_LOCK_TAKE, 0, 0) == -EAGAIN);
 	CHECK(kill(child, SIGSTOP) == 0);
-	CHECK(tako_lock(fd, TAKO_LOCK_TEST) == 1);
+	CHECK(tako_lock(fd, TAKO_LOCK_TEST, 0, 0) == 1);
 	CHECK(kill(child, SIGKILL) == 0);
 	int status;
 	CHECK(waitpid(child, &status, 0) == child);
-	CHECK(tako_lock(fd, TAKO_LOCK_TEST) == 0);
-	CHECK(tako_lock(fd, TAKO_LOCK_TAKE) == 0);
+	CHECK(tako_lock(fd, TAKO_LOCK_TEST, 0, 0) == 0);
+	CHECK(tako_lock(fd, TAKO_LOCK_TAKE, 0, 0) == 0);
 	CHECK(tako_close(ready[0]) == 0 && tako_close(ready[1]) == 0);
 	CHECK(tako_close(fd) == 0 && unlink(path) == 0);
 }
@@ -126,16 +126,16 @@ static void should_share_a_lock_with_those_that_only_share_it(const char *direct
 	int second = tako_open(path, 0);
 	int third = tako_open(path, TAKO_OPEN_WRITE);
 	CHECK(first >= 0 && second >= 0 && third >= 0);
-	CHECK(tako_lock(first, TAKO_LOCK_SHARE) == 0);
-	CHECK(tako_lock(second, TAKO_LOCK_SHARE) == 0);
-	CHECK(tako_lock(third, TAKO_LOCK_TEST) == 1);
-	CHECK(tako_lock(third, TAKO_LOCK_TAKE) == -EAGAIN);
+	CHECK(tako_lock(first, TAKO_LOCK_SHARE, 0, 0) == 0);
+	CHECK(tako_lock(second, TAKO_LOCK_SHARE, 0, 0) == 0);
+	CHECK(tako_lock(third, TAKO_LOCK_TEST, 0, 0) == 1);
+	CHECK(tako_lock(third, TAKO_LOCK_TAKE, 0, 0) == -EAGAIN);
 	CHECK(tako_close(first) == 0);
-	CHECK(tako_lock(third, TAKO_LOCK_TAKE) == -EAGAIN);
+	CHECK(tako_lock(third, TAKO_LOCK_TAKE, 0, 0) == -EAGAIN);
 	CHECK(tako_close(second) == 0);
-	CHECK(tako_lock(third, TAKO_LOCK_TAKE) == 0);
+	CHECK(tako_lock(third, TAKO_LOCK_TAKE, 0, 0) == 0);
 	second = tako_open(path, 0);
-	CHECK(tako_lock(second, TAKO_LOCK_SHARE) == -EAGAIN);
+	CHECK(tako_lock(second, TAKO_LOCK_SHARE, 0, 0) == -EAGAIN);
 	CHECK(tako_close(second) == 0 && tako_close(third) == 0 && unlink(path) == 0);
 }
 

@@ -36,10 +36,14 @@ enum tako_lock_operation {
 	TAKO_LOCK_TAKE = 0,  /* exclusive; EAGAIN if another open file description holds it */
 	TAKO_LOCK_TEST = 1,  /* 1 if another open file description holds or shares it, else 0 */
 	TAKO_LOCK_SHARE = 2, /* with others that share it; EAGAIN if one holds it exclusively */
+	TAKO_LOCK_FREE = 3,  /* what this open file description holds of the range */
 };
 
-/* An open-file-description lock: gone when `fd` is closed or the process dies. */
-int tako_lock(int fd, enum tako_lock_operation operation);
+/*
+ * An open-file-description lock of `length` bytes from `offset`, 0 for all behind it: gone when
+ * `fd` is closed or the process dies.
+ */
+int tako_lock(int fd, enum tako_lock_operation operation, uint64_t offset, uint64_t length);
 
 enum tako_map_flag {
 	TAKO_MAP_WRITE = 1,

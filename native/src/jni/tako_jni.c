@@ -44,9 +44,10 @@ static jint allocate(ARGS, jint fd, jlong length)
 	return tako_allocate(fd, (uint64_t)length);
 }
 
-static jint lock(ARGS, jint fd, jint operation)
+static jint lock(ARGS, jint fd, jint operation, jlong offset, jlong length)
 {
-	return tako_lock(fd, (enum tako_lock_operation)operation);
+	return tako_lock(fd, (enum tako_lock_operation)operation, (uint64_t)offset,
+			 (uint64_t)length);
 }
 
 static jlong map(ARGS, jint fd, jlong offset, jlong length, jint flags)
@@ -114,7 +115,7 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
 	    NATIVE("open", "(JI)I", open_file),
 	    NATIVE("close", "(I)I", close_file),
 	    NATIVE("allocate", "(IJ)I", allocate),
-	    NATIVE("lock", "(II)I", lock),
+	    NATIVE("lock", "(IIJJ)I", lock),
 	    NATIVE("map", "(IJJI)J", map),
 	    NATIVE("unmap", "(JJI)I", unmap),
 	    NATIVE("persist", "(JJI)I", persist),

@@ -165,6 +165,7 @@ final class SimQueuePair extends StagingQueuePair {
   @Override
   public void ring() {
     checkUsable();
+    transport.counters().add(Counter.DOORBELLS, 1);
     transport.counters().add(Counter.SENDS, staged.size());
     for (WorkRequest request : staged) {
       transport.counters().add(Counter.BYTES, request.length());

@@ -9,6 +9,7 @@ import io.takofs.log.LogZone;
 import io.takofs.log.SegmentedLog;
 import io.takofs.memory.MappedMemory;
 import io.takofs.server.DataServer;
+import io.takofs.server.ReaderHolds;
 import io.takofs.server.ServerSettings;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.store.PagedStore;
@@ -113,7 +114,8 @@ final class SimServer implements AutoCloseable {
             Runnable::run,
             task -> scheduler.schedule(born, scheduler.delayNs(0, REGISTERING_MAX_NS), task),
             CONNECTIONS_MAX,
-            () -> false);
+            () -> false,
+            ReaderHolds.NONE);
     server.recover();
     SimTransport transport = network.attach(born);
     server.serve(transport, acceptor -> transport.listen(ENDPOINT, acceptor));

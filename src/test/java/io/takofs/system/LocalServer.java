@@ -34,6 +34,11 @@ final class LocalServer implements AutoCloseable {
     server = RunningServer.start(config, USER);
   }
 
+  /** The file of the data zone. */
+  Path data() {
+    return directory.resolve("pool").resolve("data");
+  }
+
   URI uri() {
     return server.uri();
   }

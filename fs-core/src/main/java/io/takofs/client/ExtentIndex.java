@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -29,13 +30,41 @@ final class ExtentIndex {
       all.put(extent.start(), extent);
     }
     for (ExtentView extent : more) {
-      all.put(extent.start(), extent);
+      // One that is the same keeps its checksums.
+      all.merge(
+          extent.start(),
+          extent,
+          (known, now) -> known.extent().equals(now.extent()) ? known : now);
     }
     return new ExtentIndex(all.values().toArray(new ExtentView[0]));
   }
 
   /** The extent that holds the byte at {@code position}; null when it is not known. */
   ExtentView find(long position) {
+    int index = indexOf(position);
+    return index < 0 ? null : extents[index];
+  }
+
+  /**
+   * The extent that holds the byte at {@code position} and those behind it without a gap, {@code
+   * count} at most; none when it is not known.
+   */
+  List<ExtentView> from(long position, int count) {
+    List<ExtentView> run = new ArrayList<>();
+    long next = position;
+    for (int index = indexOf(position);
+        index >= 0 && index < extents.length && run.size() < count;
+        index++) {
+      if (extents[index].start() > next) {
+        break;
+      }
+      run.add(extents[index]);
+      next = extents[index].end();
+    }
+    return run;
+  }
+
+  private int indexOf(long position) {
     int low = 0;
     int high = extents.length - 1;
     while (low <= high) {
@@ -46,9 +75,9 @@ final class ExtentIndex {
       } else if (position >= extent.end()) {
         low = middle + 1;
       } else {
-        return extent;
+        return middle;
       }
     }
-    return null;
+    return -1;
   }
 }

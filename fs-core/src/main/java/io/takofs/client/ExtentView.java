@@ -124,6 +124,22 @@ final class ExtentView {
     }
   }
 
+  /**
+   * Checks the granules that hold the bytes from {@code from} to {@code end} within the extent.
+   *
+   * @param bytes of the extent from the granule on that holds {@code from}
+   */
+  void verify(int[] entries, ByteBuffer bytes, int from, int end) throws StaleExtentException {
+    CRC32C crc = new CRC32C();
+    int first = from / Layout.GRANULE_SIZE;
+    for (int granule = first; granule * Layout.GRANULE_SIZE < end; granule++) {
+      int at = (granule - first) * Layout.GRANULE_SIZE;
+      crc.reset();
+      crc.update(bytes.limit(at + granuleLength(granule)).position(at));
+      verify(entries, granule, crc);
+    }
+  }
+
   @Override
   public String toString() {
     return String.format(

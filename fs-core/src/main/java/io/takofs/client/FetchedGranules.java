@@ -6,7 +6,6 @@ import io.takofs.transport.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 
 /**
  * Whole granules of one extent in registered memory, and its checksum entries when they are not
@@ -113,15 +112,7 @@ final class FetchedGranules implements RemoteZone.Reading {
       memory.get(entriesAt, entries);
       checksums = extent.checksumsIn(entries);
     }
-    CRC32C crc = new CRC32C();
-    for (int from = start; from < end; ) {
-      int granule = from / Layout.GRANULE_SIZE;
-      int length = extent.granuleLength(granule);
-      crc.reset();
-      crc.update(memory.limit(from - start + length).position(from - start));
-      extent.verify(checksums, granule, crc);
-      from += length;
-    }
+    extent.verify(checksums, memory.clear(), start, end);
     verified = true;
   }
 

@@ -55,7 +55,8 @@ final class FileReader {
   static FileReader open(Session session, ZoneAccess access, String path, long start)
       throws TakoException {
     FileReader reader = new FileReader(session, access, path);
-    reader.fetch(GetExtents.newBuilder().setPath(path).setOffset(start), null);
+    reader.fetch(
+        GetExtents.newBuilder().setPath(path).setOffset(start).setLimit(BATCH), null);
     return reader;
   }
 
@@ -190,6 +191,31 @@ final class FileReader {
         : null;
   }
 
+  /** The file whose bytes can be looked at in place; null when they cannot. */
+  PoolFile poolFile() throws TakoException {
+    return view.small == null ? access.poolFile() : null;
+  }
+
+  /** Up to {@code count} extents that follow each other, the first with the byte at position. */
+  List<ExtentView> known(long position, int count) throws TakoException {
+    if (view.extents.find(position) == null && position < currentLength()) {
+      refetch(position);
+    }
+    return view.extents.from(position, count);
+  }
+
+  /** As {@link #known}, as the server sees it now; none when the file is gone. */
+  List<ExtentView> knownAgain(long position, int count) throws TakoException {
+    try {
+      return fetch(again(position).setLimit(count), view).extents.from(position, count);
+    } catch (TakoException e) {
+      if (e.status() == Status.NOT_FOUND) {
+        return List.of();
+      }
+      throw e;
+    }
+  }
+
   private ExtentSource source() throws TakoException {
     ExtentSource made = source;
     if (made == null) {
@@ -247,15 +273,21 @@ final class FileReader {
 
   private View refetch(long position) throws TakoException {
     View known = view;
-    return fetch(
-        GetExtents.newBuilder().setPath(path).setFileId(known.file.getId()).setOffset(position),
-        known);
+    return fetch(again(position), known);
+  }
+
+  private GetExtents.Builder again(long position) {
+    return GetExtents.newBuilder()
+        .setPath(path)
+        .setFileId(view.file.getId())
+        .setOffset(position)
+        .setLimit(BATCH);
   }
 
   private View fetch(GetExtents.Builder what, View known) throws TakoException {
     ExtentMap map =
         session
-            .call("read", path, Request.newBuilder().setGetExtents(what.setLimit(BATCH)))
+            .call("read", path, Request.newBuilder().setGetExtents(what))
             .getExtentMap();
     FileInfo file = map.getFile();
     boolean goesOn =

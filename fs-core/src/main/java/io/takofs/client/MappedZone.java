@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.Arenas;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Status;
 import io.takofs.transport.QueuePair;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * A data zone whose arenas are mapped into this process, each when it is first wanted.
@@ -27,6 +29,9 @@ final class MappedZone implements DataZone {
   private final Function<RemoteArena, ByteBuffer> mapper;
   private final BooleanSupplier attached;
   private final Runnable detach;
+  private final Supplier<PoolFile> opener;
+  private PoolFile file;
+  private boolean closed;
 
   /**
    * A zone.
@@ -34,12 +39,15 @@ final class MappedZone implements DataZone {
    * @param mapper maps an arena, little-endian; gives null when the connection has ended
    * @param attached whether stores reach the server
    * @param detach ends that
+   * @param opener of the file that is mapped; it may give null
    */
   MappedZone(
       List<RemoteArena> arenas,
       Function<RemoteArena, ByteBuffer> mapper,
       BooleanSupplier attached,
-      Runnable detach) {
+      Runnable detach,
+      Supplier<PoolFile> opener) {
+    this.opener = opener;
     this.mapper = mapper;
     this.attached = attached;
     this.detach = detach;
@@ -47,12 +55,13 @@ final class MappedZone implements DataZone {
   }
 
   /** The zone as {@code pair} maps it; {@code detach} ends the pair. */
-  static MappedZone over(QueuePair pair, List<RemoteArena> arenas, Runnable detach) {
+  static MappedZone over(QueuePair pair, Arenas shown, Runnable detach) {
     return new MappedZone(
-        arenas,
+        shown.getArenasList(),
         arena -> pair.map(arena.getAddress(), Math.toIntExact(arena.getLength()), arena.getRkey()),
         () -> pair.state() == QueuePair.State.CONNECTED,
-        detach);
+        detach,
+        () -> PoolFile.open(shown));
   }
 
   @Override
@@ -83,8 +92,23 @@ final class MappedZone implements DataZone {
     return memory;
   }
 
+  /** The file that is mapped, to look at what is in it in place; null when that cannot be done. */
+  synchronized PoolFile file() {
+    if (file == null && !closed) {
+      file = opener.get();
+    }
+    return file;
+  }
+
   @Override
   public void close() {
     detach.run();
+    synchronized (this) {
+      closed = true;
+      if (file != null) {
+        file.close();
+        file = null;
+      }
+    }
   }
 }

@@ -162,7 +162,7 @@ final class ServerLink implements ServerConnection {
     MappedZone mapped =
         MappedZone.over(
             pair,
-            arenas,
+            shown,
             () -> {
               pair.close();
               completions.close();

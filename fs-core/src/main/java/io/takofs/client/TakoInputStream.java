@@ -20,6 +20,7 @@ import java.util.List;
 public final class TakoInputStream extends InputStream {
   private final FileReader reader;
   private final ReadPattern pattern;
+  private final Lender lender;
   private final byte[] one = new byte[1];
   private long position;
   private long aheadBytes = -1;
@@ -29,6 +30,7 @@ public final class TakoInputStream extends InputStream {
 
   TakoInputStream(FileReader reader, ReadPattern pattern) {
     this.reader = reader;
+    this.lender = new Lender(reader);
     this.pattern = pattern;
   }
 
@@ -166,6 +168,36 @@ public final class TakoInputStream extends InputStream {
   }
 
   /**
+   * The next bytes of the file where they lie in the server's memory, without a copy: over shared
+   * memory, when this process may open the pool's file. They stay what they are until the buffer
+   * is given back, whatever becomes of the file, the connection and the server; the server cannot
+   * use their space again before. A buffer that is not given back is held until this process ends.
+   *
+   * @param lengthMax bytes wanted at most; there may be fewer before the end of file
+   * @param verify whether to check them against their checksums
+   * @return a read-only buffer for {@link #giveBack}; null, with the position where it was, when
+   *     there are none to lend: at the end of file, in a small file, over another transport, and
+   *     when very much is lent already. Then {@link #read(ByteBuffer)} says more
+   */
+  public synchronized ByteBuffer borrow(int lengthMax, boolean verify) throws TakoException {
+    checkOpen();
+    ByteBuffer bytes = lender.lend(position, lengthMax, verify);
+    if (bytes != null) {
+      position += bytes.remaining();
+    }
+    return bytes;
+  }
+
+  /**
+   * Gives back what {@link #borrow} gave; nobody may use it any more. Also after {@link #close}.
+   *
+   * @return false when it was not lent, or given back before
+   */
+  public boolean giveBack(ByteBuffer bytes) {
+    return lender.takeBack(bytes);
+  }
+
+  /**
    * How much may be fetched before it is wanted, where that gains something.
    *
    * @param bytes 64 MiB at most; 0 for nothing, negative for what is configured
@@ -179,6 +211,7 @@ public final class TakoInputStream extends InputStream {
 
   /** Releases buffers and what was read ahead; the stream stays open. */
   public synchronized void unbuffer() {
+    lender.letGo();
     if (ahead != null) {
       ahead.drop();
     }

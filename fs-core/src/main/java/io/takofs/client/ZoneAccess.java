@@ -224,6 +224,11 @@ final class ZoneAccess {
     throw changed();
   }
 
+  /** The file whose bytes can be looked at in place; null when they cannot. */
+  PoolFile poolFile() throws TakoException {
+    return zone() instanceof MappedZone mapped ? mapped.file() : null;
+  }
+
   /** The present zone; only where it transfers. */
   RemoteZone remote() throws TakoException {
     if (zone() instanceof RemoteZone remote) {

@@ -32,6 +32,7 @@ public final class NativeCore {
 
   public static final int LOCK_TEST = 1;
   public static final int LOCK_SHARE = 2;
+  public static final int LOCK_FREE = 3;
 
   /** Results of {@link #post}. */
   public static final int POST_DONE = 0;
@@ -56,7 +57,8 @@ public final class NativeCore {
 
   public static native int allocate(int fd, long length);
 
-  public static native int lock(int fd, int operation);
+  /** A lock of {@code length} bytes from {@code offset}, 0 for all behind it. */
+  public static native int lock(int fd, int operation, long offset, long length);
 
   public static native long map(int fd, long offset, long length, int flags);
 

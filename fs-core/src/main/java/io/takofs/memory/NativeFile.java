@@ -21,6 +21,10 @@ import java.nio.file.attribute.UserPrincipal;
  */
 public final class NativeFile implements AutoCloseable {
   private static final int PATH_MAX = 4096;
+
+  /** As the length of a lock: all there is and will be. */
+  private static final long WHOLE = 0;
+
   private static final Object SCRATCH_LOCK = new Object();
   private static MappedMemory scratch;
 
@@ -74,7 +78,7 @@ public final class NativeFile implements AutoCloseable {
 
   /** Who owns the open file, whatever its name leads to by now. */
   public UserPrincipal owner() throws IOException {
-    return Files.getOwner(Path.of("/proc/self/fd/" + fd));
+    return Files.getOwner(self());
   }
 
   /** Makes an empty file {@code length} bytes long, every one allocated. */
@@ -85,16 +89,26 @@ public final class NativeFile implements AutoCloseable {
 
   /** Locks the file until this object is closed or the process dies; false if another holds it. */
   public boolean tryLock() throws TakoException {
-    return tryLock(NativeCore.LOCK_TAKE);
+    return tryLock(NativeCore.LOCK_TAKE, 0, WHOLE);
   }
 
   /** As {@link #tryLock}, together with others that share it; false if one holds it alone. */
   public boolean tryShare() throws TakoException {
-    return tryLock(NativeCore.LOCK_SHARE);
+    return tryShare(0, WHOLE);
   }
 
-  private boolean tryLock(int operation) throws TakoException {
-    int result = NativeCore.lock(fd, operation);
+  /** As {@link #tryShare}, of a range of the file; {@link #unshare} ends it. */
+  public boolean tryShare(long offset, long length) throws TakoException {
+    return tryLock(NativeCore.LOCK_SHARE, offset, length);
+  }
+
+  /** Gives up what was shared of a range. */
+  public void unshare(long offset, long length) throws TakoException {
+    tryLock(NativeCore.LOCK_FREE, offset, length);
+  }
+
+  private boolean tryLock(int operation, long offset, long length) throws TakoException {
+    int result = NativeCore.lock(fd, operation, offset, length);
     if (NativeError.isAgain(result)) {
       return false;
     }
@@ -104,9 +118,20 @@ public final class NativeFile implements AutoCloseable {
 
   /** Whether another open file, of this process or another, holds or shares the lock. */
   public boolean isLockedByOther() throws TakoException {
+    return isLockedByOther(0, WHOLE);
+  }
+
+  /** Whether another open file holds or shares a lock of some of a range. */
+  public boolean isLockedByOther(long offset, long length) throws TakoException {
     return NativeError.check(
-            NativeCore.lock(fd, NativeCore.LOCK_TEST), "cannot test the lock of " + path)
+            NativeCore.lock(fd, NativeCore.LOCK_TEST, offset, length),
+            "cannot test the lock of " + path)
         != 0;
+  }
+
+  /** A name of the open file itself, whatever its own leads to by now. */
+  public Path self() {
+    return Path.of("/proc/self/fd/" + fd);
   }
 
   /**

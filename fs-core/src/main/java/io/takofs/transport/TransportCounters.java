@@ -20,6 +20,8 @@ public final class TransportCounters {
   public enum Counter {
     /** Operations handed to the transport by {@link QueuePair#ring}. */
     SENDS,
+    /** Times that staged work was handed over. */
+    DOORBELLS,
     /** Local bytes of those operations. */
     BYTES,
     /** Receives posted. */

@@ -243,7 +243,8 @@ final class FakeServer implements Connector {
           List.of(RemoteArena.newBuilder().setLength(arena.capacity()).build()),
           index -> memory,
           () -> open,
-          () -> {});
+          () -> {},
+          () -> null);
     }
 
     @Override

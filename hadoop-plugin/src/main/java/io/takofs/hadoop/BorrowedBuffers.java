@@ -6,17 +6,14 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.ByteBufferPool;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Reads into buffers that are not the caller's: of a pool that the caller names.
+ * Reads whose buffers are not the caller's: the bytes where they lie, when the client can lend them,
+ * or a copy in a buffer of a pool that the caller names.
  *
  * <p>Thread rule: any thread.
  */
 final class BorrowedBuffers {
-  private static final Logger LOG = LoggerFactory.getLogger(BorrowedBuffers.class);
-
   private final Path path;
   private final BufferedInput in;
   private final Map<ByteBuffer, ByteBufferPool> lent = new IdentityHashMap<>();
@@ -29,17 +26,25 @@ final class BorrowedBuffers {
   /**
    * The next bytes, at most {@code maxLength}; null at the end of the file.
    *
-   * @param pool where a buffer comes from; null when only what needs none will do
-   * @throws UnsupportedOperationException when that cannot be had
+   * @param pool where a buffer for a copy comes from; null when a copy will not do
+   * @param verify whether bytes that are lent are checked; copies always are
+   * @throws UnsupportedOperationException when there is nothing but a copy, and no pool
    */
-  ByteBuffer read(ByteBufferPool pool, int maxLength) throws IOException {
+  ByteBuffer read(ByteBufferPool pool, int maxLength, boolean verify) throws IOException {
     if (maxLength < 0) {
       throw new IllegalArgumentException(path + ": cannot read " + maxLength + " bytes");
     }
     if (maxLength == 0) {
       return ByteBuffer.allocate(0).asReadOnlyBuffer();
     }
+    ByteBuffer bytes = in.borrow(maxLength, verify);
+    if (bytes != null) {
+      return bytes;
+    }
     if (pool == null) {
+      if (in.available() == 0) {
+        return null;
+      }
       throw new UnsupportedOperationException(
           path + ": its bytes cannot be lent from where they lie, and no pool was named for a copy");
     }
@@ -80,19 +85,12 @@ final class BorrowedBuffers {
     synchronized (lent) {
       pool = lent.remove(buffer);
     }
-    if (pool == null) {
+    if (pool != null) {
+      pool.putBuffer(buffer);
+    } else if (!in.giveBack(buffer)) {
       throw new IllegalArgumentException(
           path + ": a buffer was given back that was not lent, or that was given back before");
     }
-    pool.putBuffer(buffer);
   }
 
-  /** The stream ends; what is still lent can be given back later. */
-  void close() {
-    synchronized (lent) {
-      if (!lent.isEmpty()) {
-        LOG.warn("{}: closed with {} buffers that were not released", path, lent.size());
-      }
-    }
-  }
 }

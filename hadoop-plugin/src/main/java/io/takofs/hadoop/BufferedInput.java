@@ -118,6 +118,19 @@ final class BufferedInput {
     return (int) Math.min(Integer.MAX_VALUE, (long) in.available() + (end - next));
   }
 
+  /** As {@link TakoInputStream#borrow}. */
+  synchronized ByteBuffer borrow(int lengthMax, boolean verify) throws IOException {
+    long position = getPos();
+    forget();
+    in.seek(position);
+    return in.borrow(lengthMax, verify);
+  }
+
+  /** As {@link TakoInputStream#giveBack}. */
+  boolean giveBack(ByteBuffer bytes) {
+    return in.giveBack(bytes);
+  }
+
   /** As {@link TakoInputStream#setReadAhead}; what is here already is read first. */
   synchronized void setReadAhead(long bytes) throws IOException {
     in.setReadAhead(bytes);

@@ -214,7 +214,8 @@ final class TakoInput extends FSInputStream
   public ByteBuffer read(ByteBufferPool pool, int maxLength, EnumSet<ReadOption> options)
       throws IOException {
     ByteBuffer buffer =
-        translated(() -> borrowed.read(pool, maxLength));
+        translated(
+            () -> borrowed.read(pool, maxLength, !options.contains(ReadOption.SKIP_CHECKSUMS)));
     count(buffer == null ? -1 : buffer.remaining());
     return buffer;
   }
@@ -300,7 +301,6 @@ final class TakoInput extends FSInputStream
   public void close() throws IOException {
     if (!closed) {
       closed = true;
-      borrowed.close();
       in.close();
     }
   }

@@ -77,6 +77,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
    * @param maxConnections that carry calls, a transport
    * @param formerPeers whether a client of an earlier incarnation may still write to the data zone
    *     without a connection to this one
+   * @param holds of readers in the data zone
    */
   public DataServer(
       Clock clock,
@@ -89,7 +90,8 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
       Executor blocking,
       Executor registering,
       int maxConnections,
-      BooleanSupplier formerPeers) {
+      BooleanSupplier formerPeers,
+      ReaderHolds holds) {
     this.clock = new SteadyClock(clock);
     this.dataConnections = new DataConnections(formerPeers, windows);
     this.epoch = epoch;
@@ -112,7 +114,8 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
             dataConnections,
             windows,
             arenaMemory,
-            groups);
+            groups,
+            holds);
   }
 
   /**

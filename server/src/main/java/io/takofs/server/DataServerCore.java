@@ -6,6 +6,7 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.log.Log;
 import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Arenas;
 import io.takofs.proto.Caller;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Grants;
@@ -44,6 +45,7 @@ final class DataServerCore {
   private final Journal journal;
   private final SessionTable sessions;
   private final GroupMapping groups;
+  private final ReaderHolds holds;
   private final Counters counters = new Counters();
   private final OperationTimes times = new OperationTimes();
   private final SafeMode safeMode;
@@ -71,12 +73,14 @@ final class DataServerCore {
       DataConnections dataConnections,
       WriteWindows windows,
       List<MappedMemory> arenaMemory,
-      GroupMapping groups) {
+      GroupMapping groups,
+      ReaderHolds holds) {
     this.clock = clock;
     this.settings = settings;
     this.epoch = epoch;
     this.machine = machine;
     this.groups = groups;
+    this.holds = holds;
     this.dataConnections = dataConnections;
     this.windows = windows;
     this.persistence = DataPersistence.of(arenaMemory, machine::committedLength);
@@ -86,7 +90,15 @@ final class DataServerCore {
     this.safeMode = new SafeMode(machine);
     this.housekeeping =
         new Housekeeping(
-            clock, settings, journal, machine, sessions, safeMode, dataConnections, counters);
+            clock,
+            settings,
+            journal,
+            machine,
+            sessions,
+            safeMode,
+            dataConnections,
+            holds,
+            counters);
     this.statusReport =
         new StatusReport(
             clock, settings, epoch, store, log, machine, sessions, safeMode, counters, times,
@@ -243,13 +255,19 @@ final class DataServerCore {
     return Reply.newBuilder().setGrants(Grants.newBuilder().addAllExtents(writable)).build();
   }
 
+  private Arenas described(ArenaExport export) {
+    Arenas.Builder arenas = export.describe().toBuilder();
+    holds.describe(arenas);
+    return arenas.build();
+  }
+
   private Reply arenas(long clientId) throws TakoException {
     ArenaExport export = dataConnections.exportTo(clientId);
     if (export == null) {
       throw new TakoException(
           Status.DISCONNECTED, "the client has no connection to the data zone; make one first");
     }
-    return Reply.newBuilder().setArenas(export.describe()).build();
+    return Reply.newBuilder().setArenas(described(export)).build();
   }
 
   private Reply mutate(long clientId, long sequence, Caller caller, Request asked)

@@ -59,6 +59,7 @@ final class Housekeeping {
   private final SessionTable sessions;
   private final SafeMode safeMode;
   private final DataConnections dataConnections;
+  private final ReaderHolds holds;
   private final Counters counters;
   private final Set<Long> lapsed = new TreeSet<>();
   private final Set<Long> toFence = new LinkedHashSet<>();
@@ -73,6 +74,7 @@ final class Housekeeping {
       SessionTable sessions,
       SafeMode safeMode,
       DataConnections dataConnections,
+      ReaderHolds holds,
       Counters counters) {
     this.clock = clock;
     this.settings = settings;
@@ -81,6 +83,7 @@ final class Housekeeping {
     this.sessions = sessions;
     this.safeMode = safeMode;
     this.dataConnections = dataConnections;
+    this.holds = holds;
     this.counters = counters;
     this.lastScanNs = clock.nanoTime() - IDLE_NS;
   }
@@ -253,7 +256,8 @@ final class Housekeeping {
   }
 
   /**
-   * Frees some of the extents that rest since {@code untilMs} and that nobody can write. Grantees
+   * Frees some of the extents that rest since {@code untilMs}, that nobody can write and that no
+   * reader holds. Grantees
    * that stand in the way are fenced if their session has ended, if they had the lease's soft limit
    * to let go, or if space is short.
    */
@@ -263,6 +267,9 @@ final class Housekeeping {
     long patience = clock.currentTimeMillis() - settings.leaseSoftLimit().toMillis();
     boolean closing = false;
     for (QuarantinedExtent extent : resting) {
+      if (holds.isHeld(Location.of(extent.extent()))) {
+        continue;
+      }
       long grantee = extent.granteeId();
       if (grantee == 0 || isFenced(extent)) {
         free.addExtents(extent.extent());

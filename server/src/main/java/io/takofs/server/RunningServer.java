@@ -76,6 +76,10 @@ public final class RunningServer implements AutoCloseable {
     keep(blocking::shutdownNow);
     ExecutorService registering = DaemonThreads.create("tako-registration", 1, Integer.MAX_VALUE);
     keep(registering::shutdown);
+    ReaderHolds holds =
+        ShmTransport.unavailabilityCause().isEmpty()
+            ? keep(new PoolHolds(pool.data()))
+            : ReaderHolds.NONE;
     DataServer server =
         new DataServer(
             Clock.SYSTEM,
@@ -88,7 +92,8 @@ public final class RunningServer implements AutoCloseable {
             blocking,
             registering,
             config.get(ConfigKeys.CONNECTIONS_MAX),
-            () -> hasFormerPeers(pool));
+            () -> hasFormerPeers(pool),
+            holds);
     server.recover();
     server.status(); // the first takes long, for classes are loaded; it is nobody's call yet
     // Closed the other way round: listeners, housekeeping, connections, transports.

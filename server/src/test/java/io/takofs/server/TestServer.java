@@ -77,7 +77,8 @@ final class TestServer implements AutoCloseable {
             blocking,
             Runnable::run,
             16,
-            () -> false);
+            () -> false,
+            ReaderHolds.NONE);
     server.recover();
     listener = server.serve(transport, acceptor -> transport.listen("127.0.0.1:0", acceptor));
   }

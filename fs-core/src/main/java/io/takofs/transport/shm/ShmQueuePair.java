@@ -205,6 +205,7 @@ final class ShmQueuePair extends StagingQueuePair {
       return;
     }
     if (!closed) {
+      transport.counters().add(Counter.DOORBELLS, 1);
       transport.counters().add(Counter.SENDS, work.count());
       transport.counters().add(Counter.BYTES, work.localBytes());
       post();

@@ -182,6 +182,7 @@ final class TcpQueuePair extends StagingQueuePair {
     if (requester.stagedCount() == 0) {
       return;
     }
+    counters.add(Counter.DOORBELLS, 1);
     counters.add(Counter.SENDS, requester.stagedCount());
     counters.add(Counter.BYTES, requester.takeStagedBytes());
     boolean failed;

@@ -326,6 +326,7 @@ final class VerbsQueuePair extends StagingQueuePair {
       work.clear();
       return;
     }
+    transport.counters().add(Counter.DOORBELLS, 1);
     transport.counters().add(Counter.SENDS, work.count());
     transport.counters().add(Counter.BYTES, work.localBytes());
     post();

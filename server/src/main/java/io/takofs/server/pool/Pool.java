@@ -181,6 +181,11 @@ public final class Pool implements AutoCloseable {
     return shm;
   }
 
+  /** The file of the data zone: arena after arena, {@code Layout.ARENA_SIZE} bytes each. */
+  public Path data() {
+    return directory.data();
+  }
+
   /** Random identity, drawn at format. */
   public long poolId() {
     return superblock.poolId();
