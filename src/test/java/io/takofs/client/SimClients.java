@@ -46,7 +46,7 @@ public final class SimClients {
 
   private static LocalMemory memoryOf(Transport transport) {
     try {
-      return new LocalMemory(transport);
+      return new LocalMemory(transport, new MemoryBudget(64L << 20));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -68,6 +68,14 @@ public final class SimClients {
     @Override
     public String server() {
       return endpoint;
+    }
+
+    @Override
+    public void rest() {}
+
+    @Override
+    public long bufferBytes() {
+      return 0;
     }
 
     @Override

@@ -55,17 +55,25 @@ final class BatchRead {
     }
   }
 
-  /** Begins those from {@code next} on that there is memory for; returns the first that waits. */
+  /**
+   * Begins those from {@code next} on that there is memory for; returns the first that waits. One
+   * that there is none for at all is left to be read by itself.
+   */
   private int post(List<Piece> pieces, int next, long deadlineNs) throws TakoException {
     RemoteZone zone = access.remote();
     List<FetchedGranules> together = new ArrayList<>();
     int end = next;
-    while (end < pieces.size() && hasRoomFor(pieces.get(end).fetched())) {
+    while (end < pieces.size()) {
       FetchedGranules granules = pieces.get(end).fetched();
-      underWay.add(new Posted(pieces.get(end), granules));
-      memory += granules.memory();
-      granules.prepare(zone);
-      together.add(granules);
+      boolean prepared = hasRoomFor(granules) && granules.tryPrepare(zone);
+      if (!prepared && !underWay.isEmpty()) {
+        break;
+      }
+      if (prepared) {
+        underWay.add(new Posted(pieces.get(end), granules));
+        memory += granules.memory();
+        together.add(granules);
+      }
       end++;
     }
     zone.read(deadlineNs, together);
@@ -78,6 +86,9 @@ final class BatchRead {
   }
 
   private void takeOldest(long deadlineNs) throws TakoException {
+    if (underWay.isEmpty()) {
+      return;
+    }
     Posted oldest = underWay.element();
     try {
       if (oldest.granules.await(deadlineNs)) {

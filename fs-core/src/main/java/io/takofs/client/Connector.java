@@ -23,6 +23,12 @@ interface Connector extends AutoCloseable {
    */
   Map<String, TransportCounters> counters();
 
+  /** Bytes of buffers for file data that this side has now. */
+  long bufferBytes();
+
+  /** Lets go, if no stream has a buffer, of what the next connection can make anew. */
+  void rest();
+
   @Override
   void close();
 }

@@ -46,21 +46,57 @@ final class FetchedGranules implements RemoteZone.Reading {
     return extent.start() + end;
   }
 
+  /**
+   * The granules that hold {@code count} bytes, with memory for them; only the first of them when
+   * memory is short.
+   *
+   * @throws TakoException NO_SPACE when there was none until the deadline
+   */
+  static FetchedGranules prepared(
+      RemoteZone zone, ExtentView extent, int offset, int count, long deadlineNs)
+      throws TakoException {
+    FetchedGranules all = new FetchedGranules(extent, offset, count);
+    if (all.tryPrepare(zone)) {
+      return all;
+    }
+    int few = Math.min(count, SMALL - offset % Layout.GRANULE_SIZE);
+    FetchedGranules first = new FetchedGranules(extent, offset, few);
+    first.prepare(zone, zone.takeNeeded(first.memory(), deadlineNs));
+    return first;
+  }
+
+  /** Of {@code count} bytes from {@code offset} within the extent, those that are here. */
+  int countFrom(int offset, int count) {
+    return Math.min(count, end - offset);
+  }
+
   /** Begins the transfer, or begins it again, perhaps over another transport. */
   void post(RemoteZone zone, long deadlineNs) throws TakoException {
-    prepare(zone);
+    if (zone.staging() != home) {
+      MemoryRegion moved = zone.staging().exchange(memory());
+      release();
+      prepare(zone, moved);
+    }
+    // What was asked for may have come to be known meanwhile.
+    checksums = extent.checksums();
+    wantsEntries = checksums == null;
     if (wantsEntries || end > start) {
       zone.read(deadlineNs, List.of(this));
     }
   }
 
-  /** Takes memory that {@code zone} can transfer to, and finds out what has to be. */
-  void prepare(RemoteZone zone) throws TakoException {
-    if (zone.staging() != home) {
-      release();
-      home = zone.staging();
-      region = home.take(memory());
+  /** Takes memory that {@code zone} can transfer to; false when there is too little. */
+  boolean tryPrepare(RemoteZone zone) throws TakoException {
+    MemoryRegion taken = zone.staging().tryTake(memory());
+    if (taken != null) {
+      prepare(zone, taken);
     }
+    return taken != null;
+  }
+
+  private void prepare(RemoteZone zone, MemoryRegion taken) {
+    home = zone.staging();
+    region = taken;
     checksums = extent.checksums();
     wantsEntries = checksums == null;
   }

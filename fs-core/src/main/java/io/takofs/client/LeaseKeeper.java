@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the session of a client alive while it has files open for writing, which keeps their
  * leases, and releases the leases of writers that could not do it themselves: the server sees a
- * client that lives and would wait for ever. One daemon thread, which sleeps while there is nothing
- * to do.
+ * client that lives and would wait for ever. One daemon thread, which ends soon after the last
+ * writer.
  *
  * <p>Thread rule: any thread.
  */
@@ -31,7 +31,6 @@ final class LeaseKeeper implements AutoCloseable {
   private Thread thread;
   private int writers; // abandoned ones count until they are released
   private boolean urgent;
-  private boolean sleeping;
   private boolean closed;
 
   LeaseKeeper(Session session, ThreadFactory threads) {
@@ -96,8 +95,6 @@ final class LeaseKeeper implements AutoCloseable {
       thread = threads.newThread(this::run);
       thread.setName("tako-lease-renewal");
       thread.start();
-    } else if (sleeping) {
-      notifyAll();
     }
     return new Lease(opened, path);
   }
@@ -171,10 +168,8 @@ final class LeaseKeeper implements AutoCloseable {
         } else if (writers > 0) {
           return true;
         } else {
-          sleeping = true;
-          wait();
-          sleeping = false;
-          end = System.nanoTime() + periodNs();
+          thread = null; // the next writer makes another
+          return false;
         }
       }
     } catch (InterruptedException e) {

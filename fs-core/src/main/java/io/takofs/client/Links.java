@@ -75,6 +75,10 @@ final class Links {
     return link == null ? null : link.openZone();
   }
 
+  long bufferBytes() {
+    return connector.bufferBytes();
+  }
+
   Map<String, TransportCounters> transportCounters() {
     return connector.counters();
   }
@@ -251,6 +255,19 @@ final class Links {
       return link;
     } finally {
       connecting.unlock();
+    }
+  }
+
+  /** Without a link, lets go of what connections are made from: they have threads of their own. */
+  void rest() {
+    if (connecting.tryLock()) {
+      try {
+        if (current == null) {
+          connector.rest();
+        }
+      } finally {
+        connecting.unlock();
+      }
     }
   }
 

@@ -19,15 +19,16 @@ final class LocalMemory implements AutoCloseable {
   private final Staging staging;
   private final MemoryRegion word;
 
-  LocalMemory(Transport transport) throws IOException {
+  /** Memory within {@code budget}. */
+  LocalMemory(Transport transport, MemoryBudget budget) throws IOException {
     domain = transport.allocateProtectionDomain();
-    staging = new Staging(domain);
+    staging = new Staging(domain, budget);
     word = transport.hasMemoryWindows() ? allocateWord() : null;
   }
 
   private MemoryRegion allocateWord() throws IOException {
     try {
-      staging.release(staging.take(TRIAL_BYTES));
+      staging.release(staging.exchange(TRIAL_BYTES));
       return domain.allocate(Long.BYTES, Access.REMOTE_READ);
     } catch (IOException | RuntimeException e) {
       staging.close();

@@ -96,8 +96,12 @@ final class ReadAhead {
       int offset = (int) (next - extent.start());
       int count = (int) Math.min(extent.end() - next, Math.max(goal - next, Layout.UNIT_SIZE));
       FetchedGranules chunk = new FetchedGranules(extent, offset, count);
+      RemoteZone zone = access.remote();
+      if (!chunk.tryPrepare(zone)) {
+        return;
+      }
       chunks.add(chunk);
-      chunk.post(access.remote(), access.deadline());
+      chunk.post(zone, access.deadline());
       next = chunk.fileEnd();
     }
   }

@@ -58,6 +58,7 @@ final class RemoteSink implements ExtentSink {
 
   /** A buffer: contiguous bytes of one extent, and checksum entries that belong near them. */
   private final class Chunk {
+    private final int size;
     private Staging home;
     private MemoryRegion region;
     private ByteBuffer memory;
@@ -68,16 +69,18 @@ final class RemoteSink implements ExtentSink {
     int entries;
     Transfer transfer;
 
-    Chunk(Staging home) throws TakoException {
+    /** One of {@code size} bytes, in {@code region} of {@code home}. */
+    Chunk(Staging home, MemoryRegion region, int size) {
       this.home = home;
-      this.region = home.take(chunkSize());
+      this.region = region;
       this.memory = region.buffer();
+      this.size = size;
     }
 
     /** Goes on in memory of another transport. */
     private void move(Staging target) throws TakoException {
-      MemoryRegion moved = target.take(chunkSize());
-      moved.buffer().put(0, memory, 0, chunkSize());
+      MemoryRegion moved = target.exchange(chunkSize(size));
+      moved.buffer().put(0, memory, 0, chunkSize(size));
       release();
       home = target;
       region = moved;
@@ -102,11 +105,11 @@ final class RemoteSink implements ExtentSink {
       return extent.getArena() == target.getArena()
           && extent.getOffset() == target.getOffset()
           && start + fill == offset
-          && fill < bufferSize;
+          && fill < size;
     }
 
     void put(ByteBuffer source) {
-      int count = Math.min(source.remaining(), bufferSize - fill);
+      int count = Math.min(source.remaining(), size - fill);
       memory.put(fill, source, source.position(), count);
       source.position(source.position() + count);
       fill += count;
@@ -116,7 +119,7 @@ final class RemoteSink implements ExtentSink {
       if (entries == 0) {
         firstEntry = granule;
       }
-      memory.putInt(bufferSize + entries * Integer.BYTES, crc32c);
+      memory.putInt(size + entries * Integer.BYTES, crc32c);
       entries++;
     }
 
@@ -135,7 +138,7 @@ final class RemoteSink implements ExtentSink {
           Placement.newBuilder()
               .setArena(extent.getArena())
               .setOffset(entryOffset())
-              .setData(ByteString.copyFrom(memory.slice(bufferSize, entries * Integer.BYTES)))
+              .setData(ByteString.copyFrom(memory.slice(size, entries * Integer.BYTES)))
               .build());
     }
 
@@ -172,7 +175,7 @@ final class RemoteSink implements ExtentSink {
               bytes,
               new RemoteZone.Piece(
                   region,
-                  bufferSize,
+                  size,
                   entries * Integer.BYTES,
                   extent.getArena(),
                   entryOffset(),
@@ -213,13 +216,30 @@ final class RemoteSink implements ExtentSink {
     if (!idle.isEmpty()) {
       return idle.pop();
     }
-    Chunk chunk = new Chunk(access.remote().staging());
+    RemoteZone zone = access.remote();
+    MemoryRegion region = zone.staging().tryTake(chunkSize(bufferSize));
+    int size = bufferSize;
+    if (region == null && !posted.isEmpty()) {
+      awaitOldest(); // slower, with what is here
+      return idle.pop();
+    }
+    if (region == null) {
+      size = Layout.UNIT_SIZE;
+      region = zone.takeNeeded(chunkSize(size), access.deadline());
+    }
     buffers++;
-    return chunk;
+    return new Chunk(zone.staging(), region, size);
   }
 
-  private int chunkSize() {
-    return bufferSize + (bufferSize / Layout.GRANULE_SIZE + ENTRIES_SLACK) * Integer.BYTES;
+  private static int chunkSize(int size) {
+    return size + (size / Layout.GRANULE_SIZE + ENTRIES_SLACK) * Integer.BYTES;
+  }
+
+  /** A writer that has nothing to send may be idle for long. */
+  private void releaseIdle() {
+    buffers -= idle.size();
+    idle.forEach(Chunk::release);
+    idle.clear();
   }
 
   private void awaitOldest() throws TakoException {
@@ -246,6 +266,7 @@ final class RemoteSink implements ExtentSink {
       awaitOldest();
     }
     awaitSeen();
+    releaseIdle();
   }
 
   /**
@@ -259,7 +280,7 @@ final class RemoteSink implements ExtentSink {
     if (word == null || wordHome != zone.staging()) {
       releaseWord();
       wordHome = zone.staging();
-      word = wordHome.take(Long.BYTES);
+      word = wordHome.exchange(Long.BYTES);
     }
     RemoteZone.Piece first = new RemoteZone.Piece(word, 0, Long.BYTES, 0, 0, 0);
     read = zone.read(access.deadline(), first);
@@ -298,6 +319,7 @@ final class RemoteSink implements ExtentSink {
     if (current != null) {
       idle.push(current);
       current = null;
+      releaseIdle();
     }
   }
 
@@ -312,8 +334,7 @@ final class RemoteSink implements ExtentSink {
       idle.push(current);
       current = null;
     }
-    idle.forEach(Chunk::release);
-    idle.clear();
+    releaseIdle();
     releaseWord();
     posted.forEach(Chunk::release);
     posted.clear(); // closing again must not release them again

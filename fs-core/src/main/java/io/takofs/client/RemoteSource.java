@@ -15,7 +15,7 @@ final class RemoteSource implements ExtentSource {
   public void read(ExtentView extent, int offset, int count, ByteBuffer target)
       throws TakoException, StaleExtentException {
     long deadline = access.deadline();
-    FetchedGranules fetched = new FetchedGranules(extent, offset, count);
+    FetchedGranules fetched = FetchedGranules.prepared(access.remote(), extent, offset, count, deadline);
     try {
       fetched.post(access.remote(), deadline);
       while (!fetched.await(deadline)) {
@@ -23,7 +23,7 @@ final class RemoteSource implements ExtentSource {
         fetched.post(access.remote(), deadline);
       }
       fetched.verify();
-      fetched.copy(offset, count, target);
+      fetched.copy(offset, fetched.countFrom(offset, count), target);
     } finally {
       fetched.release();
     }

@@ -109,6 +109,37 @@ final class RemoteZone implements DataZone {
     return staging;
   }
 
+  /**
+   * Local memory of at least {@code wanted} bytes for who cannot go on without; waits for it.
+   *
+   * @throws TakoException NO_SPACE when there was none until the deadline
+   */
+  MemoryRegion takeNeeded(int wanted, long deadlineNs) throws TakoException {
+    MemoryRegion region = staging.tryTakeNeeded(wanted);
+    while (region == null && clock.nanoTime() - deadlineNs < 0) {
+      long turnNs = clock.nanoTime() + TURN_NS;
+      if (polling.transportPolls()) {
+        try (Interrupts interrupts = new Interrupts()) {
+          interrupts.putOff();
+          clock.parkNanos(this, TURN_NS);
+        }
+      } else {
+        // Memory comes back when transfers end, which somebody has to look for.
+        polling.await(() -> staging.budget().hasRoomFor(wanted), turnNs);
+      }
+      region = staging.tryTakeNeeded(wanted);
+    }
+    if (region == null) {
+      throw new TakoException(
+          Status.NO_SPACE,
+          "this client's streams use all of the "
+              + staging.budget().max()
+              + " bytes of buffers it may have; close or flush some, or raise"
+              + " fs.tako.client.memory.max");
+    }
+    return region;
+  }
+
   /** Writes the pieces to their places in the arenas. */
   Transfer write(long deadlineNs, Piece... pieces) throws TakoException {
     return post(deadlineNs, true, pieces);

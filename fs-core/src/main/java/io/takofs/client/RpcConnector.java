@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.transport.Transport;
 import io.takofs.transport.TransportCounters;
@@ -22,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class RpcConnector implements Connector {
   private final String server;
   private final TakoConfig config;
+  private final MemoryBudget budget;
   private final Map<Transport, LocalMemory> memories = new ConcurrentHashMap<>();
   private TransportSelector selector;
 
@@ -31,6 +33,7 @@ final class RpcConnector implements Connector {
   private RpcConnector(String server, TakoConfig config) {
     this.server = server;
     this.config = config;
+    this.budget = new MemoryBudget(config.get(ConfigKeys.CLIENT_MEMORY_MAX));
   }
 
   /**
@@ -73,7 +76,7 @@ final class RpcConnector implements Connector {
   private LocalMemory memory(Transport transport) throws IOException {
     LocalMemory memory = memories.get(transport);
     if (memory == null) {
-      memory = new LocalMemory(transport);
+      memory = new LocalMemory(transport, budget);
       memories.put(transport, memory);
     }
     return memory;
@@ -87,8 +90,21 @@ final class RpcConnector implements Connector {
   }
 
   @Override
+  public long bufferBytes() {
+    return budget.used();
+  }
+
+  @Override
   public String server() {
     return server;
+  }
+
+  @Override
+  public synchronized void rest() {
+    budget.trim();
+    if (budget.used() == 0) {
+      close();
+    }
   }
 
   @Override

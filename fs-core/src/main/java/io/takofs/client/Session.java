@@ -60,6 +60,11 @@ final class Session implements AutoCloseable {
     return clock;
   }
 
+  /** Bytes of buffers for file data that there are now. */
+  long bufferBytes() {
+    return links.bufferBytes();
+  }
+
   /** What was done over each transport that was used, by its name. */
   Map<String, TransportCounters> transportCounters() {
     return links.transportCounters();
@@ -104,6 +109,7 @@ final class Session implements AutoCloseable {
       if (link != null) {
         end(link);
       }
+      links.rest();
       return 0;
     } finally {
       calling.writeLock().unlock();

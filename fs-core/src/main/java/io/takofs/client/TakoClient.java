@@ -134,8 +134,8 @@ public final class TakoClient implements Closeable {
   /**
    * What this client did over each transport that it used, by the transport's name ({@code shm},
    * {@code tcp}) and the counter's ({@link TransportCounters#snapshot}); {@code reconnects} says
-   * how often a connection for calls was made again. Empty before the first call and after {@link
-   * #close}; never waits.
+   * how often a connection for calls was made again. Empty before the first call, after {@link
+   * #close}, and once connections were ended because nothing used them; never waits.
    */
   public Map<String, Map<String, Long>> transportCounters() {
     Map<String, Map<String, Long>> counters = new TreeMap<>();
@@ -143,6 +143,14 @@ public final class TakoClient implements Closeable {
         .transportCounters()
         .forEach((transport, counted) -> counters.put(transport, counted.snapshot()));
     return counters;
+  }
+
+  /**
+   * Bytes of buffers for file data that this client has now; never more than {@code
+   * fs.tako.client.memory.max}, but for a few pages of each writer.
+   */
+  public long bufferBytes() {
+    return session.bufferBytes();
   }
 
   // ---- namespace

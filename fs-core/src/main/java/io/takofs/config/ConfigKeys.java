@@ -148,6 +148,19 @@ public final class ConfigKeys {
               "Bytes a sequential reader over tcp or verbs asks for before they are wanted; 0 turns it off."
                   + " Shared memory needs none."));
 
+  /** Bytes of buffers of a client. */
+  public static final ConfigKey<Long> CLIENT_MEMORY_MAX =
+      register(
+          ConfigKey.size(
+              "fs.tako.client.memory.max",
+              "4m",
+              "1t",
+              "256m",
+              "Bytes of buffers that the streams of one client over tcp and verbs have at most,"
+                  + " outside of the Java heap. What is only faster with more, reading ahead and"
+                  + " further buffers of a writer, gets half of them; at the limit transfers become"
+                  + " smaller, and wait for each other. Shared memory needs none."));
+
   // ---- server
 
   /** Address the server listens on. */

@@ -175,6 +175,14 @@ final class FakeServer implements Connector {
   }
 
   @Override
+  public void rest() {}
+
+  @Override
+  public long bufferBytes() {
+    return 0;
+  }
+
+  @Override
   public Map<String, TransportCounters> counters() {
     return Map.of();
   }

@@ -32,7 +32,7 @@ class RemoteZoneTest {
 
   @BeforeEach
   void connect() throws IOException {
-    memory = new LocalMemory(transport);
+    memory = new LocalMemory(transport, new MemoryBudget(64L << 20));
     ProtectionDomain domain = transport.allocateProtectionDomain();
     CompletionQueue served = transport.createCompletionQueue(1);
     arena = domain.allocate(SIZE, Access.REMOTE_READ_WRITE);
@@ -87,7 +87,7 @@ class RemoteZoneTest {
   @Test
   void shouldTransferInSpiteOfAnInterruptAndKeepIt() throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    MemoryRegion local = memory.staging().take(8);
+    MemoryRegion local = memory.staging().tryTake(8);
     local.buffer().putLong(0, 77);
     Thread.currentThread().interrupt();
     Transfer transfer = zone.write(deadline, new RemoteZone.Piece(local, 0, 8, 0, 4096, 0));

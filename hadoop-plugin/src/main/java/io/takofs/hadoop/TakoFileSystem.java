@@ -42,6 +42,10 @@ import org.apache.hadoop.fs.impl.FileSystemMultipartUploaderBuilder;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.AclStatus;
+import org.apache.hadoop.fs.StorageStatistics;
+import org.apache.hadoop.fs.statistics.IOStatistics;
+import org.apache.hadoop.fs.statistics.IOStatisticsSource;
+import org.apache.hadoop.fs.statistics.StoreStatisticNames;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsCreateModes;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -56,7 +60,8 @@ import org.apache.hadoop.util.Progressable;
  *
  * <p>Thread rule: any thread.
  */
-public class TakoFileSystem extends NewestApi {
+public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
+  private final OperationStatistics operationStatistics = new OperationStatistics();
   private URI uri;
   private String user;
   private FsPermission umask;
@@ -163,11 +168,22 @@ public class TakoFileSystem extends NewestApi {
         || super.hasPathCapability(path, capability);
   }
 
+  @Override
+  public IOStatistics getIOStatistics() {
+    return operationStatistics.durations();
+  }
+
+  @Override
+  public StorageStatistics getStorageStatistics() {
+    return operationStatistics;
+  }
+
   // ---- files
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return reading().data().open(qualified(path), bufferSize);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_OPEN, () -> reading().data().open(qualified(path), bufferSize));
   }
 
   @Override
@@ -187,7 +203,11 @@ public class TakoFileSystem extends NewestApi {
     OpenOptions options = OpenFileOptions.of(path, parameters);
     int bufferSize = OpenFileOptions.bufferSize(parameters);
     return LambdaUtils.eval(
-        new CompletableFuture<>(), () -> reading().data().open(qualified(path), bufferSize, options));
+        new CompletableFuture<>(),
+        () ->
+            operationStatistics.timed(
+                StoreStatisticNames.OP_OPEN,
+                () -> reading().data().open(qualified(path), bufferSize, options)));
   }
 
   @Override
@@ -269,7 +289,8 @@ public class TakoFileSystem extends NewestApi {
     CreateOptions options =
         CreateModes.options(masked, createParents, replication, blockSize)
             .withExpectedLength(expectedLength);
-    return writing().data().create(qualified(path), flags, options);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_CREATE, () -> writing().data().create(qualified(path), flags, options));
   }
 
   /** The bits of {@code permission}, or of {@code otherwise} when null, that the umask leaves. */
@@ -280,13 +301,15 @@ public class TakoFileSystem extends NewestApi {
   @Override
   public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
       throws IOException {
-    return writing().data().append(qualified(path));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_APPEND, () -> writing().data().append(qualified(path)));
   }
 
   /** True: the file has its new length when this returns. */
   @Override
   public boolean truncate(Path path, long length) throws IOException {
-    writing().data().truncate(qualified(path), length);
+    operationStatistics.run(
+        StoreStatisticNames.OP_TRUNCATE, () -> writing().data().truncate(qualified(path), length));
     return true;
   }
 
@@ -297,7 +320,8 @@ public class TakoFileSystem extends NewestApi {
 
   @Override
   public FileChecksum getFileChecksum(Path path, long length) throws IOException {
-    return reading().data().checksum(qualified(path), length);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_GET_FILE_CHECKSUM, () -> reading().data().checksum(qualified(path), length));
   }
 
   @Override
@@ -328,18 +352,21 @@ public class TakoFileSystem extends NewestApi {
   @Override
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
     FsPermission masked = masked(permission, FsPermission.getDirDefault());
-    writing().namespace().mkdirs(qualified(path), masked, true);
+    operationStatistics.run(
+        StoreStatisticNames.OP_MKDIRS, () -> writing().namespace().mkdirs(qualified(path), masked, true));
     return true;
   }
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
-    return writing().namespace().delete(qualified(path), recursive);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_DELETE, () -> writing().namespace().delete(qualified(path), recursive));
   }
 
   @Override
   public boolean rename(Path source, Path target) throws IOException {
-    return writing().namespace().renameOrRefuse(qualified(source), qualified(target));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_RENAME, () -> writing().namespace().renameOrRefuse(qualified(source), qualified(target)));
   }
 
   /** Atomic, also when something is replaced. */
@@ -347,30 +374,35 @@ public class TakoFileSystem extends NewestApi {
   @Deprecated
   protected void rename(Path source, Path target, Options.Rename... options) throws IOException {
     boolean overwrite = Set.of(options).contains(Options.Rename.OVERWRITE);
-    writing().namespace().rename(qualified(source), qualified(target), overwrite);
+    operationStatistics.run(
+        StoreStatisticNames.OP_RENAME, () -> writing().namespace().rename(qualified(source), qualified(target), overwrite));
   }
 
   // ---- what is there
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
-    return reading().statuses().status(qualified(path));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_GET_FILE_STATUS, () -> reading().statuses().status(qualified(path)));
   }
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    return reading().statuses().list(qualified(path));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_LIST_STATUS, () -> reading().statuses().list(qualified(path)));
   }
 
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
-    return reading().statuses().iterate(qualified(path));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_LIST_STATUS, () -> reading().statuses().iterate(qualified(path)));
   }
 
   @Override
   protected RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path, PathFilter filter)
       throws IOException {
-    return reading().statuses().iterateLocated(qualified(path), filter);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_LIST_LOCATED_STATUS, () -> reading().statuses().iterateLocated(qualified(path), filter));
   }
 
   @Override
@@ -381,12 +413,15 @@ public class TakoFileSystem extends NewestApi {
 
   @Override
   public void access(Path path, FsAction mode) throws IOException {
-    reading().statuses().access(qualified(path), mode);
+    operationStatistics.run(
+        StoreStatisticNames.OP_ACCESS, () -> reading().statuses().access(qualified(path), mode));
   }
 
   @Override
   public ContentSummary getContentSummary(Path path) throws IOException {
-    return reading().quotas().contentSummary(qualified(path));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_GET_CONTENT_SUMMARY,
+        () -> reading().quotas().contentSummary(qualified(path)));
   }
 
   @Override
@@ -407,24 +442,28 @@ public class TakoFileSystem extends NewestApi {
 
   @Override
   public FsStatus getStatus(Path path) throws IOException {
-    return reading().statuses().usage();
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_GET_STATUS, () -> reading().statuses().usage());
   }
 
   // ---- attributes
 
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
-    writing().attributes().setPermission(qualified(path), permission);
+    operationStatistics.run(
+        StoreStatisticNames.OP_SET_PERMISSION, () -> writing().attributes().setPermission(qualified(path), permission));
   }
 
   @Override
   public void setOwner(Path path, String owner, String group) throws IOException {
-    writing().attributes().setOwner(qualified(path), owner, group);
+    operationStatistics.run(
+        StoreStatisticNames.OP_SET_OWNER, () -> writing().attributes().setOwner(qualified(path), owner, group));
   }
 
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
-    writing().attributes().setTimes(qualified(path), modified, accessed);
+    operationStatistics.run(
+        StoreStatisticNames.OP_SET_TIMES, () -> writing().attributes().setTimes(qualified(path), modified, accessed));
   }
 
   @Override

@@ -13,8 +13,10 @@ import java.util.function.IntFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FutureDataInputStreamBuilder;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -53,7 +55,7 @@ public final class HadoopProgram {
     program.fs.close();
   }
 
-  private void useFiles() throws IOException {
+  private void useFiles() throws Exception {
     fs.delete(directory, true);
     Path written = new Path(directory, "written");
     try (FSDataOutputStream out = fs.create(written)) {
@@ -69,6 +71,13 @@ public final class HadoopProgram {
     check(fs.getFileStatus(renamed).getLen() == SIZE, "another length");
     check(Arrays.equals(read(fs.open(renamed)), content), "other bytes");
     check(fs.getFileBlockLocations(renamed, 0, SIZE).length > 0, "no locations");
+    FutureDataInputStreamBuilder opening = fs.openFile(renamed);
+    opening.opt("fs.option.openfile.read.policy", "whole-file");
+    check(Arrays.equals(read(opening.build().get()), content), "other bytes by a builder");
+    FSDataOutputStreamBuilder<?, ?> creating = fs.createFile(written);
+    creating.must("fs.tako.create.expected.length", SIZE);
+    creating.build().close();
+    check(fs.delete(written, false), "not deleted");
   }
 
   private void useFileContext() throws IOException {
