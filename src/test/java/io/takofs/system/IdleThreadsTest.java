@@ -34,9 +34,7 @@ class IdleThreadsTest {
           in.readNBytes(BYTES.length);
           in.unbuffer();
           Poll.until(
-              "one thread at most",
-              Duration.ofSeconds(60),
-              () -> startedSince(before).size() <= 1);
+              "one thread at most", Duration.ofSeconds(60), () -> startedSince(before).size() <= 1);
           assertThat(client.bufferBytes()).isZero();
           in.seek(100);
           assertThat(in.readNBytes(BYTES.length)).hasSize(BYTES.length - 100);

@@ -16,11 +16,10 @@ final class BatchRead {
   /** Bytes of staging memory that one batch has under way at most. */
   private static final int MEMORY_MAX = 16 << 20;
 
-  /** The part of a range within an extent; {@code target} is as long as it is. */
-  record Piece(ReadRange range, ExtentView extent, long position, ByteBuffer target) {
+  /** The part of a range, by its index, within an extent; {@code target} is as long as it is. */
+  record Piece(int range, ExtentView extent, long position, ByteBuffer target) {
     FetchedGranules fetched() {
-      return new FetchedGranules(
-          extent, (int) (position - extent.start()), target.remaining());
+      return new FetchedGranules(extent, (int) (position - extent.start()), target.remaining());
     }
   }
 

@@ -9,9 +9,9 @@ package io.takofs.client;
  * @param replication recorded in the file; 0 for the configured default
  * @param blockSize reported by the file, bytes; 0 for the configured default
  * @param unmaskedPermission without the umask: what counts in a directory with a default ACL
- * @param expectedLength bytes that will probably be written; 0 when nobody knows. Space for them,
- *     8 MiB at most, comes with the file and not by calls of its own; of what is
- *     not written, all but the rest of an extent of 1 MiB is free again when the file is closed
+ * @param expectedLength bytes that will probably be written; 0 when nobody knows. Space for them, 8
+ *     MiB at most, comes with the file and not by calls of its own; of what is not written, all but
+ *     the rest of an extent of 1 MiB is free again when the file is closed
  */
 public record CreateOptions(
     int permission,
@@ -53,7 +53,13 @@ public record CreateOptions(
 
   public CreateOptions withReplication(int copies) {
     return new CreateOptions(
-        permission, overwrite, createParents, copies, blockSize, unmaskedPermission, expectedLength);
+        permission,
+        overwrite,
+        createParents,
+        copies,
+        blockSize,
+        unmaskedPermission,
+        expectedLength);
   }
 
   public CreateOptions withBlockSize(long bytes) {

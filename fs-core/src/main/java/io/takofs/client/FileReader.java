@@ -55,8 +55,7 @@ final class FileReader {
   static FileReader open(Session session, ZoneAccess access, String path, long start)
       throws TakoException {
     FileReader reader = new FileReader(session, access, path);
-    reader.fetch(
-        GetExtents.newBuilder().setPath(path).setOffset(start).setLimit(BATCH), null);
+    reader.fetch(GetExtents.newBuilder().setPath(path).setOffset(start).setLimit(BATCH), null);
     return reader;
   }
 
@@ -69,7 +68,12 @@ final class FileReader {
       throws TakoException {
     FileReader reader = new FileReader(session, access, path);
     GetExtents.Builder file =
-        GetExtents.newBuilder().setPath(path).setFileId(id).setById(true).setParentId(parentId);
+        GetExtents.newBuilder()
+            .setPath(path)
+            .setFileId(id)
+            .setById(true)
+            .setParentId(parentId)
+            .setLimit(BATCH);
     reader.fetch(file, null);
     return reader;
   }
@@ -134,8 +138,8 @@ final class FileReader {
   void read(List<ReadRange> ranges) throws TakoException {
     List<BatchRead.Piece> pieces = new ArrayList<>();
     if (view.small == null && access.transfers()) {
-      for (ReadRange range : ranges) {
-        addPieces(range, pieces);
+      for (int i = 0; i < ranges.size(); i++) {
+        addPieces(ranges.get(i), i, pieces);
       }
       new BatchRead(access).read(pieces);
       for (BatchRead.Piece piece : pieces) {
@@ -143,10 +147,11 @@ final class FileReader {
       }
     }
     int next = 0;
-    for (ReadRange range : ranges) {
+    for (int i = 0; i < ranges.size(); i++) {
+      ReadRange range = ranges.get(i);
       int there = 0;
       boolean whole = true;
-      for (; next < pieces.size() && pieces.get(next).range() == range; next++) {
+      for (; next < pieces.size() && pieces.get(next).range() == i; next++) {
         ByteBuffer piece = pieces.get(next).target();
         there += whole ? piece.position() : 0;
         whole &= !piece.hasRemaining();
@@ -160,7 +165,8 @@ final class FileReader {
   }
 
   /** The parts of {@code range} in extents, as far as those are known or can be found out. */
-  private void addPieces(ReadRange range, List<BatchRead.Piece> pieces) throws TakoException {
+  private void addPieces(ReadRange range, int index, List<BatchRead.Piece> pieces)
+      throws TakoException {
     ByteBuffer target = range.target();
     int done = 0;
     while (done < target.remaining()) {
@@ -175,7 +181,7 @@ final class FileReader {
       }
       int count = (int) Math.min(target.remaining() - done, extent.end() - position);
       ByteBuffer slice = target.slice(target.position() + done, count);
-      pieces.add(new BatchRead.Piece(range, extent, position, slice));
+      pieces.add(new BatchRead.Piece(index, extent, position, slice));
       done += count;
     }
   }
@@ -286,9 +292,7 @@ final class FileReader {
 
   private View fetch(GetExtents.Builder what, View known) throws TakoException {
     ExtentMap map =
-        session
-            .call("read", path, Request.newBuilder().setGetExtents(what))
-            .getExtentMap();
+        session.call("read", path, Request.newBuilder().setGetExtents(what)).getExtentMap();
     FileInfo file = map.getFile();
     boolean goesOn =
         known != null

@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The file of a server's data zone, mapped for reading, and what of it this process holds: the
- * server gives a held extent to nobody. Unlike the mapping of a connection, this one stays when
- * the connection or the server goes; it goes when nobody can reach a byte of it any more. One for
- * all clients of this process, because what one holds another must not let go.
+ * server gives a held extent to nobody. Unlike the mapping of a connection, this one stays when the
+ * connection or the server goes; it goes when nobody can reach a byte of it any more. One for all
+ * clients of this process, because what one holds another must not let go.
  *
  * <p>Thread rule: any thread.
  */
@@ -52,9 +52,7 @@ final class PoolFile {
   private PoolFile(Identity identity, NativeFile file, Arenas shown) {
     this.identity = identity;
     this.file = file;
-    shown
-        .getArenasList()
-        .forEach(arena -> arenaLengths.put(arena.getIndex(), arena.getLength()));
+    shown.getArenasList().forEach(arena -> arenaLengths.put(arena.getIndex(), arena.getLength()));
   }
 
   /**

@@ -15,7 +15,8 @@ final class RemoteSource implements ExtentSource {
   public void read(ExtentView extent, int offset, int count, ByteBuffer target)
       throws TakoException, StaleExtentException {
     long deadline = access.deadline();
-    FetchedGranules fetched = FetchedGranules.prepared(access.remote(), extent, offset, count, deadline);
+    FetchedGranules fetched =
+        FetchedGranules.prepared(access.remote(), extent, offset, count, deadline);
     try {
       fetched.post(access.remote(), deadline);
       while (!fetched.await(deadline)) {

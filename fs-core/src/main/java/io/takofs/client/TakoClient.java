@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.client.OpenOptions.ReadPattern;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Append;
@@ -460,7 +461,8 @@ public final class TakoClient implements Closeable {
    */
   public TakoInputStream openById(String path, long parentId, long id) throws TakoException {
     ZoneAccess access = ZoneAccess.forReader(session, config, path);
-    return new TakoInputStream(FileReader.openById(session, access, path, parentId, id));
+    FileReader reader = FileReader.openById(session, access, path, parentId, id);
+    return new TakoInputStream(reader, ReadPattern.ADAPTIVE);
   }
 
   // ---- server

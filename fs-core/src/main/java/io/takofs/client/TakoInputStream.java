@@ -169,9 +169,9 @@ public final class TakoInputStream extends InputStream {
 
   /**
    * The next bytes of the file where they lie in the server's memory, without a copy: over shared
-   * memory, when this process may open the pool's file. They stay what they are until the buffer
-   * is given back, whatever becomes of the file, the connection and the server; the server cannot
-   * use their space again before. A buffer that is not given back is held until this process ends.
+   * memory, when this process may open the pool's file. They stay what they are until the buffer is
+   * given back, whatever becomes of the file, the connection and the server; the server cannot use
+   * their space again before. A buffer that is not given back is held until this process ends.
    *
    * @param lengthMax bytes wanted at most; there may be fewer before the end of file
    * @param verify whether to check them against their checksums

@@ -8,8 +8,8 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.ByteBufferPool;
 
 /**
- * Reads whose buffers are not the caller's: the bytes where they lie, when the client can lend them,
- * or a copy in a buffer of a pool that the caller names.
+ * Reads whose buffers are not the caller's: the bytes where they lie, when the client can lend
+ * them, or a copy in a buffer of a pool that the caller names.
  *
  * <p>Thread rule: any thread.
  */
@@ -46,7 +46,8 @@ final class BorrowedBuffers {
         return null;
       }
       throw new UnsupportedOperationException(
-          path + ": its bytes cannot be lent from where they lie, and no pool was named for a copy");
+          path
+              + ": its bytes cannot be lent from where they lie, and no pool was named for a copy");
     }
     return copy(pool, maxLength);
   }
@@ -92,5 +93,4 @@ final class BorrowedBuffers {
           path + ": a buffer was given back that was not lent, or that was given back before");
     }
   }
-
 }

@@ -37,8 +37,7 @@ final class CreateFileBuilder
     if (!flags.contains(CreateFlag.CREATE)
         && !flags.contains(CreateFlag.OVERWRITE)
         && !flags.contains(CreateFlag.APPEND)) {
-      throw new PathIOException(
-          getPath().toString(), "say whether to create, overwrite or append");
+      throw new PathIOException(getPath().toString(), "say whether to create, overwrite or append");
     }
     return fs.create(
         getPath(),

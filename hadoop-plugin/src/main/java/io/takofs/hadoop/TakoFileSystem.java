@@ -1,13 +1,9 @@
 package io.takofs.hadoop;
 
 import io.takofs.client.CreateOptions;
+import io.takofs.client.OpenOptions;
 import io.takofs.client.ServerUri;
 import io.takofs.config.TakoConfig;
-import java.util.concurrent.CompletableFuture;
-import io.takofs.client.OpenOptions;
-import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
-import org.apache.hadoop.fs.impl.OpenFileParameters;
-import org.apache.hadoop.util.LambdaUtils;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Collection;
@@ -15,6 +11,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
@@ -23,6 +20,7 @@ import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileChecksum;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -36,20 +34,22 @@ import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.PathHandle;
 import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.StorageStatistics;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.impl.FileSystemMultipartUploaderBuilder;
+import org.apache.hadoop.fs.impl.OpenFileParameters;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.AclStatus;
-import org.apache.hadoop.fs.StorageStatistics;
-import org.apache.hadoop.fs.statistics.IOStatistics;
-import org.apache.hadoop.fs.statistics.IOStatisticsSource;
-import org.apache.hadoop.fs.statistics.StoreStatisticNames;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsCreateModes;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.fs.statistics.IOStatistics;
+import org.apache.hadoop.fs.statistics.IOStatisticsSource;
+import org.apache.hadoop.fs.statistics.StoreStatisticNames;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.LambdaUtils;
 import org.apache.hadoop.util.Progressable;
 
 /**
@@ -290,7 +290,8 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
         CreateModes.options(masked, createParents, replication, blockSize)
             .withExpectedLength(expectedLength);
     return operationStatistics.timed(
-        StoreStatisticNames.OP_CREATE, () -> writing().data().create(qualified(path), flags, options));
+        StoreStatisticNames.OP_CREATE,
+        () -> writing().data().create(qualified(path), flags, options));
   }
 
   /** The bits of {@code permission}, or of {@code otherwise} when null, that the umask leaves. */
@@ -321,7 +322,8 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   @Override
   public FileChecksum getFileChecksum(Path path, long length) throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_GET_FILE_CHECKSUM, () -> reading().data().checksum(qualified(path), length));
+        StoreStatisticNames.OP_GET_FILE_CHECKSUM,
+        () -> reading().data().checksum(qualified(path), length));
   }
 
   @Override
@@ -353,20 +355,23 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
     FsPermission masked = masked(permission, FsPermission.getDirDefault());
     operationStatistics.run(
-        StoreStatisticNames.OP_MKDIRS, () -> writing().namespace().mkdirs(qualified(path), masked, true));
+        StoreStatisticNames.OP_MKDIRS,
+        () -> writing().namespace().mkdirs(qualified(path), masked, true));
     return true;
   }
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_DELETE, () -> writing().namespace().delete(qualified(path), recursive));
+        StoreStatisticNames.OP_DELETE,
+        () -> writing().namespace().delete(qualified(path), recursive));
   }
 
   @Override
   public boolean rename(Path source, Path target) throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_RENAME, () -> writing().namespace().renameOrRefuse(qualified(source), qualified(target)));
+        StoreStatisticNames.OP_RENAME,
+        () -> writing().namespace().renameOrRefuse(qualified(source), qualified(target)));
   }
 
   /** Atomic, also when something is replaced. */
@@ -375,7 +380,8 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   protected void rename(Path source, Path target, Options.Rename... options) throws IOException {
     boolean overwrite = Set.of(options).contains(Options.Rename.OVERWRITE);
     operationStatistics.run(
-        StoreStatisticNames.OP_RENAME, () -> writing().namespace().rename(qualified(source), qualified(target), overwrite));
+        StoreStatisticNames.OP_RENAME,
+        () -> writing().namespace().rename(qualified(source), qualified(target), overwrite));
   }
 
   // ---- what is there
@@ -402,7 +408,8 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   protected RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path, PathFilter filter)
       throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_LIST_LOCATED_STATUS, () -> reading().statuses().iterateLocated(qualified(path), filter));
+        StoreStatisticNames.OP_LIST_LOCATED_STATUS,
+        () -> reading().statuses().iterateLocated(qualified(path), filter));
   }
 
   @Override
@@ -451,19 +458,22 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_SET_PERMISSION, () -> writing().attributes().setPermission(qualified(path), permission));
+        StoreStatisticNames.OP_SET_PERMISSION,
+        () -> writing().attributes().setPermission(qualified(path), permission));
   }
 
   @Override
   public void setOwner(Path path, String owner, String group) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_SET_OWNER, () -> writing().attributes().setOwner(qualified(path), owner, group));
+        StoreStatisticNames.OP_SET_OWNER,
+        () -> writing().attributes().setOwner(qualified(path), owner, group));
   }
 
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_SET_TIMES, () -> writing().attributes().setTimes(qualified(path), modified, accessed));
+        StoreStatisticNames.OP_SET_TIMES,
+        () -> writing().attributes().setTimes(qualified(path), modified, accessed));
   }
 
   @Override

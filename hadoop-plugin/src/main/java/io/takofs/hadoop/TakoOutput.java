@@ -117,9 +117,9 @@ final class TakoOutput extends OutputStream
   public boolean hasCapability(String capability) {
     return switch (capability.toLowerCase(Locale.ROOT)) {
       case HFLUSH,
-              StreamCapabilities.HSYNC,
-              StreamCapabilities.DROPBEHIND,
-              StreamCapabilities.IOSTATISTICS ->
+          StreamCapabilities.HSYNC,
+          StreamCapabilities.DROPBEHIND,
+          StreamCapabilities.IOSTATISTICS ->
           true;
       default -> false;
     };

@@ -257,9 +257,8 @@ final class Housekeeping {
 
   /**
    * Frees some of the extents that rest since {@code untilMs}, that nobody can write and that no
-   * reader holds. Grantees
-   * that stand in the way are fenced if their session has ended, if they had the lease's soft limit
-   * to let go, or if space is short.
+   * reader holds. Grantees that stand in the way are fenced if their session has ended, if they had
+   * the lease's soft limit to let go, or if space is short.
    */
   private Round freeUntil(long untilMs, boolean spaceIsShort) throws TakoException {
     List<QuarantinedExtent> resting = machine.quarantined(untilMs, FREE_EXTENTS);

@@ -65,8 +65,7 @@ class StreamsTest {
   }
 
   /** Every capability that Hadoop has a name for: what is claimed works, and nothing else does. */
-  private static void check(StreamCapabilities stream, Map<String, Trial> trials)
-      throws Exception {
+  private static void check(StreamCapabilities stream, Map<String, Trial> trials) throws Exception {
     for (Map.Entry<String, Trial> each : trials.entrySet()) {
       if (stream.hasCapability(each.getKey())) {
         each.getValue().run();
@@ -112,12 +111,16 @@ class StreamsTest {
       check(
           out,
           Map.of(
-              "hflush", out::hflush,
-              StreamCapabilities.HSYNC, out::hsync,
-              StreamCapabilities.DROPBEHIND, () -> out.setDropBehind(false),
-              StreamCapabilities.ABORTABLE_STREAM, out::abort,
+              "hflush",
+              out::hflush,
+              StreamCapabilities.HSYNC,
+              out::hsync,
+              StreamCapabilities.DROPBEHIND,
+              () -> out.setDropBehind(false),
+              StreamCapabilities.ABORTABLE_STREAM,
+              out::abort,
               StreamCapabilities.IOSTATISTICS,
-                  () -> assertThat(out.getIOStatistics().counters()).isNotEmpty()));
+              () -> assertThat(out.getIOStatistics().counters()).isNotEmpty()));
       assertThat(out.hasCapability(StreamCapabilities.HSYNC)).isTrue();
       assertThat(out.getIOStatistics().counters()).containsEntry(StoreStatisticNames.OP_HFLUSH, 1L);
     }
