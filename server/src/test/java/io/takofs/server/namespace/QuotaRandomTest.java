@@ -67,7 +67,7 @@ class QuotaRandomTest {
                 .setReplication(1 + random.nextInt(3))
                 .setOverwrite(random.nextBoolean())
                 .setCreateParents(random.nextBoolean())
-                .setGrantBytes(random.nextInt(2) * random.nextInt(200_000))));
+                .setGrantBytes(random.nextBoolean() ? 0 : random.nextInt(200_000))));
   }
 
   private Reply opened(Reply reply) {
