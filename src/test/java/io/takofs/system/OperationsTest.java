@@ -17,6 +17,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -197,7 +198,8 @@ class OperationsTest {
                     + " echo ${COMPREPLY[@]}")
             .redirectErrorStream(true)
             .start();
-    assertThat(new String(bash.getInputStream().readAllBytes())).isEqualTo("leases\n");
+    assertThat(new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+        .isEqualTo("leases\n");
   }
 
   @Test
