@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +24,7 @@ final class Lender {
   private static final Logger LOG = LoggerFactory.getLogger(Lender.class);
 
   private final FileReader reader;
-  private final Map<ByteBuffer, Loan> lent = new IdentityHashMap<>();
+  private final IdentityHashMap<ByteBuffer, Loan> lent = new IdentityHashMap<>();
   private final List<ExtentView> window = new ArrayList<>();
   private PoolFile windowOf;
 

@@ -3,7 +3,6 @@ package io.takofs.hadoop;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.IdentityHashMap;
-import java.util.Map;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.ByteBufferPool;
 
@@ -16,7 +15,7 @@ import org.apache.hadoop.io.ByteBufferPool;
 final class BorrowedBuffers {
   private final Path path;
   private final BufferedInput in;
-  private final Map<ByteBuffer, ByteBufferPool> lent = new IdentityHashMap<>();
+  private final IdentityHashMap<ByteBuffer, ByteBufferPool> lent = new IdentityHashMap<>();
 
   BorrowedBuffers(Path path, BufferedInput in) {
     this.path = path;
