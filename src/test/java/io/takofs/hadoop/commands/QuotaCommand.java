@@ -29,6 +29,7 @@ final class QuotaCommand extends FsCommand {
   }
 
   @Override
+  @SuppressWarnings("NonApiType") // Hadoop's signature
   protected void processOptions(LinkedList<String> arguments) {
     if (getName().startsWith("set")) {
       limit = TraditionalBinaryPrefix.string2long(arguments.removeFirst());

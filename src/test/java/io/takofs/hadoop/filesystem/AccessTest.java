@@ -15,6 +15,7 @@ import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /** {@code access} says through both of Hadoop's interfaces what the server would do. */
@@ -38,6 +39,12 @@ class AccessTest {
   /** Something that may be refused. */
   private interface Check {
     void run(FsAction mode) throws IOException;
+  }
+
+  /** The suites of this JVM need the groups that the user really has. */
+  @AfterAll
+  static void forgetGroups() {
+    UserGroupInformation.reset();
   }
 
   /** What {@code user} may do with the file, through one interface and the other. */
