@@ -84,7 +84,7 @@ final class AclOperations {
         .setScope(entry.getScope() == AclEntryScope.DEFAULT ? AclScope.DEFAULT : AclScope.ACCESS)
         .setType(AclType.valueOf(entry.getType().name()))
         .setName(entry.getName() == null ? "" : entry.getName())
-        .setPermission(permission == null ? 0 : permission.ordinal())
+        .setPermission(permission == null ? 0 : AccessBits.of(permission))
         .build();
   }
 
@@ -94,7 +94,7 @@ final class AclOperations {
             .setScope(
                 entry.getScope() == AclScope.DEFAULT ? AclEntryScope.DEFAULT : AclEntryScope.ACCESS)
             .setType(AclEntryType.valueOf(entry.getType().name()))
-            .setPermission(FsAction.values()[entry.getPermission()]);
+            .setPermission(AccessBits.action(entry.getPermission()));
     return entry.getName().isEmpty() ? received.build() : received.setName(entry.getName()).build();
   }
 }

@@ -121,7 +121,7 @@ final class StatusOperations {
     Call.to(
         path,
         name -> {
-          client.checkAccess(name, mode.ordinal());
+          client.checkAccess(name, AccessBits.of(mode));
           return null;
         });
   }

@@ -1,6 +1,5 @@
 package io.takofs.server;
 
-import static io.takofs.server.TestClient.create;
 import static io.takofs.server.TestClient.mkdirs;
 import static io.takofs.server.TestClient.ok;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -90,7 +89,7 @@ class SafeModeTest {
   @Test
   void shouldKeepLeasesUntilItEnds() throws Exception {
     try (TestClient writer = new TestClient(server, TestServer.SUPERUSER)) {
-      OpenedFile file = ok(writer.call(create("/open", 0))).getOpenedFile();
+      OpenedFile file = ok(writer.call(TestClient.create("/open", 0))).getOpenedFile();
       ok(client.call(safeMode(true)));
       Request close =
           Request.newBuilder().setCloseSession(CloseSession.getDefaultInstance()).build();
