@@ -56,6 +56,7 @@ public final class TcpTransport implements Transport {
   private final EventLoopGroup loops;
   private final TransportCounters counters = new TransportCounters();
   private final Set<TcpQueuePair> pairs = ConcurrentHashMap.newKeySet();
+  private final Set<TcpChannel> accepted = ConcurrentHashMap.newKeySet();
   private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
   private final AtomicInteger pairNumbers = new AtomicInteger();
   private final AtomicInteger keys = new AtomicInteger();
@@ -108,7 +109,7 @@ public final class TcpTransport implements Transport {
     ServerBootstrap bootstrap =
         new ServerBootstrap()
             .group(loops)
-            .channelFactory(TcpServerChannel::new)
+            .channelFactory(() -> new TcpServerChannel(this::keep))
             .option(ChannelOption.SO_BACKLOG, BACKLOG)
             .option(ChannelOption.SO_REUSEADDR, true)
             .childHandler(
@@ -131,6 +132,11 @@ public final class TcpTransport implements Transport {
         new Listener(bound.channel(), HostPort.format(HostPort.host(endpoint), port));
     listeners.add(listener);
     return listener;
+  }
+
+  private void keep(TcpChannel channel) {
+    accepted.add(channel);
+    channel.closeFuture().addListener(done -> accepted.remove(channel));
   }
 
   @Override
@@ -298,6 +304,8 @@ public final class TcpTransport implements Transport {
     listeners.forEach(Listener::close);
     pairs.forEach(TcpQueuePair::close);
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+    // One that came last may have been handed to a loop that no longer took it: it would stay open.
+    accepted.forEach(TcpChannel::closeNow);
   }
 
   private final class Listener implements Transport.Listener {
