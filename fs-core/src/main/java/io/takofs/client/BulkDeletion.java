@@ -3,6 +3,7 @@ package io.takofs.client;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.DeleteFiles;
 import io.takofs.proto.DeleteResults;
 import io.takofs.proto.Request;
@@ -12,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Deletes many files, as many with one call as fit.
+ * Deletes many files, as many with one call as it takes.
  *
  * <p>Thread rule: one thread.
  */
@@ -33,13 +34,15 @@ final class BulkDeletion {
 
   Map<String, Status> run(List<String> names) throws TakoException {
     DeleteFiles.Builder batch = DeleteFiles.newBuilder().setBase(base);
-    int room = BATCH_BYTES - base.length();
+    int baseSize = base.getBytes(UTF_8).length;
+    int room = BATCH_BYTES - baseSize;
     for (String name : names) {
       int size = name.getBytes(UTF_8).length + NAME_OVERHEAD;
-      if (size > room && batch.getNamesCount() > 0) {
+      int count = batch.getNamesCount();
+      if (count == Layout.RPC_DELETES_MAX || (size > room && count > 0)) {
         call(batch);
         batch.clearNames();
-        room = BATCH_BYTES - base.length();
+        room = BATCH_BYTES - baseSize;
       }
       batch.addNames(name);
       room -= size;

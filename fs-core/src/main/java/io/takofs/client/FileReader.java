@@ -137,14 +137,11 @@ final class FileReader {
    */
   void read(List<ReadRange> ranges) throws TakoException {
     List<BatchRead.Piece> pieces = new ArrayList<>();
-    if (view.small == null && access.transfers()) {
-      for (int i = 0; i < ranges.size(); i++) {
-        addPieces(ranges.get(i), i, pieces);
-      }
-      new BatchRead(access).read(pieces);
-      for (BatchRead.Piece piece : pieces) {
-        read(piece.position(), piece.target(), null); // unless it is there
-      }
+    TakoException failure = null;
+    try {
+      readTogether(ranges, pieces);
+    } catch (TakoException e) {
+      failure = e; // what is there already counts all the same
     }
     int next = 0;
     for (int i = 0; i < ranges.size(); i++) {
@@ -157,10 +154,27 @@ final class FileReader {
         whole &= !piece.hasRemaining();
       }
       range.target().position(range.target().position() + there);
-      if (whole) {
+      if (whole && failure == null) {
         // The rest: everything where nothing is transferred, and what lies behind the last extent.
         read(range.position() + there, range.target(), null);
       }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private void readTogether(List<ReadRange> ranges, List<BatchRead.Piece> pieces)
+      throws TakoException {
+    if (view.small != null || !access.transfers()) {
+      return;
+    }
+    for (int i = 0; i < ranges.size(); i++) {
+      addPieces(ranges.get(i), i, pieces);
+    }
+    new BatchRead(access).read(pieces);
+    for (BatchRead.Piece piece : pieces) {
+      read(piece.position(), piece.target(), null); // unless it is there
     }
   }
 
@@ -210,10 +224,14 @@ final class FileReader {
     return view.extents.from(position, count);
   }
 
-  /** As {@link #known}, as the server sees it now; none when the file is gone. */
+  /**
+   * As {@link #known}, as the server sees it now, and nothing that was known before; none when the
+   * file is gone.
+   */
   List<ExtentView> knownAgain(long position, int count) throws TakoException {
     try {
-      return fetch(again(position).setLimit(count), view).extents.from(position, count);
+      ExtentMap map = ask(again(position).setLimit(count));
+      return ExtentIndex.EMPTY.with(views(map, true)).from(position, count);
     } catch (TakoException e) {
       if (e.status() == Status.NOT_FOUND) {
         return List.of();
@@ -291,8 +309,7 @@ final class FileReader {
   }
 
   private View fetch(GetExtents.Builder what, View known) throws TakoException {
-    ExtentMap map =
-        session.call("read", path, Request.newBuilder().setGetExtents(what)).getExtentMap();
+    ExtentMap map = ask(what);
     FileInfo file = map.getFile();
     boolean goesOn =
         known != null
@@ -300,16 +317,24 @@ final class FileReader {
             && known.extents.size() < EXTENTS_MAX;
     ExtentIndex base = goesOn ? known.extents : ExtentIndex.EMPTY;
     boolean keepChecksums = base.size() < CHECKSUMS_MAX;
-    List<ExtentView> extents = new ArrayList<>(map.getExtentsCount());
-    for (Extent extent : map.getExtentsList()) {
-      extents.add(new ExtentView(extent, keepChecksums));
-    }
     ByteBuffer small =
         file.getLength() > 0 && file.getLength() == map.getInlineData().size()
             ? map.getInlineData().asReadOnlyByteBuffer()
             : null;
-    View fetched = new View(file, small, base.with(extents));
+    View fetched = new View(file, small, base.with(views(map, keepChecksums)));
     view = fetched;
     return fetched;
+  }
+
+  private ExtentMap ask(GetExtents.Builder what) throws TakoException {
+    return session.call("read", path, Request.newBuilder().setGetExtents(what)).getExtentMap();
+  }
+
+  private static List<ExtentView> views(ExtentMap map, boolean keepChecksums) {
+    List<ExtentView> views = new ArrayList<>(map.getExtentsCount());
+    for (Extent extent : map.getExtentsList()) {
+      views.add(new ExtentView(extent, keepChecksums));
+    }
+    return views;
   }
 }

@@ -106,7 +106,7 @@ final class Lender {
     if (window.isEmpty()) {
       return null;
     }
-    List<ExtentView> now = reader.knownAgain(position, WINDOW);
+    List<ExtentView> now = confirmed(position);
     for (int i = window.size() - 1; i >= 0; i--) {
       if (i >= now.size() || !isSame(window.get(i), now.get(i))) {
         file.letGo(window.remove(i).extent());
@@ -115,6 +115,20 @@ final class Lender {
       }
     }
     return !window.isEmpty() && window.get(0).start() <= position ? window.get(0) : null;
+  }
+
+  /** What the server says of the extents that are held; when it says nothing, none is. */
+  private List<ExtentView> confirmed(long position) throws TakoException {
+    boolean answered = false;
+    try {
+      List<ExtentView> now = reader.knownAgain(position, WINDOW);
+      answered = true;
+      return now;
+    } finally {
+      if (!answered) {
+        letGo();
+      }
+    }
   }
 
   private static boolean isSame(ExtentView before, ExtentView now) {

@@ -11,8 +11,11 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,14 +43,20 @@ final class PoolFile {
       return new Range(
           extent.getArena() * (long) Layout.ARENA_SIZE + extent.getOffset(), extent.getCapacity());
     }
+
+    long end() {
+      return offset + length;
+    }
   }
 
   private final Identity identity;
   private final NativeFile file;
   private final Map<Integer, Long> arenaLengths = new HashMap<>();
   private final Map<Integer, ByteBuffer> arenas = new HashMap<>();
-  private final Map<Range, Integer> held = new HashMap<>();
+  private final NavigableMap<Range, Integer> held =
+      new TreeMap<>(Comparator.comparingLong(Range::offset).thenComparingLong(Range::length));
   private int users;
+  private boolean closed;
 
   private PoolFile(Identity identity, NativeFile file, Arenas shown) {
     this.identity = identity;
@@ -100,7 +109,8 @@ final class PoolFile {
 
   private void closeUnused() {
     if (users == 0 && held.isEmpty()) {
-      OPEN.remove(identity);
+      closed = true;
+      OPEN.remove(identity, this);
       file.close();
     }
   }
@@ -116,8 +126,7 @@ final class PoolFile {
     synchronized (OPEN) {
       Integer times = held.get(range);
       try {
-        if (times == null
-            && (held.size() == HELD_MAX || !file.tryShare(range.offset, range.length))) {
+        if (times == null && (isFull(range) || !file.tryShare(range.offset, range.length))) {
           return false;
         }
       } catch (TakoException e) {
@@ -127,6 +136,19 @@ final class PoolFile {
       held.put(range, times == null ? 1 : times + 1);
       return true;
     }
+  }
+
+  /**
+   * Whether nothing more can be held there. The locks of this process are one owner's: who let go
+   * of a range would take from another what both have of it.
+   */
+  private boolean isFull(Range range) {
+    Range before = held.lowerKey(range);
+    Range after = held.higherKey(range);
+    return closed
+        || held.size() == HELD_MAX
+        || (before != null && before.end() > range.offset)
+        || (after != null && after.offset < range.end());
   }
 
   /** Holds {@code extent} once less. */
@@ -159,6 +181,9 @@ final class PoolFile {
   ByteBuffer arena(int index) throws IOException {
     synchronized (OPEN) {
       ByteBuffer mapped = arenas.get(index);
+      if (closed) {
+        throw new IOException(file.path() + " is closed");
+      }
       if (mapped == null) {
         mapped = map(index);
         arenas.put(index, mapped);

@@ -81,9 +81,18 @@ abstract class CommandSuite extends CLITestHelper {
   protected Result execute(CLICommand command) throws Exception {
     String line = command.getCmd();
     String uri = server.uri().toString();
+    awaitNextMillisecond();
     return line.startsWith(ADMIN)
         ? new AdminExecutor(uri, conf).executeCommand(line.substring(ADMIN.length()))
         : command.getExecutor(uri, conf).executeCommand(line);
+  }
+
+  /** Commands of a shell come milliseconds apart, and listings by time need that. */
+  private static void awaitNextMillisecond() {
+    long now = System.currentTimeMillis();
+    while (System.currentTimeMillis() == now) {
+      Thread.onSpinWait();
+    }
   }
 
   /** Runs all; each is a test of its own. */

@@ -188,7 +188,8 @@ class TakoFileSystemTest {
     try (FSDataOutputStream out = fs.create(in("a"))) {
       assertThat(out.hasCapability("hflush")).isTrue();
       assertThat(out.hasCapability("HSYNC")).isTrue();
-      assertThat(out.hasCapability(StreamCapabilities.DROPBEHIND)).isFalse();
+      assertThat(out.hasCapability(StreamCapabilities.DROPBEHIND)).isTrue();
+      assertThat(out.hasCapability(StreamCapabilities.READAHEAD)).isFalse();
     }
     try (FSDataInputStream in = fs.open(in("a"))) {
       assertThat(in.hasCapability(StreamCapabilities.READBYTEBUFFER)).isTrue();

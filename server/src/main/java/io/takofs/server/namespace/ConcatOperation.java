@@ -24,6 +24,9 @@ final class ConcatOperation {
   /** Extents moved by one entry, unless a single source has more. */
   private static final int MOVED_MAX = 8192;
 
+  /** Sources joined by one entry: they may lie in as many shards. */
+  private static final int SOURCES_MAX = 16;
+
   private final Context context;
   private final CommitExtents commit;
   private final DirectoryEntry target;
@@ -58,7 +61,7 @@ final class ConcatOperation {
   }
 
   private Reply run(List<ConcatSource> asked) throws TakoException {
-    List<DirectoryEntry> sources = sources(asked);
+    List<DirectoryEntry> sources = sources(asked.subList(0, Math.min(SOURCES_MAX, asked.size())));
     long spaceBefore = Quotas.space(context.state(), inode);
     boolean inline = !inode.hasExtents && commit.getExtentsCount() == 0;
     for (DirectoryEntry source : sources) {
@@ -73,7 +76,7 @@ final class ConcatOperation {
     inode.length = end;
     inode.version++;
     inode.modificationMs = context.timeMs();
-    if (commit.getClose() && done == sources.size()) {
+    if (commit.getClose() && done == asked.size()) {
       CommitOperation.close(context, commit, inode, last);
     }
     charge(-done, spaceBefore);

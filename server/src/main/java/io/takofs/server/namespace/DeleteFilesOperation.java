@@ -1,6 +1,7 @@
 package io.takofs.server.namespace;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.Delete;
 import io.takofs.proto.DeleteFiles;
 import io.takofs.proto.DeleteResults;
@@ -12,17 +13,15 @@ import io.takofs.proto.Status;
  * below. Each is a transaction of its own, so that it sees what those before it left.
  */
 final class DeleteFilesOperation {
-  /** Names in one request, which bounds what an entry changes. */
-  private static final int NAMES_MAX = 1000;
-
   private DeleteFilesOperation() {}
 
   static Reply apply(Context context, DeleteFiles request) throws TakoException {
-    if (request.getNamesCount() > NAMES_MAX) {
+    // So few that the entry changes no more keys than the store has pages kept back for.
+    if (request.getNamesCount() > Layout.RPC_DELETES_MAX) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "%d files are to be deleted with one call; %d is the most"
-              .formatted(request.getNamesCount(), NAMES_MAX));
+              .formatted(request.getNamesCount(), Layout.RPC_DELETES_MAX));
     }
     DeleteResults.Builder results = DeleteResults.newBuilder();
     for (int i = 0; i < request.getNamesCount(); i++) {

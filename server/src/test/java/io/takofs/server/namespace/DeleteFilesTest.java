@@ -68,7 +68,6 @@ class DeleteFilesTest {
 
   @Test
   void shouldRefuseMoreThanOneEntryMayChange() {
-    assertStatus(
-        client.call(request("/", Collections.nCopies(1001, "f"))), Status.INVALID_ARGUMENT);
+    assertStatus(client.call(request("/", Collections.nCopies(17, "f"))), Status.INVALID_ARGUMENT);
   }
 }
