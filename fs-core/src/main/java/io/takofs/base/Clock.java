@@ -1,6 +1,7 @@
 package io.takofs.base;
 
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * Source of time, and the way to let it pass, passed in so that a simulation can own both.
@@ -24,6 +25,16 @@ public interface Clock {
     LockSupport.parkNanos(blocker, nanos);
   }
 
+  /**
+   * Lets other threads run, without sleeping, until {@code done} or for {@code nanos} nanoseconds.
+   * Where time is not the machine's nobody else runs, and none passes.
+   *
+   * @return the last of {@code done}
+   */
+  default boolean yieldUntil(BooleanSupplier done, long nanos) {
+    return done.getAsBoolean();
+  }
+
   /** The clock of this machine. */
   Clock SYSTEM =
       new Clock() {
@@ -35,6 +46,18 @@ public interface Clock {
         @Override
         public long currentTimeMillis() {
           return System.currentTimeMillis();
+        }
+
+        @Override
+        public boolean yieldUntil(BooleanSupplier done, long nanos) {
+          long begin = nanoTime();
+          while (!done.getAsBoolean()) {
+            if (nanoTime() - begin >= nanos) {
+              return false;
+            }
+            Thread.yield();
+          }
+          return true;
         }
       };
 }

@@ -10,7 +10,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Who polls a completion queue: the transport's thread if it has one, else one of those who wait
- * for something that completes there. The others sleep until their own is done, or until it is
+ * for something that completes there. The others let others run for a moment, because waking a
+ * thread costs more than most calls take, and then sleep until their own is done, or until it is
  * their turn. Whoever stops waiting, for whatever reason, hands a turn that nobody has to one that
  * still waits.
  *
@@ -23,6 +24,7 @@ public final class PollingTurn {
   private final boolean transportPolls;
   private final AtomicReference<Thread> leader = new AtomicReference<>();
   private final Queue<Thread> waiting = new ConcurrentLinkedQueue<>();
+  private final Spin spin = new Spin();
   private volatile boolean ended;
 
   /**
@@ -54,7 +56,9 @@ public final class PollingTurn {
     try (Interrupts interrupts = new Interrupts()) {
       while (!done.getAsBoolean() && clock.nanoTime() - deadlineNs < 0) {
         if (transportPolls) {
-          park(deadlineNs);
+          if (!spin(done)) {
+            park(deadlineNs);
+          }
         } else if (!ended && leader.compareAndSet(null, Thread.currentThread())) {
           try {
             lead(done, deadlineNs);
@@ -83,7 +87,17 @@ public final class PollingTurn {
     }
   }
 
+  private boolean spin(BooleanSupplier done) {
+    int nanos = spin.begin();
+    boolean found = clock.yieldUntil(done, nanos);
+    spin.end(nanos, found);
+    return found;
+  }
+
   private void follow(BooleanSupplier done, long deadlineNs) {
+    if (spin(() -> done.getAsBoolean() || leader.get() == null)) {
+      return;
+    }
     Thread me = Thread.currentThread();
     waiting.add(me);
     try {

@@ -116,12 +116,7 @@ final class ServerTransports implements AutoCloseable {
 
   private void listenTcp(DataServer server, TakoConfig config) throws IOException {
     int loops = Math.min(EVENT_LOOPS_MAX, Runtime.getRuntime().availableProcessors());
-    tcp =
-        new TcpTransport(
-            new TcpSettings(
-                loops,
-                TcpSettings.DEFAULT.operationTimeoutNs(),
-                TcpSettings.DEFAULT.receiverTimeoutNs()));
+    tcp = new TcpTransport(TcpSettings.server(loops));
     String host = config.get(ConfigKeys.SERVER_HOST);
     int port = config.get(ConfigKeys.SERVER_PORT);
     List<OfferedTransport> offers = offers();

@@ -9,6 +9,7 @@ import io.takofs.transport.CompletionHandler;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
+import io.takofs.transport.Spin;
 import io.takofs.transport.TransportCounters;
 import java.io.IOException;
 import java.lang.ref.Reference;
@@ -26,7 +27,6 @@ import org.slf4j.LoggerFactory;
 final class ShmCompletionQueue implements CompletionQueue {
   private static final Logger LOG = LoggerFactory.getLogger(ShmCompletionQueue.class);
   private static final int BATCH = 256;
-  private static final int SPIN_NS = 30_000;
   private static final Opcode[] OPCODES = Opcode.values();
   private static final CompletionStatus[] STATUSES = CompletionStatus.values();
 
@@ -56,9 +56,7 @@ final class ShmCompletionQueue implements CompletionQueue {
     this.completions = batch.slice(0, BATCH * Layout.SHM_COMPLETION_SIZE);
     ByteBuffer fields = block.slice(0, Layout.SHM_COMPLETION_QUEUE_SIZE);
     fields.putLong(Layout.SHM_COMPLETION_QUEUE_DOORBELL_OFFSET, doorbell.address());
-    // On one processor the peer cannot run while we spin.
-    int spinNs = Runtime.getRuntime().availableProcessors() > 1 ? SPIN_NS : 0;
-    fields.putInt(Layout.SHM_COMPLETION_QUEUE_SPIN_NS_OFFSET, spinNs);
+    fields.putInt(Layout.SHM_COMPLETION_QUEUE_SPIN_NS_OFFSET, Spin.CEILING_NS);
   }
 
   Path doorbellPath() {

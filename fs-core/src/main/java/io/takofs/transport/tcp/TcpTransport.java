@@ -7,10 +7,13 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SelectStrategyFactory;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.takofs.base.Clock;
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
@@ -26,6 +29,7 @@ import io.takofs.transport.TransportCounters.Counter;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -68,7 +72,13 @@ public final class TcpTransport implements Transport {
         new MultiThreadIoEventLoopGroup(
             settings.eventLoops(),
             new DefaultThreadFactory("tako-tcp", true),
-            NioIoHandler.newFactory());
+            NioIoHandler.newFactory(SelectorProvider.provider(), selecting(settings)));
+  }
+
+  private static SelectStrategyFactory selecting(TcpSettings settings) {
+    return settings.loopsSpin()
+        ? () -> new SpinningSelect(Clock.SYSTEM)
+        : DefaultSelectStrategyFactory.INSTANCE;
   }
 
   @Override

@@ -10,6 +10,7 @@ import io.takofs.transport.CompletionHandler;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
+import io.takofs.transport.Spin;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,7 +25,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 final class VerbsCompletionQueue implements CompletionQueue {
   private static final int RING_ENTRIES = 512;
-  private static final int SPIN_NS = 30_000;
   private static final Opcode[] OPCODES = Opcode.values();
   private static final CompletionStatus[] STATUSES = CompletionStatus.values();
 
@@ -70,7 +70,7 @@ final class VerbsCompletionQueue implements CompletionQueue {
     try {
       made = transport.control().createCompletions(capacity, channel);
       // On one processor neither the peer nor the device's driver can run while we spin.
-      int spinNs = Runtime.getRuntime().availableProcessors() > 1 ? SPIN_NS : 0;
+      int spinNs = Runtime.getRuntime().availableProcessors() > 1 ? Spin.CEILING_NS : 0;
       NativeError.check(
           VerbsCore.initQueue(
               block.address(),

@@ -33,7 +33,8 @@ class TcpConnectTest {
 
   private final TcpTransport transport =
       new TcpTransport(
-          new TcpSettings(1, TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(1)));
+          new TcpSettings(
+              1, TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(1), false));
   private final ProtectionDomain domain = transport.allocateProtectionDomain();
   private final CompletionQueue queue = transport.createCompletionQueue(64);
   private final List<AutoCloseable> opened = new ArrayList<>();

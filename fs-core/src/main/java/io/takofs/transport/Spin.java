@@ -1,0 +1,37 @@
+package io.takofs.transport;
+
+/**
+ * How long a thread waits awake for news before it sleeps: as long as that has been worth it
+ * lately, as {@code native/src/spin.h} does it for those who wait in native code.
+ *
+ * <p>Thread rule: any thread; what several learn at once may be lost, which does no harm.
+ */
+public final class Spin {
+  /** A call over loopback, with waking a thread on another processor, takes less. */
+  public static final int CEILING_NS = 100_000;
+
+  /** Of the ceiling, that is always tried. */
+  private static final int FLOOR_PART = 16;
+
+  /** Then the ceiling is tried: what is worth it may have changed. */
+  private static final int MISSES_MAX = 32;
+
+  private int budgetNs = CEILING_NS;
+  private int misses;
+
+  /** Nanoseconds to wait awake now. */
+  public int begin() {
+    return misses >= MISSES_MAX ? CEILING_NS : Math.max(budgetNs, CEILING_NS / FLOOR_PART);
+  }
+
+  /** Learns from a wait of {@code nanos}, as {@link #begin} said, whether news came. */
+  public void end(int nanos, boolean found) {
+    if (found) {
+      budgetNs = Math.min(CEILING_NS, 2 * nanos);
+      misses = 0;
+    } else {
+      budgetNs /= 2;
+      misses = misses >= MISSES_MAX ? 0 : misses + 1;
+    }
+  }
+}

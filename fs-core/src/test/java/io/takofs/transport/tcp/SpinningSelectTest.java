@@ -1,0 +1,60 @@
+package io.takofs.transport.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.SelectStrategy;
+import io.takofs.base.Clock;
+import io.takofs.transport.Spin;
+import org.junit.jupiter.api.Test;
+
+class SpinningSelectTest {
+  private long nowNs;
+  private int ready;
+  private final SpinningSelect strategy =
+      new SpinningSelect(
+          new Clock() {
+            @Override
+            public long nanoTime() {
+              return nowNs;
+            }
+
+            @Override
+            public long currentTimeMillis() {
+              throw new UnsupportedOperationException();
+            }
+          });
+
+  private int next(boolean hasTasks) throws Exception {
+    return strategy.calculateStrategy(() -> ready, hasTasks);
+  }
+
+  @Test
+  void shouldSleepAfterAMomentWithoutNews() throws Exception {
+    assertThat(next(false)).isEqualTo(SelectStrategy.CONTINUE);
+    nowNs += Spin.CEILING_NS - 1;
+    assertThat(next(false)).isEqualTo(SelectStrategy.CONTINUE);
+    nowNs += 1;
+    assertThat(next(false)).isEqualTo(SelectStrategy.SELECT);
+  }
+
+  @Test
+  void shouldSayWhatIsReadyWithoutSleeping() throws Exception {
+    next(false);
+    ready = 3;
+    assertThat(next(false)).isEqualTo(3);
+    ready = 0;
+    assertThat(next(true)).as("tasks are waiting").isZero();
+    assertThat(next(false)).isEqualTo(SelectStrategy.CONTINUE);
+  }
+
+  @Test
+  void shouldSleepAtOnceWhereWaitingAwakeWasInVain() throws Exception {
+    int looks = 0;
+    for (int sleeps = 0; sleeps < 10; looks++) {
+      nowNs += Spin.CEILING_NS / 16;
+      sleeps += next(false) == SelectStrategy.SELECT ? 1 : 0;
+    }
+    // 17 looks for the first, half as many for the next, and so on; two at the floor.
+    assertThat(looks).isBetween(40, 60);
+  }
+}
