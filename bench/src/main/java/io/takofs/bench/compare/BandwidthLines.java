@@ -2,29 +2,39 @@ package io.takofs.bench.compare;
 
 import io.takofs.bench.report.Unit;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileRange;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.ReadOption;
+import org.apache.hadoop.io.ByteBufferPool;
+import org.apache.hadoop.io.ElasticByteBufferPool;
 
-/** One thread moves a file in buffers of 1 MiB. */
+/** One thread moves much data, in buffers of 1 MiB or in ranges. */
 final class BandwidthLines {
-  private static final int BUFFER = 1 << 20;
-  private static final int MEBIBYTES = 256;
+  static final int MEBIBYTE = 1 << 20;
 
   private BandwidthLines() {}
 
   static List<Line> all() {
-    return List.of(new SequentialWrite(), new SequentialRead());
+    return List.of(
+        new SequentialWrite(), new SequentialRead(), new BorrowingRead(), new VectoredRead());
   }
 
-  private abstract static class Bandwidth implements Line {
+  /** What the lines share: a file of random bytes, and figures in MiB/s. */
+  abstract static class Bandwidth implements Line {
     private final String name;
-    final byte[] buffer = new byte[BUFFER];
+    private final int mebibytes;
+    final byte[] buffer = new byte[MEBIBYTE];
 
-    Bandwidth(String name) {
+    Bandwidth(String name, int mebibytes) {
       this.name = name;
+      this.mebibytes = mebibytes;
       new Random(1).nextBytes(buffer);
     }
 
@@ -40,7 +50,7 @@ final class BandwidthLines {
 
     @Override
     public int batch() {
-      return MEBIBYTES;
+      return mebibytes;
     }
 
     @Override
@@ -53,28 +63,22 @@ final class BandwidthLines {
     }
 
     void write(Candidate candidate) throws IOException {
-      try (FSDataOutputStream out = candidate.fs().create(file(candidate), true, BUFFER)) {
-        for (int i = 0; i < MEBIBYTES; i++) {
+      try (FSDataOutputStream out = candidate.fs().create(file(candidate), true, MEBIBYTE)) {
+        for (int i = 0; i < mebibytes; i++) {
           out.write(buffer);
         }
       }
     }
-  }
 
-  private static final class SequentialWrite extends Bandwidth {
-    SequentialWrite() {
-      super("sequential write");
-    }
-
-    @Override
-    public void run(Candidate candidate, int round) throws IOException {
-      write(candidate);
+    FSDataInputStream open(Candidate candidate) throws IOException {
+      return candidate.fs().open(file(candidate), MEBIBYTE);
     }
   }
 
-  private static final class SequentialRead extends Bandwidth {
-    SequentialRead() {
-      super("sequential read");
+  /** A line that reads what it wrote before. */
+  private abstract static class Read extends Bandwidth {
+    Read(String name, int mebibytes) {
+      super(name, mebibytes);
     }
 
     @Override
@@ -82,13 +86,104 @@ final class BandwidthLines {
       super.prepare(candidate, round);
       write(candidate);
     }
+  }
+
+  private static final class SequentialWrite extends Bandwidth {
+    SequentialWrite() {
+      super("sequential write", 256);
+    }
+
+    @Override
+    public Line of(Candidate candidate) {
+      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, true) : this;
+    }
 
     @Override
     public void run(Candidate candidate, int round) throws IOException {
-      byte[] sink = new byte[BUFFER];
-      try (FSDataInputStream in = candidate.fs().open(file(candidate), BUFFER)) {
-        for (int i = 0; i < MEBIBYTES; i++) {
-          in.readFully(sink);
+      write(candidate);
+    }
+  }
+
+  private static final class SequentialRead extends Read {
+    SequentialRead() {
+      super("sequential read", 256);
+    }
+
+    @Override
+    public Line of(Candidate candidate) {
+      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, false) : this;
+    }
+
+    @Override
+    public void run(Candidate candidate, int round) throws IOException {
+      try (FSDataInputStream in = open(candidate)) {
+        for (int i = 0; i < batch(); i++) {
+          in.readFully(buffer);
+        }
+      }
+    }
+  }
+
+  /**
+   * Reads into buffers that the file system chooses. Over shared memory it names no pool for a
+   * copy, so that a byte which does not come from where it lies is an error: all of them do.
+   */
+  private static final class BorrowingRead extends Read {
+    private final ByteBufferPool pool = new ElasticByteBufferPool();
+
+    BorrowingRead() {
+      super("zero-copy read", 256);
+    }
+
+    /** HDFS has such reads with short-circuit access only, which is not set up here. */
+    @Override
+    public Line of(Candidate candidate) {
+      return candidate.is(Candidate.HDFS) ? null : super.of(candidate);
+    }
+
+    @Override
+    public void run(Candidate candidate, int round) throws IOException {
+      ByteBufferPool copies = candidate.is(Candidate.TAKO_SHM) ? null : pool;
+      long left = (long) batch() * MEBIBYTE;
+      try (FSDataInputStream in = open(candidate)) {
+        while (left > 0) {
+          ByteBuffer bytes = in.read(copies, MEBIBYTE, EnumSet.noneOf(ReadOption.class));
+          if (bytes == null) {
+            throw new IOException(
+                candidate.name() + ": " + file(candidate) + " ends " + left + " bytes too early");
+          }
+          left -= bytes.remaining();
+          in.releaseBuffer(bytes);
+        }
+      }
+    }
+  }
+
+  /** 64 ranges of 64 KiB at a time, each somewhere in a sixty-fourth of the file of 64 MiB. */
+  private static final class VectoredRead extends Read {
+    private static final int RANGES = 64;
+    private static final int RANGE_BYTES = 64 << 10;
+    private static final int SLOTS = MEBIBYTE / RANGE_BYTES;
+    private final ElasticByteBufferPool pool = new ElasticByteBufferPool();
+
+    VectoredRead() {
+      super("vectored read, 64 x 64 KiB", 64);
+    }
+
+    @Override
+    public void run(Candidate candidate, int round) throws Exception {
+      Random random = new Random(round);
+      try (FSDataInputStream in = open(candidate)) {
+        for (int left = batch() * SLOTS; left > 0; left -= RANGES) {
+          List<FileRange> ranges = new ArrayList<>();
+          for (long i = 0; i < RANGES; i++) {
+            long slot = i * SLOTS + random.nextInt(SLOTS);
+            ranges.add(FileRange.createFileRange(slot * RANGE_BYTES, RANGE_BYTES));
+          }
+          in.readVectored(ranges, bytes -> pool.getBuffer(false, bytes));
+          for (FileRange range : ranges) {
+            pool.putBuffer(range.getData().get());
+          }
         }
       }
     }

@@ -5,11 +5,25 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A file system under test.
+ * A file system under test, or plain memory.
  *
- * @param name column heading
- * @param fs the client
- * @param base an empty directory to work in
+ * @param name in the table, one of those below
+ * @param fs the client; of memory, the file system that maps it
+ * @param base an empty or missing directory to work in
  * @param serverPids processes whose processor time counts as the server's; none for a local one
  */
-record Candidate(String name, FileSystem fs, Path base, List<Long> serverPids) {}
+record Candidate(String name, FileSystem fs, Path base, List<Long> serverPids) {
+  static final String HDFS = "hdfs";
+  static final String TAKO_SHM = "tako-shm";
+  static final String TAKO_TCP = "tako-tcp";
+
+  /** Hadoop's local file system on a tmpfs, without checksums. */
+  static final String LOCAL = "local";
+
+  /** Copies to and from a mapping of a tmpfs: what 1 MiB at a time could reach. */
+  static final String MEMORY = "memory";
+
+  boolean is(String name) {
+    return this.name.equals(name);
+  }
+}

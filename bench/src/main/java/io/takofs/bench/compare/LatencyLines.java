@@ -202,7 +202,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void finish(Candidate candidate, int round) throws IOException {
+    public void finish(Candidate candidate, int round) throws Exception {
       out.close();
       super.finish(candidate, round);
     }
@@ -241,7 +241,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void finish(Candidate candidate, int round) throws IOException {
+    public void finish(Candidate candidate, int round) throws Exception {
       in.close();
       super.finish(candidate, round);
     }

@@ -1,7 +1,6 @@
 package io.takofs.bench.compare;
 
 import io.takofs.bench.report.Row;
-import java.io.IOException;
 
 /**
  * One line of the comparison: an operation repeated in batches.
@@ -9,6 +8,11 @@ import java.io.IOException;
  * <p>Thread rule: prepare, run and finish are called from one thread; a line may use its own.
  */
 interface Line extends Row {
+  /** The line as this candidate does it; null if it makes no sense for it. */
+  default Line of(Candidate candidate) {
+    return candidate.is(Candidate.MEMORY) ? null : this;
+  }
+
   /** Operations (or MiB) that one batch does. */
   int batch();
 
@@ -19,7 +23,7 @@ interface Line extends Row {
   void run(Candidate candidate, int round) throws Exception;
 
   /** Removes what the batch left; not timed. */
-  default void finish(Candidate candidate, int round) throws IOException {
+  default void finish(Candidate candidate, int round) throws Exception {
     candidate.fs().delete(candidate.base(), true);
   }
 }

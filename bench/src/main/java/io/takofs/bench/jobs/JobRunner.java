@@ -39,21 +39,40 @@ import org.apache.hadoop.util.ToolRunner;
  * <p>Thread rule: one thread. Every method throws an IOException that names the job when its result
  * is wrong.
  */
-final class JobRunner {
+public final class JobRunner {
   private static final int TERA_ROW_BYTES = 100;
 
   private final Configuration conf;
   private final FileSystem fs;
   private final Path base;
 
-  JobRunner(Configuration conf, Path base) throws IOException {
+  /**
+   * @param conf of the jobs
+   * @param base a directory to work in, of the file system that the jobs use
+   */
+  public JobRunner(Configuration conf, Path base) throws IOException {
     this.conf = conf;
     this.fs = base.getFileSystem(conf);
     this.base = base;
   }
 
+  /**
+   * Makes {@code conf} one for jobs in this JVM.
+   *
+   * @param fileSystem the default one
+   * @param work local directory for spills
+   */
+  public static void runLocally(Configuration conf, String fileSystem, String work) {
+    conf.set(FileSystem.FS_DEFAULT_NAME_KEY, fileSystem);
+    conf.set("mapreduce.framework.name", "local");
+    conf.set("hadoop.tmp.dir", work);
+    conf.set("mapreduce.local.map.tasks.maximum", "2");
+    conf.set("mapreduce.task.io.sort.mb", "64");
+    conf.set("mapreduce.output.fileoutputformat.compress", "false");
+  }
+
   /** Writes {@code bytes} of rows to be sorted. */
-  void teraGen(long bytes) throws Exception {
+  public void teraGen(long bytes) throws Exception {
     String rows = Long.toString(bytes / TERA_ROW_BYTES);
     run("TeraGen", new TeraGen(), rows, path("tera-in"));
     check(
@@ -64,12 +83,12 @@ final class JobRunner {
   }
 
   /** Sorts them. */
-  void teraSort() throws Exception {
+  public void teraSort() throws Exception {
     run("TeraSort", new TeraSort(), path("tera-in"), path("tera-out"));
   }
 
   /** Lets Hadoop's own validator prove the order, and compares the checksum with the input's. */
-  void teraValidate() throws Exception {
+  public void teraValidate() throws Exception {
     run("TeraValidate", new TeraValidate(), path("tera-out"), path("tera-report"));
     StringBuilder report = new StringBuilder();
     forEachLine("tera-report", line -> report.append(line).append('\n'));
@@ -84,7 +103,7 @@ final class JobRunner {
   }
 
   /** Writes a text of {@code bytes} bytes; returns how often each word stands in it. */
-  Map<String, Long> writeText(long bytes) throws IOException {
+  public Map<String, Long> writeText(long bytes) throws IOException {
     TextCorpus corpus = new TextCorpus(20261120);
     try (OutputStream out =
         new BufferedOutputStream(fs.create(new Path(base, "text/words.txt")), 1 << 20)) {
@@ -94,7 +113,7 @@ final class JobRunner {
   }
 
   /** Counts the words and compares with {@code expected}. */
-  void wordCount(Map<String, Long> expected) throws Exception {
+  public void wordCount(Map<String, Long> expected) throws Exception {
     Job job = Job.getInstance(conf, "WordCount");
     job.setJarByClass(WordCount.class);
     job.setMapperClass(WordCount.TokenizerMapper.class);
@@ -120,7 +139,7 @@ final class JobRunner {
   }
 
   /** Hadoop's own I/O test: writes or reads {@code files} files of {@code megabytes}. */
-  void dfsio(String direction, int files, int megabytes, String resultFile) throws Exception {
+  public void dfsio(String direction, int files, int megabytes, String resultFile) throws Exception {
     conf.set("test.build.data", path("dfsio"));
     run(
         "TestDFSIO " + direction,

@@ -109,12 +109,7 @@ public final class JobsMain implements Callable<Integer> {
 
   private Configuration configuration() {
     Configuration conf = new Configuration();
-    conf.set(FileSystem.FS_DEFAULT_NAME_KEY, fileSystem);
-    conf.set("mapreduce.framework.name", "local");
-    conf.set("hadoop.tmp.dir", work);
-    conf.set("mapreduce.local.map.tasks.maximum", "2");
-    conf.set("mapreduce.task.io.sort.mb", "64");
-    conf.set("mapreduce.output.fileoutputformat.compress", "false");
+    JobRunner.runLocally(conf, fileSystem, work);
     return conf;
   }
 

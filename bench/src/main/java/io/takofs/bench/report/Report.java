@@ -12,64 +12,87 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The result as a table and as JSON. Ratios are medians of the rounds' pairs against the first
- * candidate: above 1 means better.
+ * The result as a table and as JSON. Ratios are medians of the rounds' pairs against each baseline:
+ * above 1 means better.
  */
 public final class Report {
-  private static final int ROW_WIDTH = 36;
-  private static final int COLUMN_WIDTH = 36;
+  private static final int NAME_WIDTH = 32;
+  private static final int COLUMN_WIDTH = 13;
 
   private final List<String> names;
+  private final List<String> baselines;
   private final Map<Row, Map<String, Measurement>> results;
 
   /**
-   * @param names of the candidates, the baseline first
+   * @param names of the candidates, the only baseline first
    * @param results of every candidate by row, in the order to print; a row may lack some
    */
   public Report(List<String> names, Map<? extends Row, Map<String, Measurement>> results) {
+    this(names, names.subList(0, 1), results);
+  }
+
+  /**
+   * @param names of the candidates
+   * @param baselines those of them that the others are compared with
+   * @param results of every candidate by row, in the order to print; a row may lack some
+   */
+  public Report(
+      List<String> names,
+      List<String> baselines,
+      Map<? extends Row, Map<String, Measurement>> results) {
     this.names = names;
+    this.baselines = baselines;
     this.results = new LinkedHashMap<>(results);
   }
 
   /** Prints the table. */
   public void print(PrintStream out) {
-    out.printf("%nfigure (times better than %s) [client + server CPU us an op or MiB]%n", base());
-    StringBuilder heading = new StringBuilder(pad("", ROW_WIDTH));
-    for (String name : names) {
-      heading.append(pad(name, COLUMN_WIDTH));
+    out.printf("%nMedians of the rounds, and of their pairs: how many times better than %s.%n",
+        String.join(", ", baselines));
+    StringBuilder heading = new StringBuilder(left("")).append(right("figure"));
+    baselines.forEach(baseline -> heading.append(right("x " + baseline)));
+    if (hasCpu()) {
+      heading.append(right("client CPU")).append(right("server CPU"));
     }
-    out.println(heading.toString().stripTrailing());
-    results.forEach(
-        (row, measurements) -> {
-          StringBuilder text =
-              new StringBuilder(pad(row.name() + ", " + row.unit().label(), ROW_WIDTH));
-          for (String name : names) {
-            text.append(pad(cell(row, measurements, name), COLUMN_WIDTH));
-          }
-          out.println(text.toString().stripTrailing());
-        });
+    out.println(heading);
+    results.forEach((row, measurements) -> print(out, row, measurements));
   }
 
-  private String cell(Row row, Map<String, Measurement> measurements, String name) {
-    Measurement measured = measurements.get(name);
-    if (measured == null) {
-      return "-";
+  private void print(PrintStream out, Row row, Map<String, Measurement> measurements) {
+    StringBuilder title = new StringBuilder(left(row.name())).append(right(row.unit().label()));
+    if (hasCpu()) {
+      title.append(" ".repeat(COLUMN_WIDTH * baselines.size()));
+      title.append(right(row.unit().cpuLabel())).append(right(row.unit().cpuLabel()));
     }
-    String figure =
-        String.format(
-            Locale.ROOT,
-            "%s (%.2fx)",
-            number(measured.figure()),
-            advantage(row, measurements, name));
-    if (!measured.hasCpu()) {
-      return figure;
+    out.println(title);
+    for (String name : names) {
+      Measurement measured = measurements.get(name);
+      if (measured == null) {
+        continue;
+      }
+      StringBuilder line = new StringBuilder(left("  " + name));
+      line.append(right(number(measured.figure())));
+      for (String baseline : baselines) {
+        boolean compared = measurements.containsKey(baseline) && !baseline.equals(name);
+        line.append(
+            right(compared ? ratio(advantage(row, measurements, name, baseline)) : ""));
+      }
+      if (measured.hasCpu()) {
+        line.append(right(number(row.unit().cpu(measured.clientCpuMicros()))));
+        line.append(right(number(row.unit().cpu(measured.serverCpuMicros()))));
+      }
+      out.println(line.toString().stripTrailing());
     }
-    return String.format(
-        Locale.ROOT,
-        "%s [%.2f + %.2f]",
-        figure,
-        measured.clientCpuMicros(),
-        measured.serverCpuMicros());
+  }
+
+  private boolean hasCpu() {
+    return results.values().stream()
+        .flatMap(measurements -> measurements.values().stream())
+        .anyMatch(Measurement::hasCpu);
+  }
+
+  private static String ratio(double advantage) {
+    return String.format(Locale.ROOT, "%.2fx", advantage);
   }
 
   /** With as many digits as mean something. */
@@ -113,19 +136,29 @@ public final class Report {
             : "";
     return String.format(
         Locale.ROOT,
-        "    \"%s\": {\"median\": %.3f, \"advantage\": %.3f, %s\"rounds\": %s}",
+        "    \"%s\": {\"median\": %.3f, \"advantage\": %s, %s\"rounds\": %s}",
         name,
         measured.figure(),
-        advantage(row, measurements, name),
+        baselines.stream()
+            .filter(measurements::containsKey)
+            .map(
+                baseline ->
+                    String.format(
+                        Locale.ROOT,
+                        "\"%s\": %.3f",
+                        baseline,
+                        advantage(row, measurements, name, baseline)))
+            .collect(Collectors.joining(", ", "{", "}")),
         cpu,
         Arrays.stream(measured.figures())
             .mapToObj(figure -> String.format(Locale.ROOT, "%.3f", figure))
             .collect(Collectors.joining(", ", "[", "]")));
   }
 
-  private double advantage(Row row, Map<String, Measurement> measurements, String name) {
+  private static double advantage(
+      Row row, Map<String, Measurement> measurements, String name, String baseline) {
     double[] ours = measurements.get(name).figures();
-    double[] theirs = measurements.get(base()).figures();
+    double[] theirs = measurements.get(baseline).figures();
     double[] ratios = new double[ours.length];
     for (int i = 0; i < ours.length; i++) {
       ratios[i] = row.unit().advantage(ours[i], theirs[i]);
@@ -133,11 +166,11 @@ public final class Report {
     return Measurement.median(ratios);
   }
 
-  private String base() {
-    return names.get(0);
+  private static String left(String text) {
+    return String.format(Locale.ROOT, "%-" + NAME_WIDTH + "s", text);
   }
 
-  private static String pad(String text, int width) {
-    return String.format(Locale.ROOT, "%-" + width + "s", text);
+  private static String right(String text) {
+    return String.format(Locale.ROOT, "%" + COLUMN_WIDTH + "s", text);
   }
 }

@@ -1,14 +1,16 @@
-package io.takofs.bench.compare;
+package io.takofs.bench.hadoop;
 
-import io.takofs.bench.hadoop.HadoopDaemons;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 
 /**
  * HDFS as its users run it: a NameNode and a DataNode process from the Maven jars, one replica,
@@ -16,7 +18,7 @@ import org.apache.hadoop.fs.FileSystem;
  *
  * <p>Thread rule: one thread.
  */
-final class HdfsCluster implements AutoCloseable {
+public final class HdfsCluster implements AutoCloseable {
   private final HadoopDaemons daemons;
   private final int port;
 
@@ -26,7 +28,7 @@ final class HdfsCluster implements AutoCloseable {
    * @param directory an empty directory on a tmpfs; removed at the end
    * @param launcher words before the java command, such as a processor placement
    */
-  HdfsCluster(Path directory, List<String> launcher) throws Exception {
+  public HdfsCluster(Path directory, List<String> launcher) throws Exception {
     this.port = HadoopDaemons.freePort();
     this.daemons = new HadoopDaemons(directory, launcher);
     // The web pages are not in the jars; the servers insist on their directories.
@@ -40,13 +42,13 @@ final class HdfsCluster implements AutoCloseable {
   }
 
   /** Process ids of NameNode and DataNode. */
-  List<Long> pids() {
+  public List<Long> pids() {
     return daemons.pids();
   }
 
   /** A new client. */
-  FileSystem client() throws IOException {
-    return FileSystem.newInstance(URI.create("hdfs://localhost:" + port), clientConfiguration());
+  public FileSystem client() throws IOException {
+    return FileSystem.newInstance(uri(), clientConfiguration());
   }
 
   @Override
@@ -62,7 +64,7 @@ final class HdfsCluster implements AutoCloseable {
 
   private void configure(Path directory) throws IOException {
     Configuration core = new Configuration(false);
-    core.set("fs.defaultFS", "hdfs://localhost:" + port);
+    core.set("fs.defaultFS", uri().toString());
     core.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
     daemons.configure(core, "core-site.xml");
     // A file of its own: what core-site.xml says of these, HDFS's defaults overrule.
@@ -86,10 +88,24 @@ final class HdfsCluster implements AutoCloseable {
     Configuration conf = clientConfiguration();
     conf.setInt("ipc.client.connect.max.retries", 1);
     conf.setInt("ipc.client.connect.retry.interval", 200);
-    try (FileSystem fs = FileSystem.newInstance(URI.create("hdfs://localhost:" + port), conf);
-        OutputStream out = fs.create(new org.apache.hadoop.fs.Path("/ready"))) {
-      out.write(1);
+    try (FileSystem fs = FileSystem.newInstance(uri(), conf)) {
+      if (!hasSpace((DistributedFileSystem) fs)) {
+        return false;
+      }
+      try (OutputStream out = fs.create(new org.apache.hadoop.fs.Path("/ready"))) {
+        out.write(1);
+      }
     }
     return true;
+  }
+
+  /** Whether the NameNode knows a DataNode's storage; before that, writing is an error it logs. */
+  private static boolean hasSpace(DistributedFileSystem fs) throws IOException {
+    return Arrays.stream(fs.getDataNodeStats(DatanodeReportType.LIVE))
+        .anyMatch(node -> node.getRemaining() > 0);
+  }
+
+  private URI uri() {
+    return URI.create("hdfs://localhost:" + port);
   }
 }

@@ -1,0 +1,114 @@
+package io.takofs.bench.compare;
+
+import io.takofs.bench.hadoop.HdfsCluster;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+
+/**
+ * The file systems to compare: HDFS and a directory of the local one, which end with this, and a
+ * Tako that runs already.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class Candidates implements AutoCloseable {
+  private final java.nio.file.Path work;
+  private final List<Candidate> list = new ArrayList<>();
+  private HdfsCluster hdfs; // null unless it was asked for
+
+  /**
+   * A running Tako.
+   *
+   * @param uri of its file system
+   * @param pid of its data server
+   */
+  record Server(URI uri, long pid) {}
+
+  /**
+   * Starts what does not run.
+   *
+   * @param names of the candidates, in the order wanted
+   * @param tako to compare
+   * @param tmpfs where the others store
+   * @param launcher words before the java command of HDFS's servers
+   */
+  Candidates(
+      List<String> names, Server tako, java.nio.file.Path tmpfs, List<String> launcher)
+      throws Exception {
+    work = Files.createTempDirectory(tmpfs, "tako-compare-");
+    try {
+      for (String name : names) {
+        list.add(candidate(name, tako, launcher));
+      }
+    } catch (Exception e) {
+      close();
+      throw e;
+    }
+  }
+
+  /** In the order of their names. */
+  List<Candidate> list() {
+    return list;
+  }
+
+  /** A directory on the tmpfs for what else is needed; goes with this. */
+  java.nio.file.Path scratch() {
+    return work.resolve("scratch");
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      for (Candidate candidate : list) {
+        candidate.fs().close();
+      }
+    } finally {
+      if (hdfs != null) {
+        hdfs.close();
+      }
+      try (FileSystem local = rawLocal()) {
+        local.delete(new Path(work.toUri()), true);
+      }
+    }
+  }
+
+  private Candidate candidate(String name, Server tako, List<String> launcher) throws Exception {
+    Path base = new Path("/compare-" + ProcessHandle.current().pid());
+    return switch (name) {
+      case Candidate.HDFS -> {
+        hdfs = new HdfsCluster(work.resolve(name), launcher);
+        yield new Candidate(name, hdfs.client(), base, hdfs.pids());
+      }
+      case Candidate.TAKO_SHM, Candidate.TAKO_TCP -> {
+        Configuration conf = new Configuration();
+        conf.set("fs.tako.transport", name.substring("tako-".length()));
+        FileSystem fs = FileSystem.newInstance(tako.uri(), conf);
+        yield new Candidate(name, fs, base, List.of(tako.pid()));
+      }
+      case Candidate.LOCAL, Candidate.MEMORY ->
+          new Candidate(name, rawLocal(), new Path(work.resolve(name).toUri()), List.of());
+      default ->
+          throw new IllegalArgumentException(
+              String.format(
+                  "no candidate '%s': choose of %s, %s, %s, %s, %s",
+                  name,
+                  Candidate.HDFS,
+                  Candidate.TAKO_SHM,
+                  Candidate.TAKO_TCP,
+                  Candidate.LOCAL,
+                  Candidate.MEMORY));
+    };
+  }
+
+  private static FileSystem rawLocal() throws IOException {
+    FileSystem local = new RawLocalFileSystem();
+    local.initialize(URI.create("file:///"), new Configuration());
+    return local;
+  }
+}

@@ -1,0 +1,67 @@
+package io.takofs.bench.compare;
+
+import io.takofs.bench.report.CpuTime;
+import io.takofs.bench.report.Measurement;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Measures lines, interleaved: every round runs a line on each candidate in turn.
+ *
+ * <p>Thread rule: one thread.
+ *
+ * @param rounds that count
+ * @param warmUpSeconds of each line on each candidate before, not counted, and to the end of a run
+ */
+record Comparison(int rounds, double warmUpSeconds) {
+  /** What each candidate that does the line did, by its name. */
+  Map<String, Measurement> measure(Line line, List<Candidate> candidates) throws Exception {
+    Map<Candidate, Line> lines = new LinkedHashMap<>();
+    Map<String, Measurement> measurements = new LinkedHashMap<>();
+    for (Candidate candidate : candidates) {
+      Line itsOwn = line.of(candidate);
+      if (itsOwn != null) {
+        lines.put(candidate, itsOwn);
+        measurements.put(candidate.name(), new Measurement(rounds));
+        warmUp(itsOwn, candidate);
+      }
+    }
+    for (int round = 0; round < rounds; round++) {
+      for (Map.Entry<Candidate, Line> each : lines.entrySet()) {
+        measure(each.getValue(), each.getKey(), round, measurements.get(each.getKey().name()));
+      }
+    }
+    return measurements;
+  }
+
+  private static void measure(Line line, Candidate candidate, int round, Measurement measurement)
+      throws Exception {
+    line.prepare(candidate, round);
+    CpuTime client = CpuTime.ofSelf();
+    CpuTime server = CpuTime.ofProcesses(candidate.serverPids());
+    long start = System.nanoTime();
+    line.run(candidate, round);
+    long elapsed = System.nanoTime() - start;
+    long clientNanos = CpuTime.ofSelf().since(client);
+    long serverNanos = CpuTime.ofProcesses(candidate.serverPids()).since(server);
+    measurement.add(
+        line.unit().figure(line.batch(), elapsed),
+        clientNanos / 1e3 / line.batch(),
+        serverNanos / 1e3 / line.batch());
+    line.finish(candidate, round);
+  }
+
+  private void warmUp(Line line, Candidate candidate) throws Exception {
+    long start = System.nanoTime();
+    for (int round = 0; seconds(start) < warmUpSeconds; round++) {
+      line.prepare(candidate, round);
+      line.run(candidate, round);
+      line.finish(candidate, round);
+    }
+  }
+
+  private static double seconds(long start) {
+    return (System.nanoTime() - start) / 1e9;
+  }
+}

@@ -1,0 +1,134 @@
+package io.takofs.bench.compare;
+
+import io.takofs.bench.jobs.JobRunner;
+import io.takofs.bench.report.Unit;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.PrivilegedExceptionAction;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.security.UserGroupInformation;
+
+/** Hadoop's own jobs, run in this JVM, their results checked: a run is an operation. */
+final class JobLines {
+  private static final int IO_FILES = 4;
+
+  private JobLines() {}
+
+  /**
+   * TestDFSIO of 4 x 256 MiB, TeraGen and TeraSort of 1 GB, WordCount of 500 MB.
+   *
+   * @param small of 20 MB each
+   * @param scratch a missing directory for spills and logs
+   */
+  static List<Line> all(boolean small, Path scratch) {
+    int ioMegabytes = small ? 5 : 256;
+    long teraBytes = small ? 20_000_000 : 1_000_000_000;
+    long textBytes = small ? 20_000_000 : 500_000_000;
+    String ioLog = scratch.resolve("TestDFSIO.log").toString();
+    Work ioWrite = jobs -> jobs.dfsio("write", IO_FILES, ioMegabytes, ioLog);
+    Work ioRead = jobs -> jobs.dfsio("read", IO_FILES, ioMegabytes, ioLog);
+    Work teraGen = jobs -> jobs.teraGen(teraBytes);
+    AtomicReference<Map<String, Long>> words = new AtomicReference<>();
+    return List.of(
+        new Job("TestDFSIO write", scratch, jobs -> {}, ioWrite, jobs -> {}),
+        new Job("TestDFSIO read", scratch, ioWrite, ioRead, jobs -> {}),
+        new Job("TeraGen", scratch, jobs -> {}, teraGen, jobs -> {}),
+        new Job("TeraSort", scratch, teraGen, JobRunner::teraSort, JobRunner::teraValidate),
+        new Job(
+            "WordCount",
+            scratch,
+            jobs -> words.set(jobs.writeText(textBytes)),
+            jobs -> jobs.wordCount(words.get()),
+            jobs -> {}));
+  }
+
+  private interface Work {
+    void with(JobRunner jobs) throws Exception;
+  }
+
+  /**
+   * @param input what makes the job's input
+   * @param job what is timed
+   * @param check what looks at the output
+   */
+  private record Job(String name, Path scratch, Work input, Work job, Work check) implements Line {
+    private static final long FREED_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long FREED_BYTES = 4 << 20;
+
+    @Override
+    public Unit unit() {
+      return Unit.SECONDS;
+    }
+
+    @Override
+    public int batch() {
+      return 1;
+    }
+
+    @Override
+    public void prepare(Candidate candidate, int round) throws Exception {
+      candidate.fs().mkdirs(candidate.base());
+      apart(candidate, input);
+    }
+
+    @Override
+    public void run(Candidate candidate, int round) throws Exception {
+      apart(candidate, job);
+    }
+
+    @Override
+    public void finish(Candidate candidate, int round) throws Exception {
+      apart(candidate, check);
+      Line.super.finish(candidate, round);
+      awaitFreed(candidate);
+    }
+
+    /**
+     * Works with clients of the candidate's configuration. Hadoop keeps clients by user and address
+     * only, and Tako's two transports have one address: so this user is of this work alone.
+     */
+    private void apart(Candidate candidate, Work work) throws Exception {
+      Configuration conf = new Configuration(candidate.fs().getConf());
+      JobRunner.runLocally(conf, candidate.fs().getUri().toString(), scratch.toString());
+      conf.setClass("fs.file.impl", PlainLocalFileSystem.class, FileSystem.class);
+      // It asks for ten copies of its own accord.
+      conf.setInt("mapreduce.terasort.output.replication", 1);
+      UserGroupInformation user =
+          UserGroupInformation.createRemoteUser(
+              UserGroupInformation.getCurrentUser().getShortUserName());
+      try {
+        user.doAs(
+            (PrivilegedExceptionAction<Void>)
+                () -> {
+                  work.with(new JobRunner(conf, candidate.fs().makeQualified(candidate.base())));
+                  return null;
+                });
+      } finally {
+        FileSystem.closeAllForUGI(user);
+      }
+    }
+
+    /** HDFS deletes, and Tako reuses, what was freed only later: others need the memory. */
+    private static void awaitFreed(Candidate candidate) throws Exception {
+      if (candidate.serverPids().isEmpty()) {
+        return;
+      }
+      long start = System.nanoTime();
+      while (candidate.fs().getStatus().getUsed() > FREED_BYTES) {
+        if (System.nanoTime() - start > FREED_TIMEOUT_NS) {
+          throw new IOException(
+              candidate.name()
+                  + " still uses "
+                  + candidate.fs().getStatus().getUsed()
+                  + " bytes, 30 s after everything was deleted");
+        }
+        Thread.sleep(100);
+      }
+    }
+  }
+}
