@@ -38,8 +38,7 @@ final class Candidates implements AutoCloseable {
    * @param tmpfs where the others store
    * @param launcher words before the java command of HDFS's servers
    */
-  Candidates(
-      List<String> names, Server tako, java.nio.file.Path tmpfs, List<String> launcher)
+  Candidates(List<String> names, Server tako, java.nio.file.Path tmpfs, List<String> launcher)
       throws Exception {
     work = Files.createTempDirectory(tmpfs, "tako-compare-");
     try {

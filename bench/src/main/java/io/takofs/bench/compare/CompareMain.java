@@ -2,6 +2,7 @@ package io.takofs.bench.compare;
 
 import io.takofs.bench.report.Measurement;
 import io.takofs.bench.report.Report;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -86,6 +87,11 @@ public final class CompareMain implements Callable<Integer> {
         new Comparison(
             rounds != null ? rounds : jobs ? 3 : 11,
             warmUpSeconds != null ? warmUpSeconds : jobs ? 1 : 8);
+    if (jobs) {
+      // TeraSort tells each of its steps there.
+      System.setOut(
+          new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
+    }
     out.printf("starting %s%n", String.join(", ", names));
     Candidates.Server server = new Candidates.Server(tako, takoPid);
     try (Candidates candidates = new Candidates(names, server, tmpfs, placement())) {

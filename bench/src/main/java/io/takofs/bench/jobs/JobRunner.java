@@ -139,7 +139,8 @@ public final class JobRunner {
   }
 
   /** Hadoop's own I/O test: writes or reads {@code files} files of {@code megabytes}. */
-  public void dfsio(String direction, int files, int megabytes, String resultFile) throws Exception {
+  public void dfsio(String direction, int files, int megabytes, String resultFile)
+      throws Exception {
     conf.set("test.build.data", path("dfsio"));
     run(
         "TestDFSIO " + direction,

@@ -47,7 +47,8 @@ public final class Report {
 
   /** Prints the table. */
   public void print(PrintStream out) {
-    out.printf("%nMedians of the rounds, and of their pairs: how many times better than %s.%n",
+    out.printf(
+        "%nMedians of the rounds, and of their pairs: how many times better than %s.%n",
         String.join(", ", baselines));
     StringBuilder heading = new StringBuilder(left("")).append(right("figure"));
     baselines.forEach(baseline -> heading.append(right("x " + baseline)));
@@ -74,8 +75,7 @@ public final class Report {
       line.append(right(number(measured.figure())));
       for (String baseline : baselines) {
         boolean compared = measurements.containsKey(baseline) && !baseline.equals(name);
-        line.append(
-            right(compared ? ratio(advantage(row, measurements, name, baseline)) : ""));
+        line.append(right(compared ? ratio(advantage(row, measurements, name, baseline)) : ""));
       }
       if (measured.hasCpu()) {
         line.append(right(number(row.unit().cpu(measured.clientCpuMicros()))));
