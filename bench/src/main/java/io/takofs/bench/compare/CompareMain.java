@@ -77,7 +77,9 @@ public final class CompareMain implements Callable<Integer> {
 
   /** Entry point of {@code bin/bench}. */
   public static void main(String[] arguments) {
-    System.exit(new CommandLine(new CompareMain()).execute(arguments));
+    // bin/bench names a directory before the options of its caller.
+    System.exit(
+        new CommandLine(new CompareMain()).setOverwrittenOptionsAllowed(true).execute(arguments));
   }
 
   @Override
