@@ -29,7 +29,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -46,15 +45,12 @@ import org.slf4j.LoggerFactory;
 public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DataServer.class);
 
-  /** A server whose lock is not free for so long does not serve. */
-  private static final int STUCK_S = 2;
-
   private final ReentrantLock lock = new ReentrantLock();
+  private final BoundedLock boundedLock;
   private final Clock clock;
   private final DataServerCore core;
   private final DataConnections dataConnections;
-  private final GroupMapping groups;
-  private final Executor blocking;
+  private final GroupLookups lookups;
   private final Executor registering;
   private final long epoch;
   private final int maxConnections;
@@ -93,10 +89,10 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
       BooleanSupplier formerPeers,
       ReaderHolds holds) {
     this.clock = new SteadyClock(clock);
+    this.boundedLock = new BoundedLock(lock, this.clock);
     this.dataConnections = new DataConnections(formerPeers, windows);
     this.epoch = epoch;
-    this.groups = groups;
-    this.blocking = blocking;
+    this.lookups = new GroupLookups(groups, blocking);
     this.registering = registering;
     this.maxConnections = maxConnections;
     this.arenaMemory = List.copyOf(arenaMemory);
@@ -214,9 +210,9 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   }
 
   @Override
-  public ServerStatus status() {
+  public ServerStatus status() throws TakoException {
     Reply reply;
-    lock.lock();
+    boundedLock.lock();
     try {
       reply = core.status();
     } finally {
@@ -227,10 +223,8 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
 
   @Override
   public Reply query(String user, Request request) throws TakoException {
-    if (groups.known(user) == null) {
-      resolve(user);
-    }
-    lock.lock();
+    lookups.await(user);
+    boundedLock.lock();
     try {
       return core.query(user, request);
     } finally {
@@ -241,13 +235,9 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   @Override
   public Optional<String> sickness() {
     try {
-      if (!lock.tryLock(STUCK_S, TimeUnit.SECONDS)) {
-        return Optional.of(
-            "one call or the housekeeping has held the server for " + STUCK_S + " s");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return Optional.of("the server is stopping");
+      boundedLock.lock();
+    } catch (TakoException e) {
+      return Optional.of(e.getMessage());
     }
     try {
       return closed ? Optional.of("the server is stopping") : Optional.ofNullable(core.failure());
@@ -264,7 +254,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     List<IncomingCall> ready = new ArrayList<>(calls.size());
     for (IncomingCall call : calls) {
       String user = call.request().getOpenSession().getUser();
-      if (!call.request().hasOpenSession() || groups.known(user) != null) {
+      if (!call.request().hasOpenSession() || lookups.isKnown(user)) {
         ready.add(call);
       } else {
         executeOnceResolved(user, call);
@@ -275,11 +265,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
 
   private void executeOnceResolved(String user, IncomingCall call) {
     try {
-      blocking.execute(
-          () -> {
-            resolve(user);
-            execute(List.of(call));
-          });
+      lookups.start(user, () -> execute(List.of(call)));
     } catch (RuntimeException | Error e) {
       // Too many wait, or there is no memory for a thread: the calls beside this one go on.
       LOG.warn("no thread to look up the groups of {}: {}", user, e.toString());
@@ -288,15 +274,6 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
               .setStatus(Status.UNAVAILABLE)
               .setMessage("too many users are being looked up; try again")
               .build());
-    }
-  }
-
-  /** One that fails leaves the groups unknown, and the call is answered with that. */
-  private void resolve(String user) {
-    try {
-      groups.resolve(user);
-    } catch (RuntimeException e) {
-      LOG.error("cannot look up the groups of {}", user, e);
     }
   }
 

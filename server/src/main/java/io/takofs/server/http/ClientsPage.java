@@ -1,16 +1,15 @@
 package io.takofs.server.http;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.ConnectionStatus;
-import io.takofs.proto.ServerStatus;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 
 /** Who is connected, and how. */
 final class ClientsPage implements HtmlPage {
-  private final Supplier<ServerStatus> status;
+  private final StatusSource status;
 
-  ClientsPage(Supplier<ServerStatus> status) {
+  ClientsPage(StatusSource status) {
     this.status = status;
   }
 
@@ -20,7 +19,7 @@ final class ClientsPage implements HtmlPage {
   }
 
   @Override
-  public int write(Html html, Map<String, List<String>> parameters) {
+  public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
     List<ConnectionStatus> connections = status.get().getConnectionsList();
     html.heading("Connected clients");
     if (connections.isEmpty()) {

@@ -35,7 +35,7 @@ final class FilesPage implements HtmlPage {
   }
 
   @Override
-  public int write(Html html, Map<String, List<String>> parameters) {
+  public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
     String path = HtmlPage.first(parameters, "path");
     path = path.isEmpty() ? "/" : path;
     html.heading(user.isEmpty() ? title() : path);
@@ -43,13 +43,7 @@ final class FilesPage implements HtmlPage {
       html.paragraph(HIDDEN).paragraph("`tako fs -ls` lists them.");
       return 200;
     }
-    Reply reply;
-    try {
-      reply = server.query(user.get(), request(path, HtmlPage.first(parameters, "after")));
-    } catch (TakoException e) {
-      html.paragraph(e.getMessage());
-      return 503;
-    }
+    Reply reply = server.query(user.get(), request(path, HtmlPage.first(parameters, "after")));
     if (reply.getStatus() != Status.OK) {
       html.paragraph(reply.getMessage());
       return code(reply.getStatus());

@@ -1,5 +1,6 @@
 package io.takofs.server.http;
 
+import io.takofs.base.TakoException;
 import java.util.List;
 import java.util.Map;
 
@@ -13,8 +14,9 @@ interface HtmlPage {
    *
    * @param parameters of its address
    * @return the status of HTTP
+   * @throws TakoException when the server cannot say what there is to show
    */
-  int write(Html html, Map<String, List<String>> parameters);
+  int write(Html html, Map<String, List<String>> parameters) throws TakoException;
 
   /** The first value of a parameter; empty when it is not given. */
   static String first(Map<String, List<String>> parameters, String name) {

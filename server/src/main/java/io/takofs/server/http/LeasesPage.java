@@ -28,7 +28,7 @@ final class LeasesPage implements HtmlPage {
   }
 
   @Override
-  public int write(Html html, Map<String, List<String>> parameters) {
+  public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
     html.heading("Files open for writing");
     if (user.isEmpty()) {
       html.paragraph(FilesPage.HIDDEN).paragraph("`tako leases` lists them.");
@@ -38,13 +38,7 @@ final class LeasesPage implements HtmlPage {
         Request.newBuilder()
             .setListLeases(ListLeases.newBuilder().setAfterFileId(after(parameters)))
             .build();
-    Reply reply;
-    try {
-      reply = server.query(user.get(), request);
-    } catch (TakoException e) {
-      html.paragraph(e.getMessage());
-      return 503;
-    }
+    Reply reply = server.query(user.get(), request);
     if (reply.getStatus() != Status.OK) {
       html.paragraph(reply.getMessage());
       return 400;

@@ -1,5 +1,6 @@
 package io.takofs.server.http;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.OperationStatus;
 import io.takofs.proto.ServerStatus;
@@ -13,14 +14,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 
 /** The server at a glance. */
 final class OverviewPage implements HtmlPage {
-  private final Supplier<ServerStatus> status;
+  private final StatusSource status;
   private final URI uri;
 
-  OverviewPage(Supplier<ServerStatus> status, URI uri) {
+  OverviewPage(StatusSource status, URI uri) {
     this.status = status;
     this.uri = uri;
   }
@@ -31,7 +31,7 @@ final class OverviewPage implements HtmlPage {
   }
 
   @Override
-  public int write(Html html, Map<String, List<String>> parameters) {
+  public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
     ServerStatus now = status.get();
     facts(html, now);
     html.heading("Space");

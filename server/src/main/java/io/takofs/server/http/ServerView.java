@@ -12,13 +12,18 @@ import java.util.Optional;
  * <p>Thread rule: any thread.
  */
 public interface ServerView {
-  /** State and counters. */
-  ServerStatus status();
+  /**
+   * State and counters.
+   *
+   * @throws TakoException UNAVAILABLE when the server is stuck; after a bounded time
+   */
+  ServerStatus status() throws TakoException;
 
   /**
    * Answers {@code request}, which changes nothing, as {@code user} would be answered.
    *
-   * @throws TakoException when the user's groups cannot be looked up
+   * @throws TakoException UNAVAILABLE when the server is stuck, or the user's groups are not known;
+   *     after a bounded time
    */
   Reply query(String user, Request request) throws TakoException;
 

@@ -2,6 +2,7 @@ package io.takofs.server.http;
 
 import com.google.gson.JsonObject;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.takofs.base.TakoException;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.ServerStatus;
 import io.takofs.server.report.MetricsText;
@@ -73,6 +74,14 @@ public final class Site {
     if (asset != null) {
       return asset;
     }
+    try {
+      return forPrograms(path);
+    } catch (TakoException e) {
+      return Page.text(503, e.getMessage());
+    }
+  }
+
+  private Page forPrograms(String path) throws TakoException {
     return switch (path) {
       case "/metrics" -> Page.of(200, MetricsText.CONTENT_TYPE, MetricsText.of(status()));
       case "/status" -> Page.of(200, JSON, StatusJson.text(uri, "", status()));
@@ -88,7 +97,13 @@ public final class Site {
 
   private Page html(String path, HtmlPage page, Map<String, List<String>> parameters) {
     Html html = new Html(uri.toString(), path, pages);
-    int code = page.write(html, parameters);
+    int code;
+    try {
+      code = page.write(html, parameters);
+    } catch (TakoException e) {
+      html.paragraph(e.getMessage());
+      code = 503;
+    }
     return Page.of(code, HTML, html.finish());
   }
 
@@ -100,7 +115,7 @@ public final class Site {
     return Page.of(sickness.isEmpty() ? 200 : 503, JSON, health + "\n");
   }
 
-  private ServerStatus status() {
+  private ServerStatus status() throws TakoException {
     long now = System.nanoTime();
     if (status == null || now - statusNs > STATUS_AGE_NS) {
       status = server.status();

@@ -1,0 +1,86 @@
+package io.takofs.server;
+
+import io.takofs.server.groups.GroupMapping;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks for the groups of users on threads that may block. One lookup that fails leaves the groups
+ * unknown, and whoever needs them is answered with that.
+ *
+ * <p>Thread rule: any thread, without the data server's lock.
+ */
+final class GroupLookups {
+  private static final Logger LOG = LoggerFactory.getLogger(GroupLookups.class);
+
+  /** For somebody who waits: a lookup runs a process, which takes milliseconds mostly. */
+  private static final long WAIT_MS = 500;
+
+  private final GroupMapping groups;
+  private final Executor blocking;
+  private final Map<String, FutureTask<?>> awaited = new ConcurrentHashMap<>();
+
+  GroupLookups(GroupMapping groups, Executor blocking) {
+    this.groups = groups;
+    this.blocking = blocking;
+  }
+
+  /** Whether the groups of {@code user} need not be looked up. */
+  boolean isKnown(String user) {
+    return groups.known(user) != null;
+  }
+
+  /**
+   * Runs {@code then}, on another thread, once the groups of {@code user} were looked up. Throws
+   * what the executor throws when too many wait, or when there is no memory for a thread.
+   */
+  void start(String user, Runnable then) {
+    blocking.execute(
+        () -> {
+          resolve(user);
+          then.run();
+        });
+  }
+
+  /**
+   * Looks the groups of {@code user} up and waits a moment for them. Who comes while somebody's
+   * lookup is under way does not wait, so that many that ask one after the other wait once.
+   */
+  void await(String user) {
+    FutureTask<?> done = new FutureTask<>(() -> {}, null);
+    if (isKnown(user) || awaited.putIfAbsent(user, done) != null) {
+      return;
+    }
+    try {
+      start(
+          user,
+          () -> {
+            awaited.remove(user);
+            done.run();
+          });
+      done.get(WAIT_MS, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      LOG.debug("the groups of {} are being looked up still", user);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException | Error e) {
+      awaited.remove(user, done);
+      LOG.warn("no thread to look up the groups of {}: {}", user, e.toString());
+    }
+  }
+
+  private void resolve(String user) {
+    try {
+      groups.resolve(user);
+    } catch (RuntimeException e) {
+      LOG.error("cannot look up the groups of {}", user, e);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package io.takofs.server.http;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.ServerStatus;
+
+/** Where pages have the server's status from. */
+@FunctionalInterface
+interface StatusSource {
+  /**
+   * The status, which may be a moment old.
+   *
+   * @throws TakoException UNAVAILABLE when the server is stuck
+   */
+  ServerStatus get() throws TakoException;
+}
