@@ -304,6 +304,7 @@ final class FileReader {
     return GetExtents.newBuilder()
         .setPath(path)
         .setFileId(view.file.getId())
+        .setParentId(view.file.getParentId())
         .setOffset(position)
         .setLimit(BATCH);
   }

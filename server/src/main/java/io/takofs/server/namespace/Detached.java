@@ -43,6 +43,12 @@ record Detached(long id, boolean isDirectory, long lateWriter, boolean hasXAttrs
     return found[0];
   }
 
+  /** Whether {@code id} is a file that has no entry any more and still has parts. */
+  static boolean isFile(State state, long id) {
+    byte[] record = state.store.server().get(Keys.of(Keys.DETACHED, id));
+    return record != null && (new ByteReader(record).u8() & FILE) != 0;
+  }
+
   /**
    * Gives up a file whose entry the caller removes or replaces. A writer that has it open finds its
    * lease lost.

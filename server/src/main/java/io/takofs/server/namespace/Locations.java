@@ -46,7 +46,7 @@ final class Locations {
   /**
    * The file {@code id}, made or last seen as {@code name} of a directory; null when it is gone.
    */
-  Inode find(long id, long parentId, byte[] name) {
+  DirectoryEntry find(long id, long parentId, byte[] name) {
     byte[] location = map(id).get(Keys.of(Keys.LOCATION, id));
     DirectoryEntry entry;
     if (location == null) {
@@ -55,7 +55,7 @@ final class Locations {
       ByteReader in = new ByteReader(location);
       entry = tree.get(in.u64(), in.rest());
     }
-    return entry != null && entry.inode().id == id ? entry.inode() : null;
+    return entry != null && entry.inode().id == id ? entry : null;
   }
 
   private OrderedMap map(long fileId) {

@@ -63,36 +63,46 @@ final class Queries {
   }
 
   static Reply getExtents(State state, Caller caller, GetExtents request) throws TakoException {
-    Inode inode = null;
-    long id = request.getFileId();
-    if (!request.getPath().isEmpty()) {
-      FilePath path = FilePath.parse(request.getPath());
-      inode = id == 0 ? state.tree.lookupFile(path, caller).inode() : find(state, caller, path, id);
+    DirectoryEntry entry =
+        request.getFileId() == 0
+            ? state.tree.lookupFile(FilePath.parse(request.getPath()), caller)
+            : find(state, caller, request);
+    if (entry == null) {
+      return extentsOfDetached(state, request);
     }
-    if (inode == null) {
-      inode = findOpen(state, id);
+    Inode inode = entry.inode();
+    Permissions.require(caller, inode, Permissions.READ, request.getPath());
+    if (caller.getSuperuser() && XAttrOperation.isUnreadable(state, inode)) {
+      throw new TakoException(
+          Status.PERMISSION_DENIED, "Access is denied: no superuser may read " + request.getPath());
     }
-    if (inode == null && request.getById()) {
-      inode = findMoved(state, request);
-    }
-    if (inode != null) {
-      Permissions.require(caller, inode, Permissions.READ, request.getPath());
-      if (caller.getSuperuser() && XAttrOperation.isUnreadable(state, inode)) {
-        throw new TakoException(
-            Status.PERMISSION_DENIED,
-            "Access is denied: no superuser may read " + request.getPath());
-      }
-      return extents(state, request, inode);
-    }
-    return extentsOfId(state, request);
+    return extents(state, request, entry);
   }
 
-  /** The file at {@code path} if it is the file {@code id}, or null. */
-  private static Inode find(State state, Caller caller, FilePath path, long id)
+  /** The file that the request names by its id, wherever it is; null when it has no entry. */
+  private static DirectoryEntry find(State state, Caller caller, GetExtents request)
+      throws TakoException {
+    long id = request.getFileId();
+    FilePath path = FilePath.parse(request.getPath());
+    DirectoryEntry entry = at(state, caller, path, id);
+    if (entry == null) {
+      entry = findOpen(state, id);
+    }
+    if (entry == null && !path.isRoot()) {
+      entry = state.locations.find(id, request.getParentId(), path.name());
+    }
+    if (entry == null && request.getById()) {
+      throw new TakoException(Status.NOT_FOUND, "file %016x, once %s, is gone".formatted(id, path));
+    }
+    return entry;
+  }
+
+  /** The entry at {@code path} if it is the file {@code id}, or null. */
+  private static DirectoryEntry at(State state, Caller caller, FilePath path, long id)
       throws TakoException {
     try {
-      Inode inode = state.tree.lookup(path, caller).inode();
-      return inode.id == id ? inode : null;
+      DirectoryEntry entry = state.tree.lookup(path, caller);
+      return entry.inode().id == id ? entry : null;
     } catch (TakoException e) {
       if (e.status() == Status.PERMISSION_DENIED) {
         throw e;
@@ -101,26 +111,15 @@ final class Queries {
     }
   }
 
-  private static Inode findMoved(State state, GetExtents request) throws TakoException {
-    FilePath path = FilePath.parse(request.getPath());
-    Inode inode = null;
-    if (!path.isRoot()) {
-      inode = state.locations.find(request.getFileId(), request.getParentId(), path.name());
-    }
-    if (inode == null) {
-      throw new TakoException(
-          Status.NOT_FOUND, "file %016x, once %s, is gone".formatted(request.getFileId(), path));
-    }
-    return inode;
-  }
-
-  private static Inode findOpen(State state, long id) {
+  private static DirectoryEntry findOpen(State state, long id) {
     Lease lease = state.leases.get(id);
-    return lease == null ? null : state.tree.get(lease.parentId(), lease.name()).inode();
+    return lease == null ? null : state.tree.get(lease.parentId(), lease.name());
   }
 
-  private static Reply extents(State state, GetExtents request, Inode inode) {
-    ExtentMap.Builder map = ExtentMap.newBuilder().setFile(inode.toInfo());
+  private static Reply extents(State state, GetExtents request, DirectoryEntry entry) {
+    Inode inode = entry.inode();
+    ExtentMap.Builder map =
+        ExtentMap.newBuilder().setFile(inode.toInfo().setParentId(entry.parentId()));
     if (inode.hasExtents) {
       addExtents(state, request, inode.id, map);
     } else if (inode.length > 0) {
@@ -130,16 +129,17 @@ final class Queries {
   }
 
   /**
-   * A file that was renamed or deleted since it was opened. Where its inode is cannot be known, so
-   * neither can who may read it: only where its extents are, which its readers were told before.
+   * A file that was deleted since it was opened and is not reclaimed yet. Its inode is gone, and
+   * with it who may read it: only where its extents are, which its readers were told before. Of no
+   * other file is that told: who does not know where a file is did not open it.
    */
-  private static Reply extentsOfId(State state, GetExtents request) throws TakoException {
+  private static Reply extentsOfDetached(State state, GetExtents request) throws TakoException {
     long id = request.getFileId();
-    long length = state.data.lengthOfExtents(id);
+    long length = Detached.isFile(state, id) ? state.data.lengthOfExtents(id) : 0;
     if (length == 0) {
       throw new TakoException(
           Status.NOT_FOUND,
-          "%s does not lead to file %016x any more, and it has no extents"
+          "%s does not lead to file %016x any more, nor is it where it was seen last; open it again"
               .formatted(request.getPath(), id));
     }
     ExtentMap.Builder map =

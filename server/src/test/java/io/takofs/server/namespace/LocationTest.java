@@ -90,4 +90,57 @@ class LocationTest {
     client.rename("/f", "/g", false);
     assertStatus(byId(server.client("alice"), "/f", file), Status.PERMISSION_DENIED);
   }
+
+  private static GetExtents.Builder goingOn(String path, FileInfo file) {
+    return GetExtents.newBuilder()
+        .setPath(path)
+        .setFileId(file.getId())
+        .setParentId(file.getParentId());
+  }
+
+  @Test
+  void shouldTellAReaderThatGoesOnOnlyOfWhatItMayRead() {
+    Harness.Client alice = server.client("alice");
+    client.mkdirs("/d");
+    client.file("/d/f", 3 << 20);
+    FileInfo file = client.info("/d/f");
+    assertOk(alice.extents(goingOn("/d/f", file)));
+    client.rename("/d", "/e", false);
+    Reply below = alice.extents(goingOn("/d/f", file));
+    assertThat(below.getExtentMap().getFile()).isEqualTo(file);
+    assertThat(below.getExtentMap().getExtentsList()).isEqualTo(client.extents("/e/f"));
+    client.set(SetAttributes.newBuilder().setPath("/e/f").setPermission(0600));
+    assertStatus(alice.extents(goingOn("/d/f", file)), Status.PERMISSION_DENIED);
+    assertOk(client.extents(goingOn("/d/f", file)));
+    client.rename("/e/f", "/g", false);
+    assertStatus(alice.extents(goingOn("/d/f", file)), Status.PERMISSION_DENIED);
+    assertStatus(
+        alice.extents(GetExtents.newBuilder().setPath("/x").setFileId(file.getId())),
+        Status.PERMISSION_DENIED);
+  }
+
+  @Test
+  void shouldTellNobodyOfAFileWhoseIdIsGuessed() {
+    client.mkdirs("/d", 0700);
+    client.file("/d/f", 3 << 20);
+    FileInfo file = client.info("/d/f");
+    assertStatus(
+        server
+            .client("alice")
+            .extents(GetExtents.newBuilder().setPath("/x").setFileId(file.getId())),
+        Status.NOT_FOUND);
+  }
+
+  @Test
+  void shouldShowADeletedFileToItsReadersUntilItIsReclaimed() {
+    client.file("/f", 6 << 20);
+    FileInfo file = client.info("/f");
+    client.delete("/f", false);
+    Reply left = client.extents(goingOn("/f", file));
+    assertThat(left.getExtentMap().getExtentsList()).isNotEmpty();
+    assertThat(left.getExtentMap().getFile().getLength()).isEqualTo(file.getLength());
+    assertStatus(byId(client, "/f", file), Status.NOT_FOUND);
+    server.reclaimAll();
+    assertStatus(client.extents(goingOn("/f", file)), Status.NOT_FOUND);
+  }
 }
