@@ -16,7 +16,7 @@ public final class Layout {
   public static final int SEGMENT_MAGIC = 1196379220;
 
   /** files that one DeleteFiles names at most. */
-  public static final int RPC_DELETES_MAX = 16;
+  public static final int RPC_DELETES_MAX = 256;
 
   /** calls outstanding on one connection, and receive credits each way. */
   public static final int RPC_SLOTS = 64;
@@ -1027,7 +1027,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x372e5fab29529074L;
+  public static final long LAYOUT_HASH = 0x2a7bacf890ac8840L;
 
   private Layout() {}
 }

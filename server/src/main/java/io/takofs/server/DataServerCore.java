@@ -276,10 +276,11 @@ final class DataServerCore {
       throw new TakoException(
           Status.MALFORMED, "a call that changes something carries no number; numbers begin at 1");
     }
+    Reply reply = null;
     if (StateMachine.isRecorded(asked)) {
-      Reply recorded = machine.recorded(clientId, sequence, asked);
-      if (recorded != null) {
-        return recorded;
+      reply = machine.recorded(clientId, sequence, asked);
+      if (reply != null && !StateMachine.isPartial(reply)) {
+        return reply;
       }
     }
     safeMode.check(clientId, asked);
@@ -289,17 +290,18 @@ final class DataServerCore {
       return refusal;
     }
     Request request = placements.place(clientId, asked);
-    LogEntry entry =
+    LogEntry.Builder entry =
         LogEntry.newBuilder()
             .setClientId(clientId)
             .setSequence(sequence)
             .setTimeMs(clock.currentTimeMillis())
             .setCaller(caller)
-            .setRequest(request)
-            .addAllLapsedClients(housekeeping.lapsedClients(request, clientId))
-            .build();
+            .addAllLapsedClients(housekeeping.lapsedClients(request, clientId));
     persistence.persist(Commits.of(request));
-    Reply reply = journal.execute(entry);
+    do {
+      Request next = StateMachine.next(request, reply);
+      reply = journal.execute(entry.setRequest(next).build());
+    } while (StateMachine.isPartial(reply));
     leaseReport.executed(request, reply);
     return reply;
   }

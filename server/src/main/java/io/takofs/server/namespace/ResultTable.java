@@ -1,7 +1,6 @@
 package io.takofs.server.namespace;
 
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
@@ -82,17 +81,29 @@ final class ResultTable {
     return null;
   }
 
-  /** Records a reply and forgets what the same call acknowledges. */
-  void record(Transaction tx, long clientId, long sequence, long acknowledgedBelow, Reply reply) {
+  /**
+   * Records the reply to an entry's call, or replaces the one to a part of that call, and forgets
+   * what the call acknowledges.
+   *
+   * @throws TakoException INTERNAL when the reply is too long to be kept; nothing has changed then
+   */
+  void record(Context context, Reply reply) throws TakoException {
+    Transaction tx = context.tx();
+    long clientId = context.clientId();
+    long sequence = context.entry().getSequence();
+    long acknowledgedBelow = context.entry().getRequest().getAcknowledgedBelow();
     byte[] encoded = reply.toByteArray();
     byte[] value =
         new ByteWriter(encoded.length + 10).variable(acknowledgedBelow).raw(encoded).toBytes();
-    Invariant.check(
-        value.length <= OrderedMap.VALUE_MAX,
-        () -> "a reply of %d bytes cannot be recorded".formatted(value.length));
+    if (value.length > OrderedMap.VALUE_MAX) {
+      throw new TakoException(
+          Status.INTERNAL,
+          "the result of the call takes %d bytes, %d can be kept until it is acknowledged; ask for less at once"
+              .formatted(value.length, OrderedMap.VALUE_MAX));
+    }
     tx.put(map, Keys.of(Keys.RESULT, clientId, sequence), value);
     Client client = client(clientId);
-    client.recorded.add(sequence);
+    boolean isNew = client.recorded.add(sequence);
     List<Long> forgotten = new ArrayList<>(client.recorded.headSet(acknowledgedBelow));
     for (long old : forgotten) {
       tx.remove(map, Keys.of(Keys.RESULT, clientId, old));
@@ -104,7 +115,9 @@ final class ResultTable {
         () -> {
           client.acknowledgedBelow = before;
           client.recorded.addAll(forgotten);
-          client.recorded.remove(sequence);
+          if (isNew) {
+            client.recorded.remove(sequence);
+          }
         });
   }
 

@@ -100,7 +100,8 @@ public final class StateMachine {
   }
 
   /**
-   * Applies one committed entry. A failed one changes nothing but its recorded result.
+   * Applies one committed entry. A failed one changes nothing but its recorded result, unless it
+   * needs a count for a quota first, which it begins, or deletes many files, one by one.
    *
    * @param index position in the log, larger than that of any entry applied before
    */
@@ -123,6 +124,9 @@ public final class StateMachine {
       reply = state.results.find(entry.getClientId(), sequence, acknowledgedBelow);
     } catch (TakoException e) {
       return Replies.failure(e);
+    }
+    if (request.hasDeleteFiles() && (reply == null || isPartial(reply))) {
+      return DeleteFilesOperation.apply(state, index, entry, reply);
     }
     if (reply == null) {
       reply = attempt(context, frees(request) ? 0 : SPARE);
@@ -167,7 +171,7 @@ public final class StateMachine {
     try {
       Reply reply = execute(context);
       if (isRecorded(context.entry()) && reply.getStatus() == Status.OK) {
-        record(context, reply);
+        state.results.record(context, reply);
       }
       context.tx().commit(spare);
       return reply;
@@ -178,23 +182,13 @@ public final class StateMachine {
   }
 
   private void recordFailure(Context context, Reply reply) {
-    record(context, reply);
     try {
+      state.results.record(context, reply);
       context.tx().commit(0);
     } catch (TakoException e) {
       // Without a record a repeated call is tried again, which is right too: it changed nothing.
       context.tx().abort();
     }
-  }
-
-  private void record(Context context, Reply reply) {
-    LogEntry entry = context.entry();
-    state.results.record(
-        context.tx(),
-        entry.getClientId(),
-        entry.getSequence(),
-        entry.getRequest().getAcknowledgedBelow(),
-        reply);
   }
 
   private Reply execute(Context context) throws TakoException {
@@ -233,7 +227,7 @@ public final class StateMachine {
       case GRANT_EXTENTS -> GrantOperation.grant(context, request.getGrantExtents());
       case COMMIT_EXTENTS -> CommitOperation.apply(context, request.getCommitExtents());
       case CONCAT -> ConcatOperation.apply(context, request.getConcat());
-      case DELETE_FILES -> DeleteFilesOperation.apply(context, request.getDeleteFiles());
+      case DELETE_FILES -> throw new IllegalStateException("not one transaction");
       case SET_ACL -> SetAclOperation.apply(context, request.getSetAcl());
       case SET_XATTR -> XAttrOperation.set(context, request.getSetXattr());
       case SET_QUOTA -> QuotaOperation.set(context, request.getSetQuota());
@@ -256,6 +250,22 @@ public final class StateMachine {
           throw malformed(
               "%s changes nothing and is not logged".formatted(request.getOperationCase()));
     };
+  }
+
+  /** Whether {@code reply} is that to a part of a call, which {@link #next} goes on with. */
+  public static boolean isPartial(Reply reply) {
+    return reply.getDeleteResults().getRemaining() > 0;
+  }
+
+  /**
+   * What is to be logged of a mutation: all of it, or the next part of one that would change too
+   * many records at once. The parts have the call's number, and the last reply is the call's.
+   *
+   * @param reply to what was logged of it before; null for nothing
+   * @throws TakoException INVALID_ARGUMENT when it is too large for any number of parts
+   */
+  public static Request next(Request asked, Reply reply) throws TakoException {
+    return asked.hasDeleteFiles() ? DeleteFilesOperation.next(asked, reply) : asked;
   }
 
   /** Whether a request makes room, or ends what holds it, and so may use the last pages. */

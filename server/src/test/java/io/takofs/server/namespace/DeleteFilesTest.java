@@ -3,19 +3,31 @@ package io.takofs.server.namespace;
 import static io.takofs.server.namespace.Statuses.assertOk;
 import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.DeleteFiles;
+import io.takofs.proto.DeleteResults;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.server.store.HeapStore;
+import io.takofs.server.store.PagedStore;
+import io.takofs.server.store.PagedStores;
+import io.takofs.server.store.Store;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DeleteFilesTest {
-  private final Harness server = new Harness();
-  private final Harness.Client client = server.superuser();
+  private Harness server = new Harness();
+  private Harness.Client client = server.superuser();
 
   @AfterEach
   void check() {
@@ -69,5 +81,109 @@ class DeleteFilesTest {
   @Test
   void shouldRefuseMoreThanOneEntryMayChange() {
     assertStatus(client.call(request("/", Collections.nCopies(17, "f"))), Status.INVALID_ARGUMENT);
+  }
+
+  /** Files f0, f1 and so on in the root. */
+  private List<String> files(int count) {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      names.add("f" + i);
+      client.closeInline(client.opened("/f" + i), "data");
+    }
+    return names;
+  }
+
+  /** Logs what is next of a call until {@code parts} are, or it is over; returns the last reply. */
+  private Reply log(Request.Builder call, int parts) {
+    Reply reply = null;
+    try {
+      reply = server.machine.recorded(client.id, client.sequence, call.build());
+      for (int i = 0; i < parts && (reply == null || StateMachine.isPartial(reply)); i++) {
+        Request part = StateMachine.next(call.build(), reply);
+        reply = server.apply(client.entry(part.toBuilder(), client.sequence));
+      }
+    } catch (TakoException e) {
+      throw new AssertionError(e);
+    }
+    return reply;
+  }
+
+  @Test
+  void shouldDeleteInPartsWhatIsTooMuchForOneEntry() {
+    List<String> names = files(100);
+    client.mkdirs("/f40x/full");
+    names.add(40, "f40x");
+    int before = server.log.size();
+    client.sequence++;
+    Reply reply = log(request("/", names), 1000);
+    assertOk(reply);
+    assertThat(reply.getDeleteResults().getRemaining()).isZero();
+    assertThat(reply.getDeleteResults().getFailedList()).containsExactly(40);
+    assertThat(client.names("/")).containsExactly("f40x");
+    assertThat(server.log).hasSize(before + 7);
+    assertThat(log(request("/", names), 1000)).isEqualTo(reply);
+    assertThat(server.log).hasSize(before + 7);
+  }
+
+  @Test
+  void shouldRefuseMoreThanACallMayName() {
+    assertThatThrownBy(
+            () -> StateMachine.next(request("/", Collections.nCopies(257, "f")).build(), null))
+        .hasFieldOrPropertyWithValue("status", Status.INVALID_ARGUMENT);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7})
+  void shouldGoOnWhereARestartEndedIt(int partsBefore) {
+    PagedStores pages = new PagedStores(1024);
+    server = new Harness(pages.open(), List.of(4 * Harness.MIB));
+    client = server.superuser();
+    List<String> names = files(100);
+    server.store.checkpoint(server.log.size());
+    client.sequence++;
+    log(request("/", names), partsBefore);
+    // Somebody makes again what was deleted: that is not what the call means.
+    Harness.Client other = server.superuser();
+    List<String> again = names.subList(0, Math.min(100, 16 * partsBefore));
+    again.forEach(name -> other.closeInline(other.opened("/" + name), "new"));
+
+    PagedStore store = pages.open();
+    server.restart(store);
+    for (int i = (int) store.checkpointIndex(); i < server.log.size(); i++) {
+      assertThat(server.machine.apply(i + 1, server.log.get(i))).isEqualTo(server.replies.get(i));
+    }
+    Reply reply = log(request("/", names), 1000);
+    assertOk(reply);
+    assertThat(reply.getDeleteResults()).isEqualTo(DeleteResults.getDefaultInstance());
+    assertThat(client.names("/")).containsExactlyInAnyOrderElementsOf(again);
+  }
+
+  /** Says that there is room so often, and then that there is none. */
+  private static Store withRoom(AtomicInteger answers, Store store) {
+    return (Store)
+        Proxy.newProxyInstance(
+            Store.class.getClassLoader(),
+            new Class<?>[] {Store.class},
+            (self, method, arguments) ->
+                method.getName().equals("hasRoom") && answers.getAndDecrement() <= 0
+                    ? false
+                    : method.invoke(store, arguments));
+  }
+
+  @Test
+  void shouldNotDeleteTwiceWhatHadNoRoomForItsResult() {
+    AtomicInteger answers = new AtomicInteger(1000);
+    server = new Harness(withRoom(answers, new HeapStore(Long.MAX_VALUE)), List.of(Harness.MIB));
+    client = server.superuser();
+    List<String> names = files(3);
+    client.sequence++;
+    answers.set(1);
+    assertStatus(log(request("/", names), 1), Status.NO_SPACE);
+    assertThat(client.names("/")).containsExactly("f1", "f2");
+    answers.set(1000);
+    Harness.Client other = server.superuser();
+    other.closeInline(other.opened("/f0"), "new");
+    assertOk(log(request("/", names), 1));
+    assertThat(client.names("/")).containsExactly("f0");
   }
 }
