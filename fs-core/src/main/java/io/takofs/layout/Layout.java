@@ -27,6 +27,9 @@ public final class Layout {
   /** bytes of one reply slot, header included. */
   public static final int RPC_REPLY_SLOT_SIZE = 65536;
 
+  /** bytes, of UTF-8, of what a client is called at most. */
+  public static final int CLIENT_NAME_MAX = 255;
+
   /** Bytes of the record {@code RPC_HEADER}. */
   public static final int RPC_HEADER_SIZE = 32;
 
@@ -1027,7 +1030,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x2a7bacf890ac8840L;
+  public static final long LAYOUT_HASH = 0x0ad64733ef2a8d07L;
 
   private Layout() {}
 }

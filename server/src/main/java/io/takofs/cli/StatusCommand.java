@@ -5,6 +5,7 @@ import io.takofs.client.TakoClient;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.TransportStatus;
+import io.takofs.server.report.Connections;
 import io.takofs.server.report.Sizes;
 import io.takofs.server.report.Spans;
 import io.takofs.server.report.StatusJson;
@@ -76,7 +77,7 @@ final class StatusCommand implements Callable<Integer> {
     out.printf(
         "log          entry %d in %d segments, checkpoint at %d%n",
         status.getLogLastIndex(), status.getLogSegments(), status.getCheckpointIndex());
-    out.println("connections  " + status.getConnectionsCount());
+    out.println("connections  " + Connections.count(status));
     for (ConnectionStatus connection : status.getConnectionsList()) {
       out.printf(
           "  %-4s %s as %s, %d calls (%s)%n",
@@ -85,6 +86,9 @@ final class StatusCommand implements Callable<Integer> {
           connection.getUser(),
           connection.getCalls(),
           connection.getRemote());
+    }
+    if (Connections.leftOut(status) > 0) {
+      out.println("  and " + Connections.leftOut(status) + " more");
     }
     out.println("counters");
     print(out, status.getCountersMap());

@@ -5,6 +5,7 @@ import io.takofs.proto.OperationStatus;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.TransportStatus;
 import io.takofs.server.metrics.LatencyBuckets;
+import io.takofs.server.report.Connections;
 import io.takofs.server.report.Sizes;
 import io.takofs.server.report.Spans;
 import java.net.URI;
@@ -123,8 +124,8 @@ final class TopView {
           each.getTransport(),
           rate(each.getCalls() - earlier.getOrDefault(key(each), 0L)));
     }
-    if (busiest.size() > CLIENTS) {
-      line("and %d more", busiest.size() - CLIENTS);
+    if (Connections.count(now) > CLIENTS) {
+      line("and %d more", Connections.count(now) - CLIENTS);
     }
   }
 

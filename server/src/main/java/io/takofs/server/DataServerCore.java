@@ -338,6 +338,7 @@ final class DataServerCore {
     if (open.getUser().isBlank()) {
       throw new TakoException(Status.INVALID_ARGUMENT, "a session needs a user; none was named");
     }
+    StateMachine.check(open);
     Caller caller = caller(open.getUser());
     Reply reply;
     if (call.clientId() == 0) {

@@ -7,6 +7,7 @@ import io.takofs.proto.Leases;
 import io.takofs.proto.ListLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.server.namespace.Limits;
 import io.takofs.server.namespace.OpenLease;
 import io.takofs.server.namespace.SessionInfo;
 import io.takofs.server.namespace.StateMachine;
@@ -22,8 +23,8 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: the holder of the data server's lock.
  */
 final class LeaseReport {
-  /** As many as surely fit a reply: names and paths are up to 255 and 4096 bytes long. */
-  private static final int BYTES_MAX = 48 << 10;
+  /** Tag and length of one in a reply. */
+  private static final int FRAME_BYTES = 4;
 
   private static final int LEASES_MAX = 256;
 
@@ -75,8 +76,9 @@ final class LeaseReport {
         before = lease.fileId();
         continue;
       }
-      bytes += info.getSerializedSize();
-      if (page.getLeasesCount() == limit || bytes > BYTES_MAX) {
+      // One alone always fits: Limits.PATH_MAX and four names are much less.
+      bytes += info.getSerializedSize() + FRAME_BYTES;
+      if (page.getLeasesCount() == limit || bytes > Limits.REPLY_LIST_MAX) {
         last = before;
         break;
       }

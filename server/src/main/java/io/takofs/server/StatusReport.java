@@ -17,9 +17,6 @@ import io.takofs.server.store.Store;
  * <p>Thread rule: the holder of the data server's lock.
  */
 final class StatusReport {
-  /** As many connections as fit a reply. */
-  private static final int CONNECTIONS_MAX = 200;
-
   private final Clock clock;
   private final ServerSettings settings;
   private final long epoch;
@@ -91,17 +88,17 @@ final class StatusReport {
             .setCheckpoint(journal.checkpointStatus())
             .setLogSegmentsFree(log.freeSegmentCount())
             .setCommittedBytes(machine.committedBytes() - replayedBytes);
+    ConnectionList connections = new ConnectionList(status);
     for (ClientState client : sessions.all()) {
       for (RpcConnection connection : client.connections) {
-        if (status.getConnectionsCount() < CONNECTIONS_MAX) {
-          status.addConnections(
-              ConnectionStatus.newBuilder()
-                  .setClientName(client.clientName)
-                  .setTransport(connection.transportName())
-                  .setRemote(connection.remoteName())
-                  .setUser(client.caller.getUser())
-                  .setCalls(connection.calls()));
-        }
+        connections.add(
+            ConnectionStatus.newBuilder()
+                .setClientName(client.clientName)
+                .setTransport(connection.transportName())
+                .setRemote(connection.remoteName())
+                .setUser(client.caller.getUser())
+                .setCalls(connection.calls())
+                .build());
       }
     }
     return Reply.newBuilder().setServerStatus(status).build();

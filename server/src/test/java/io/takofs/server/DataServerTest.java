@@ -29,7 +29,9 @@ import io.takofs.transport.QueuePair;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -145,6 +147,48 @@ class DataServerTest {
       assertThat(List.of(first.getLeases(0).getName(), second.getLeases(0).getName()))
           .containsExactlyInAnyOrder("mine", "his");
       assertThat(second.getNextAfter()).isZero();
+    }
+  }
+
+  @Test
+  void shouldPageLeasesOfFilesWithTheLongestPaths() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
+      String directory = ("/" + "d".repeat(249)).repeat(31);
+      ok(client.call(mkdirs(directory)));
+      Set<String> opened = new HashSet<>();
+      for (int i = 0; i < 20; i++) {
+        String path = directory + "/" + "f".repeat(200) + i;
+        ok(client.call(TestClient.create(path, 0)));
+        opened.add(path);
+      }
+      Set<String> seen = new HashSet<>();
+      long after = 0;
+      do {
+        Leases page = leases(client, after, 0);
+        page.getLeasesList().forEach(lease -> assertThat(seen.add(lease.getPath())).isTrue());
+        after = page.getNextAfter();
+      } while (after != 0);
+      assertThat(seen).isEqualTo(opened);
+    }
+  }
+
+  @Test
+  void shouldRefuseAClientThatCallsItselfByTooLongAName() throws Exception {
+    try (TestClient client = new TestClient(server, "alice")) {
+      Request open =
+          Request.newBuilder()
+              .setOpenSession(
+                  OpenSession.newBuilder()
+                      .setProtocolVersion(Layout.PROTOCOL_VERSION)
+                      .setLayoutHash(Layout.LAYOUT_HASH)
+                      .setUser("alice")
+                      .setClientName("n".repeat(Layout.CLIENT_NAME_MAX + 1)))
+              .build();
+      for (long clientId : List.of(0L, client.session.getClientId())) {
+        Reply reply = client.rpc.call(clientId, 1, open, System.nanoTime() + TestClient.TIMEOUT_NS);
+        assertThat(reply.getStatus()).isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(reply.getMessage()).contains("256 bytes");
+      }
     }
   }
 

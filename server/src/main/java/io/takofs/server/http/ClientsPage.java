@@ -2,6 +2,8 @@ package io.takofs.server.http;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.ConnectionStatus;
+import io.takofs.proto.ServerStatus;
+import io.takofs.server.report.Connections;
 import java.util.List;
 import java.util.Map;
 
@@ -20,7 +22,8 @@ final class ClientsPage implements HtmlPage {
 
   @Override
   public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
-    List<ConnectionStatus> connections = status.get().getConnectionsList();
+    ServerStatus now = status.get();
+    List<ConnectionStatus> connections = now.getConnectionsList();
     html.heading("Connected clients");
     if (connections.isEmpty()) {
       html.paragraph("Nobody is connected.");
@@ -36,6 +39,9 @@ final class ClientsPage implements HtmlPage {
           each.getCalls());
     }
     html.endTable();
+    if (Connections.leftOut(now) > 0) {
+      html.paragraph("And " + Connections.leftOut(now) + " more.");
+    }
     return 200;
   }
 }

@@ -7,6 +7,7 @@ import io.takofs.proto.ServerStatus;
 import io.takofs.proto.TransportStatus;
 import io.takofs.proto.Usage;
 import io.takofs.server.metrics.LatencyBuckets;
+import io.takofs.server.report.Connections;
 import io.takofs.server.report.Sizes;
 import io.takofs.server.report.Spans;
 import java.net.URI;
@@ -65,7 +66,7 @@ final class OverviewPage implements HtmlPage {
         "Clients",
         now.getCountersOrDefault("sessions", 0)
             + " sessions, "
-            + now.getConnectionsCount()
+            + Connections.count(now)
             + " connections");
     html.row(
         "Log",

@@ -2,7 +2,6 @@ package io.takofs.server.namespace;
 
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.proto.AclStatus;
 import io.takofs.proto.Caller;
 import io.takofs.proto.CheckAccess;
@@ -14,9 +13,6 @@ import io.takofs.proto.XAttr;
 
 /** Requests about ACLs, access and extended attributes that change nothing. */
 final class AttributeQueries {
-  /** What a reply may carry beside its header and what is around a list, bytes. */
-  private static final int REPLY_MAX = Layout.RPC_REPLY_SLOT_SIZE - 1024;
-
   private AttributeQueries() {}
 
   static Reply getAcl(State state, Caller caller, GetAcl request) throws TakoException {
@@ -59,7 +55,7 @@ final class AttributeQueries {
   private static void addWanted(
       State state, Inode inode, GetXAttrs request, io.takofs.proto.XAttrs.Builder page)
       throws TakoException {
-    int room = REPLY_MAX;
+    int room = Limits.REPLY_LIST_MAX;
     for (XAttr wanted : request.getWantedList()) {
       byte[] value =
           inode.hasXAttrs
@@ -85,7 +81,7 @@ final class AttributeQueries {
       Inode inode,
       GetXAttrs request,
       io.takofs.proto.XAttrs.Builder page) {
-    int[] room = {REPLY_MAX};
+    int[] room = {Limits.REPLY_LIST_MAX};
     state.xattrs.scan(
         inode.id,
         request.getAfter(),

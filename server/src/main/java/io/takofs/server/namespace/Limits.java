@@ -1,5 +1,7 @@
 package io.takofs.server.namespace;
 
+import io.takofs.layout.Layout;
+
 /**
  * What the operator decides and every replay must find unchanged.
  *
@@ -25,6 +27,9 @@ public record Limits(
 
   /** Elements of the deepest path. */
   public static final int DEPTH_MAX = 1000;
+
+  /** What a list in a reply may take, bytes; the rest is for the header and what is around it. */
+  public static final int REPLY_LIST_MAX = Layout.RPC_REPLY_SLOT_SIZE - 1024;
 
   /** The defaults, for a server run by {@code superuser}. */
   public static Limits defaults(String superuser) {

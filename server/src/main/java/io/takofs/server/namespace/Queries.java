@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.proto.Caller;
 import io.takofs.proto.ExtentMap;
 import io.takofs.proto.FileInfo;
@@ -19,11 +18,8 @@ import java.util.Arrays;
 
 /** Requests that change nothing. */
 final class Queries {
-  /** What a reply may carry beside its header and the fields around a list, bytes. */
-  private static final int REPLY_MAX = Layout.RPC_REPLY_SLOT_SIZE - 1024;
-
   private static final int EXTENT_BYTES_MAX = 60;
-  private static final int EXTENTS_MAX = REPLY_MAX / EXTENT_BYTES_MAX;
+  private static final int EXTENTS_MAX = Limits.REPLY_LIST_MAX / EXTENT_BYTES_MAX;
   private static final byte[] FIRST_NAME = {};
 
   private Queries() {}
@@ -40,7 +36,7 @@ final class Queries {
     DirectoryEntry listed = state.tree.lookup(path, caller);
     Inode inode = listed.inode();
     int limit = request.getLimit() <= 0 ? Integer.MAX_VALUE : request.getLimit();
-    ListingBuilder listing = new ListingBuilder(REPLY_MAX, limit);
+    ListingBuilder listing = new ListingBuilder(Limits.REPLY_LIST_MAX, limit);
     if (inode.directory) {
       Permissions.require(caller, inode, Permissions.READ | Permissions.EXECUTE, path.toString());
       listPage(state, inode.id, request.getStartAfter(), listing);

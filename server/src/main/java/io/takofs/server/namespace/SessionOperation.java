@@ -3,6 +3,7 @@ package io.takofs.server.namespace;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.OpenSession;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Session;
@@ -10,19 +11,12 @@ import io.takofs.proto.Status;
 
 /** Sessions begin, resume and end. */
 final class SessionOperation {
-  private static final int CLIENT_NAME_MAX = 1000;
-
   private SessionOperation() {}
 
   /** The server adds to the reply what only it knows: its incarnation and its arenas. */
   static Reply open(Context context, OpenSession request) throws TakoException {
     State state = context.state();
-    Attributes.checkPrincipal(request.getUser(), "user");
-    if (request.getClientName().getBytes(UTF_8).length > CLIENT_NAME_MAX) {
-      throw new TakoException(
-          Status.INVALID_ARGUMENT,
-          "the client's name is longer than %d bytes".formatted(CLIENT_NAME_MAX));
-    }
+    check(request);
     long clientId = context.clientId();
     if (clientId == 0) {
       clientId = newClientId(context);
@@ -47,6 +41,22 @@ final class SessionOperation {
                 .setLeaseHardLimitMs(limits.leaseHardLimitMs())
                 .setInlineMax(limits.inlineMax()))
         .build();
+  }
+
+  /**
+   * Checks what a client says of itself, when a session begins and when it is resumed.
+   *
+   * @throws TakoException INVALID_ARGUMENT
+   */
+  static void check(OpenSession request) throws TakoException {
+    Attributes.checkPrincipal(request.getUser(), "user");
+    int length = request.getClientName().getBytes(UTF_8).length;
+    if (length > Layout.CLIENT_NAME_MAX) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "the client calls itself by a name of %d bytes; %d is the most: give it a shorter one"
+              .formatted(length, Layout.CLIENT_NAME_MAX));
+    }
   }
 
   /**

@@ -6,6 +6,7 @@ import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.LogEntry;
+import io.takofs.proto.OpenSession;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -250,6 +251,15 @@ public final class StateMachine {
           throw malformed(
               "%s changes nothing and is not logged".formatted(request.getOperationCase()));
     };
+  }
+
+  /**
+   * Checks what a client says of itself, when a session begins and when it is resumed.
+   *
+   * @throws TakoException INVALID_ARGUMENT
+   */
+  public static void check(OpenSession request) throws TakoException {
+    SessionOperation.check(request);
   }
 
   /** Whether {@code reply} is that to a part of a call, which {@link #next} goes on with. */

@@ -161,6 +161,7 @@ public final class MetricsText {
     for (ConnectionStatus each : status.getConnectionsList()) {
       byTransport.merge(each.getTransport(), 1L, Long::sum);
     }
+    status.getConnectionsLeftOutMap().forEach((name, n) -> byTransport.merge(name, n, Long::sum));
     byTransport.forEach(
         (name, count) -> sample("tako_connections", labels("transport", name), count));
   }

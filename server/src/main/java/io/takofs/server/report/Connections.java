@@ -1,0 +1,18 @@
+package io.takofs.server.report;
+
+import io.takofs.proto.ServerStatus;
+
+/** How many connections a server has, those included that its status has no room for. */
+public final class Connections {
+  private Connections() {}
+
+  /** All of them. */
+  public static long count(ServerStatus status) {
+    return status.getConnectionsCount() + leftOut(status);
+  }
+
+  /** Those that the status does not list. */
+  public static long leftOut(ServerStatus status) {
+    return status.getConnectionsLeftOutMap().values().stream().mapToLong(Long::longValue).sum();
+  }
+}
