@@ -54,6 +54,10 @@ final class SimUser {
   private String writing = "";
 
   private int flushed;
+
+  /** What one call is deleting, in order: of it, the first so many may be gone already. */
+  private List<String> deleting = List.of();
+
   private boolean homeMade;
   private boolean unsure;
   private String lastFailure = "none";
@@ -164,6 +168,7 @@ final class SimUser {
     after = null;
     writing = "";
     flushed = 0;
+    deleting = List.of();
   }
 
   // ---- operations -------------------------------------------------------------------------------
@@ -184,8 +189,10 @@ final class SimUser {
       truncate(pick(files));
     } else if (choice < 58) {
       rename(files);
-    } else if (choice < 66) {
+    } else if (choice < 63) {
       delete();
+    } else if (choice < 66) {
+      deleteMany();
     } else if (choice < 72) {
       String path = newPath();
       begin().put(path, null);
@@ -292,6 +299,36 @@ final class SimUser {
     client.delete(victim, true);
   }
 
+  /**
+   * Directories before what is in them, so that a call that was executed twice would delete one
+   * that must stay; and so many names that it takes more than one log entry.
+   */
+  private void deleteMany() throws IOException {
+    Map<String, byte[]> next = begin();
+    List<String> names = new ArrayList<>();
+    Map<String, Status> expected = new TreeMap<>();
+    deleting = new ArrayList<>();
+    for (String path : model.keySet()) {
+      for (int i = random.nextInt(12); i > 0; i--) {
+        names.add("nothing" + i);
+      }
+      if (random.nextBoolean()) {
+        String name = path.substring(home.length() + 1);
+        names.add(name);
+        if (next.keySet().stream().anyMatch(other -> other.startsWith(path + "/"))) {
+          expected.put(name, Status.NOT_EMPTY);
+        } else {
+          next.remove(path);
+          deleting.add(path);
+        }
+      }
+    }
+    Map<String, Status> failed = client.deleteFiles(home, names);
+    if (!failed.equals(expected)) {
+      throw wrong("could not be deleted: " + failed + ", expected " + expected, null);
+    }
+  }
+
   private void read(String path) throws IOException {
     byte[] expected = model.get(path);
     int from = random.nextInt(expected.length + 1);
@@ -371,7 +408,10 @@ final class SimUser {
     Map<String, byte[]> found = readTree();
     String wrongBefore = difference(found, model);
     String wrongAfter = after == null ? wrongBefore : difference(found, after);
-    if (wrongBefore != null && wrongAfter != null && !isPartlyWritten(found)) {
+    if (wrongBefore != null
+        && wrongAfter != null
+        && !isPartlyWritten(found)
+        && !isPartlyDeleted(found)) {
       throw wrong(
           "after a failure neither the state before it is there ("
               + wrongBefore
@@ -399,6 +439,17 @@ final class SimUser {
         && content.length <= whole.length
         && Arrays.equals(content, Arrays.copyOf(whole, content.length))
         && difference(found, others) == null;
+  }
+
+  private boolean isPartlyDeleted(Map<String, byte[]> found) {
+    TreeMap<String, byte[]> left = new TreeMap<>(model);
+    for (String path : deleting) {
+      left.remove(path);
+      if (difference(found, left) == null) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean exists(String path) throws IOException {

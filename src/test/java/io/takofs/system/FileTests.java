@@ -10,6 +10,7 @@ import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.client.TakoOutputStream;
+import io.takofs.proto.OperationStatus;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.Status;
 import java.io.ByteArrayOutputStream;
@@ -574,6 +575,27 @@ abstract class FileTests {
     names.add(300, "full");
     assertThat(client.deleteFiles(directory, names)).isEqualTo(Map.of("full", Status.NOT_EMPTY));
     assertThat(Clients.list(client, directory)).hasSize(1);
+  }
+
+  @Test
+  void shouldDeleteAPageWithOneCall() throws IOException {
+    String directory = path.substring(0, path.lastIndexOf('/'));
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < 256; i++) {
+      names.add("part-00000-" + i);
+      client.create(directory + "/" + names.get(i), CreateOptions.DEFAULT).close();
+    }
+    long before = callsToDeleteFiles();
+    assertThat(client.deleteFiles(directory, names)).isEmpty();
+    assertThat(callsToDeleteFiles()).isEqualTo(before + 1);
+    assertThat(Clients.list(client, directory)).isEmpty();
+  }
+
+  private long callsToDeleteFiles() throws IOException {
+    return client.serverStatus().getOperationsList().stream()
+        .filter(operation -> operation.getOperation().equals("delete_files"))
+        .mapToLong(OperationStatus::getCalls)
+        .sum();
   }
 
   @Test

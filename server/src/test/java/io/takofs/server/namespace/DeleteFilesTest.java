@@ -5,7 +5,6 @@ import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.takofs.base.TakoException;
 import io.takofs.proto.DeleteFiles;
 import io.takofs.proto.DeleteResults;
 import io.takofs.proto.Reply;
@@ -93,35 +92,18 @@ class DeleteFilesTest {
     return names;
   }
 
-  /** Logs what is next of a call until {@code parts} are, or it is over; returns the last reply. */
-  private Reply log(Request.Builder call, int parts) {
-    Reply reply = null;
-    try {
-      reply = server.machine.recorded(client.id, client.sequence, call.build());
-      for (int i = 0; i < parts && (reply == null || StateMachine.isPartial(reply)); i++) {
-        Request part = StateMachine.next(call.build(), reply);
-        reply = server.apply(client.entry(part.toBuilder(), client.sequence));
-      }
-    } catch (TakoException e) {
-      throw new AssertionError(e);
-    }
-    return reply;
-  }
-
   @Test
   void shouldDeleteInPartsWhatIsTooMuchForOneEntry() {
     List<String> names = files(100);
     client.mkdirs("/f40x/full");
     names.add(40, "f40x");
     int before = server.log.size();
-    client.sequence++;
-    Reply reply = log(request("/", names), 1000);
-    assertOk(reply);
+    Reply reply = assertOk(client.deleteFiles("/", names));
     assertThat(reply.getDeleteResults().getRemaining()).isZero();
     assertThat(reply.getDeleteResults().getFailedList()).containsExactly(40);
     assertThat(client.names("/")).containsExactly("f40x");
     assertThat(server.log).hasSize(before + 7);
-    assertThat(log(request("/", names), 1000)).isEqualTo(reply);
+    assertThat(client.goOn(request("/", names).build(), 1000)).isEqualTo(reply);
     assertThat(server.log).hasSize(before + 7);
   }
 
@@ -141,7 +123,7 @@ class DeleteFilesTest {
     List<String> names = files(100);
     server.store.checkpoint(server.log.size());
     client.sequence++;
-    log(request("/", names), partsBefore);
+    client.goOn(request("/", names).build(), partsBefore);
     // Somebody makes again what was deleted: that is not what the call means.
     Harness.Client other = server.superuser();
     List<String> again = names.subList(0, Math.min(100, 16 * partsBefore));
@@ -152,7 +134,7 @@ class DeleteFilesTest {
     for (int i = (int) store.checkpointIndex(); i < server.log.size(); i++) {
       assertThat(server.machine.apply(i + 1, server.log.get(i))).isEqualTo(server.replies.get(i));
     }
-    Reply reply = log(request("/", names), 1000);
+    Reply reply = client.goOn(request("/", names).build(), 1000);
     assertOk(reply);
     assertThat(reply.getDeleteResults()).isEqualTo(DeleteResults.getDefaultInstance());
     assertThat(client.names("/")).containsExactlyInAnyOrderElementsOf(again);
@@ -178,12 +160,12 @@ class DeleteFilesTest {
     List<String> names = files(3);
     client.sequence++;
     answers.set(1);
-    assertStatus(log(request("/", names), 1), Status.NO_SPACE);
+    assertStatus(client.goOn(request("/", names).build(), 1), Status.NO_SPACE);
     assertThat(client.names("/")).containsExactly("f1", "f2");
     answers.set(1000);
     Harness.Client other = server.superuser();
     other.closeInline(other.opened("/f0"), "new");
-    assertOk(log(request("/", names), 1));
+    assertOk(client.goOn(request("/", names).build(), 1));
     assertThat(client.names("/")).containsExactly("f0");
   }
 }

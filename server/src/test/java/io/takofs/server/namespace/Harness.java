@@ -3,6 +3,7 @@ package io.takofs.server.namespace;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.takofs.base.TakoException;
 import io.takofs.proto.Append;
 import io.takofs.proto.Caller;
 import io.takofs.proto.CommitExtents;
@@ -259,6 +260,29 @@ final class Harness {
       return call(
           Request.newBuilder()
               .setDelete(Delete.newBuilder().setPath(path).setRecursive(recursive)));
+    }
+
+    /** Logs a call part by part, as the server does. */
+    Reply deleteFiles(String base, List<String> names) {
+      Request.Builder call = Request.newBuilder().setAcknowledgedBelow(acknowledged);
+      call.getDeleteFilesBuilder().setBase(base).addAllNames(names);
+      acknowledged = ++sequence;
+      return goOn(call.build(), Integer.MAX_VALUE);
+    }
+
+    /**
+     * Logs up to {@code parts} parts more of the last call, unless it is done; its reply so far.
+     */
+    Reply goOn(Request call, int parts) {
+      try {
+        Reply reply = machine.recorded(id, sequence, call);
+        for (int i = 0; i < parts && (reply == null || StateMachine.isPartial(reply)); i++) {
+          reply = apply(entry(StateMachine.next(call, reply).toBuilder(), sequence));
+        }
+        return reply;
+      } catch (TakoException e) {
+        throw new AssertionError(e);
+      }
     }
 
     Reply truncate(Truncate.Builder truncate) {
