@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.CreateOptions;
+import io.takofs.client.OpenOptions;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
@@ -561,6 +562,23 @@ abstract class FileTests {
     client.delete(directory + "-moved", true);
     client.mkdirs(directory);
     assertStatus(() -> client.openById(path, seen.parentId(), seen.id()), Status.NOT_FOUND);
+  }
+
+  @Test
+  void shouldReadOnWhenADirectoryAboveIsRenamed() throws IOException {
+    byte[] content = random(3 << 20, 4);
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(content);
+    }
+    String directory = path.substring(0, path.lastIndexOf('/'));
+    // The reader knows the last extent, and has to ask for the first when the path is gone.
+    try (TakoInputStream in =
+        client.open(path, OpenOptions.DEFAULT.withStart(content.length - 1))) {
+      client.rename(directory, directory + "-moved", false);
+      assertEqual(in.readAllBytes(), content);
+    }
+    client.delete(directory + "-moved", true);
+    client.mkdirs(directory);
   }
 
   @Test

@@ -235,7 +235,11 @@ class OperationsTest {
       client.mkdirs("/open/below", 0755, true);
       client.mkdirs("/closed", 0700, false);
       write(client, "/closed/secret", new byte[] {1});
-      assertThat(get(asAlice, "/files?path=/open").body()).contains("below/");
+      // Who alice is, the server may have to find out first.
+      Poll.until(
+          "a page for alice",
+          Duration.ofSeconds(20),
+          () -> get(asAlice, "/files?path=/open").body().contains("below/"));
       HttpResponse<String> refused = get(asAlice, "/files?path=/closed");
       assertThat(refused.statusCode()).isEqualTo(403);
       assertThat(refused.body()).doesNotContain("secret").contains("alice");

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 final class GroupLookups {
   private static final Logger LOG = LoggerFactory.getLogger(GroupLookups.class);
 
-  /** For somebody who waits: a lookup runs a process, which takes milliseconds mostly. */
-  private static final long WAIT_MS = 500;
+  /** For somebody who waits: a lookup runs a process, for milliseconds unless the host is busy. */
+  private static final long WAIT_MS = 1500;
 
   private final GroupMapping groups;
   private final Executor blocking;

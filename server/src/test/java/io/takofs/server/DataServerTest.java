@@ -2,6 +2,7 @@ package io.takofs.server;
 
 import static io.takofs.server.TestClient.mkdirs;
 import static io.takofs.server.TestClient.ok;
+import static io.takofs.server.TestServer.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -32,10 +33,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,14 +55,6 @@ class DataServerTest {
   @AfterEach
   void stop() {
     server.close();
-  }
-
-  private static void await(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime() - deadline).as("still waiting").isLessThan(0);
-      LockSupport.parkNanos(100_000);
-    }
   }
 
   private static byte[] bytes(String text) {

@@ -1,5 +1,7 @@
 package io.takofs.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.takofs.log.LogIdentity;
 import io.takofs.log.LogZone;
 import io.takofs.log.SegmentedLog;
@@ -17,6 +19,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /** A data server over tcp with a clock of its own; ticks when told, and can die without a word. */
 final class TestServer implements AutoCloseable {
@@ -81,6 +86,15 @@ final class TestServer implements AutoCloseable {
             ReaderHolds.NONE);
     server.recover();
     listener = server.serve(transport, acceptor -> transport.listen("127.0.0.1:0", acceptor));
+  }
+
+  /** Waits until {@code condition} holds, for a minute at most. */
+  static void await(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime() - deadline).as("still waiting").isLessThan(0);
+      LockSupport.parkNanos(100_000);
+    }
   }
 
   String endpoint() {
