@@ -4,6 +4,7 @@
 #endif
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #endif
+
+enum { LINE = 64 };
 
 static void *pointer(uint64_t address)
 {
@@ -142,6 +145,36 @@ static void write_back_lines(uint64_t address, uint64_t length)
 	_mm_sfence();
 }
 #endif
+
+void tako_store(void *to, const void *from, size_t length)
+{
+	uint8_t *target = to;
+	const uint8_t *source = from;
+#if defined(__x86_64__)
+	size_t head = -(uintptr_t)target % LINE;
+	if (length >= head + LINE) {
+		memcpy(target, source, head);
+		size_t at = head;
+		for (; at + LINE <= length; at += LINE) {
+			const __m128i *in = (const __m128i *)(const void *)(source + at);
+			__m128i *out = (__m128i *)(void *)(target + at);
+			__m128i first = _mm_loadu_si128(in);
+			__m128i second = _mm_loadu_si128(in + 1);
+			__m128i third = _mm_loadu_si128(in + 2);
+			__m128i fourth = _mm_loadu_si128(in + 3);
+			_mm_stream_si128(out, first);
+			_mm_stream_si128(out + 1, second);
+			_mm_stream_si128(out + 2, third);
+			_mm_stream_si128(out + 3, fourth);
+		}
+		_mm_sfence();
+		target += at;
+		source += at;
+		length -= at;
+	}
+#endif
+	memcpy(target, source, length);
+}
 
 int tako_persist(uint64_t address, uint64_t length, int synchronous)
 {

@@ -173,6 +173,24 @@ static void should_not_fault_who_uses_discarded_memory(const char *directory)
 	CHECK(tako_close(fd) == 0 && unlink(path) == 0);
 }
 
+static void should_store_exactly_what_it_is_given(void)
+{
+	enum { ROOM = 512, OFFSETS = 70 };
+	uint8_t from[ROOM];
+	uint8_t to[ROOM];
+	for (int i = 0; i < ROOM; i++)
+		from[i] = (uint8_t)(i * 7 + 1);
+	for (size_t offset = 0; offset < OFFSETS; offset++) {
+		for (size_t length = 0; length < ROOM - 2 * OFFSETS; length++) {
+			memset(to, 0, sizeof(to));
+			tako_store(to + offset, from + OFFSETS - offset, length);
+			CHECK(memcmp(to + offset, from + OFFSETS - offset, length) == 0);
+			CHECK(offset == 0 || to[offset - 1] == 0);
+			CHECK(to[offset + length] == 0);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc == 2);
@@ -182,5 +200,6 @@ int main(int argc, char **argv)
 	should_lose_the_lock_with_its_process(argv[1]);
 	should_share_a_lock_with_those_that_only_share_it(argv[1]);
 	should_not_fault_who_uses_discarded_memory(argv[1]);
+	should_store_exactly_what_it_is_given();
 	return 0;
 }

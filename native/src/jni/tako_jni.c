@@ -66,6 +66,26 @@ static jint persist(ARGS, jlong address, jlong length, jint synchronous)
 	return tako_persist((uint64_t)address, (uint64_t)length, synchronous);
 }
 
+static void store_direct(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jobject from,
+			 jint offset, jint length)
+{
+	uint8_t *target = (*env)->GetDirectBufferAddress(env, to);
+	const uint8_t *source = (*env)->GetDirectBufferAddress(env, from);
+	tako_store(target + at, source + offset, (size_t)length);
+}
+
+/* No collection begins meanwhile, which is some microseconds. */
+static void store(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jbyteArray from,
+		  jint offset, jint length)
+{
+	uint8_t *target = (*env)->GetDirectBufferAddress(env, to);
+	uint8_t *source = (*env)->GetPrimitiveArrayCritical(env, from, NULL);
+	if (source == NULL)
+		return; /* with an exception */
+	tako_store(target + at, source + offset, (size_t)length);
+	(*env)->ReleasePrimitiveArrayCritical(env, from, source, JNI_ABORT);
+}
+
 static jint cq_attach(ARGS, jlong cq, jint slot, jlong qp)
 {
 	return tako_cq_attach(pointer(cq), (uint32_t)slot, pointer(qp));
@@ -119,6 +139,8 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
 	    NATIVE("map", "(IJJI)J", map),
 	    NATIVE("unmap", "(JJI)I", unmap),
 	    NATIVE("persist", "(JJI)I", persist),
+	    NATIVE("store", "(Ljava/nio/ByteBuffer;I[BII)V", store),
+	    NATIVE("storeDirect", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II)V", store_direct),
 	    NATIVE("attach", "(JIJ)I", cq_attach),
 	    NATIVE("poll", "(JJI)I", cq_poll),
 	    NATIVE("await", "(JJ)I", cq_await),

@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.memory.Stores;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Placement;
 import java.nio.ByteBuffer;
@@ -23,7 +24,7 @@ final class MappedSink implements ExtentSink {
     for (boolean placed = false; !placed; ) {
       ByteBuffer arena = attach().arena(extent.getArena());
       if (arena != null) {
-        arena.put(extent.getOffset() + offset, source, source.position(), length);
+        Stores.copy(arena, extent.getOffset() + offset, source, source.position(), length);
         placed = zone.isOpen();
       } else {
         deadlineNs = access.awaitArena(extent.getArena(), deadlineNs);

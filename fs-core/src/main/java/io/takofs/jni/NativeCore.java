@@ -67,6 +67,13 @@ public final class NativeCore {
 
   public static native int persist(long address, long length, int synchronous);
 
+  /** Copies part of an array, past the caches; the caller has checked the ranges. */
+  public static native void store(ByteBuffer to, int at, byte[] from, int offset, int length);
+
+  /** As {@link #store}, from a direct buffer; both positions are absolute. */
+  public static native void storeDirect(
+      ByteBuffer to, int at, ByteBuffer from, int offset, int length);
+
   public static native int attach(long completionQueue, int slot, long queuePair);
 
   public static native int poll(long completionQueue, long out, int max);

@@ -41,6 +41,8 @@ final class Journal {
   private long checkpointDoneNs;
   private long checkpointTookNs;
   private long checkpoints;
+  private LogEntry executed;
+  private long executedIndex;
   private Reply lastReply;
   private String failure;
 
@@ -86,8 +88,10 @@ final class Journal {
     ByteBuffer payload = entry.toByteString().asReadOnlyByteBuffer();
     lastReply = null;
     try {
-      propose(payload);
+      executedIndex = propose(payload);
+      executed = entry;
       log.poll(this::apply);
+      executed = null;
     } catch (Error e) {
       // The log may have a part of the entry, so nothing may be written behind it.
       failure = "a log entry could not be written: " + e;
@@ -100,15 +104,15 @@ final class Journal {
     return lastReply;
   }
 
-  private void propose(ByteBuffer payload) throws TakoException {
+  private long propose(ByteBuffer payload) throws TakoException {
     try {
-      log.propose(payload);
+      return log.propose(payload);
     } catch (TakoException e) {
       if (e.status() != Status.NO_SPACE) {
         throw e;
       }
       checkpoint();
-      log.propose(payload.rewind());
+      return log.propose(payload.rewind());
     }
   }
 
@@ -120,7 +124,9 @@ final class Journal {
       if (store.checkpointDue()) {
         store.checkpoint(appliedIndex);
       }
-      lastReply = machine.apply(index, LogEntry.parseFrom(payload));
+      // What the log gives back is what it was given: parsing it costs a tenth of a call.
+      boolean known = executed != null && index == executedIndex;
+      lastReply = machine.apply(index, known ? executed : LogEntry.parseFrom(payload));
       appliedIndex = index;
       counters.add("log.applied", 1);
     } catch (InvalidProtocolBufferException | RuntimeException | Error e) {

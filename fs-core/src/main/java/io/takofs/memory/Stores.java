@@ -1,0 +1,40 @@
+package io.takofs.memory;
+
+import io.takofs.jni.NativeCore;
+import io.takofs.jni.NativeLibrary;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
+/**
+ * Stores into mapped memory that is written once and read by others.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class Stores {
+  /** From so many bytes on it is worth a native call to leave the caches alone. */
+  private static final int STREAMED_MIN = 16 << 10;
+
+  private Stores() {}
+
+  /**
+   * Copies {@code length} bytes from {@code offset} of {@code from} to {@code at} of {@code to},
+   * positions and limits aside; they are stored before whatever this thread stores later.
+   *
+   * @throws IndexOutOfBoundsException when either buffer has not so many bytes
+   */
+  public static void copy(ByteBuffer to, int at, ByteBuffer from, int offset, int length) {
+    if (length < STREAMED_MIN || !to.isDirect() || !NativeLibrary.isAvailable()) {
+      to.put(at, from, offset, length);
+      return;
+    }
+    Objects.checkFromIndexSize(at, length, to.limit());
+    Objects.checkFromIndexSize(offset, length, from.limit());
+    if (from.isDirect()) {
+      NativeCore.storeDirect(to, at, from, offset, length);
+    } else if (from.hasArray()) {
+      NativeCore.store(to, at, from.array(), from.arrayOffset() + offset, length);
+    } else {
+      to.put(at, from, offset, length);
+    }
+  }
+}
