@@ -18,8 +18,8 @@ final class AclPermission {
 
   /** All entries of {@code inode}, in order. */
   static List<AclEntry> get(Inode inode) {
-    List<AclEntry> all = new ArrayList<>(inode.acl);
-    boolean extended = Acls.hasAccess(inode.acl);
+    List<AclEntry> all = new ArrayList<>(inode.acl());
+    boolean extended = Acls.hasAccess(inode.acl());
     add(all, AclType.USER, inode.permission >>> 6);
     add(all, extended ? AclType.MASK : AclType.GROUP, inode.permission >>> 3);
     add(all, AclType.OTHER, inode.permission);

@@ -23,13 +23,10 @@ final class Acls {
     this.store = store;
   }
 
-  /** The entries kept for {@code inode}; none when it has no ACL. */
-  List<AclEntry> read(Inode inode) {
-    if (!inode.hasAcl) {
-      return List.of();
-    }
+  /** The entries kept for the inode {@code id}, which has some. */
+  List<AclEntry> read(long id) {
     try {
-      return AclStatus.parseFrom(Pieces.get(map(inode.id), key(inode.id))).getEntriesList();
+      return AclStatus.parseFrom(Pieces.get(map(id), key(id))).getEntriesList();
     } catch (InvalidProtocolBufferException e) {
       throw new IllegalStateException("a stored ACL does not parse", e);
     }
@@ -43,8 +40,7 @@ final class Acls {
     } else if (inode.hasAcl) {
       remove(tx, inode);
     }
-    inode.acl = entries;
-    inode.hasAcl = !entries.isEmpty();
+    inode.setAcl(entries);
   }
 
   /** The inode goes. */

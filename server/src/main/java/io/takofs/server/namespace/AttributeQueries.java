@@ -23,7 +23,7 @@ final class AttributeQueries {
                 .setOwner(inode.owner)
                 .setGroup(inode.group)
                 .setPermission(inode.permission)
-                .addAllEntries(inode.acl))
+                .addAllEntries(inode.acl()))
         .build();
   }
 

@@ -16,7 +16,7 @@ final class DefaultAcl {
 
   /** Whether what is made in {@code directory} gets an ACL. */
   static boolean isIn(Inode directory) {
-    List<AclEntry> acl = directory.acl;
+    List<AclEntry> acl = directory.acl();
     return !acl.isEmpty() && acl.get(acl.size() - 1).getScope() == AclScope.DEFAULT;
   }
 
@@ -27,7 +27,7 @@ final class DefaultAcl {
    */
   static void inherit(Context context, Inode parent, Inode child, int asked) {
     List<AclEntry> defaults =
-        parent.acl.stream().filter(entry -> entry.getScope() == AclScope.DEFAULT).toList();
+        parent.acl().stream().filter(entry -> entry.getScope() == AclScope.DEFAULT).toList();
     boolean minimal = defaults.size() == AclPermission.MINIMAL;
     List<AclEntry> acl = new ArrayList<>();
     for (AclEntry entry : defaults) {

@@ -35,7 +35,7 @@ final class Inode {
   /** Its data is in extents; otherwise it has at most some inline. */
   boolean hasExtents;
 
-  /** It has an ACL record; {@link #acl} is what it says. */
+  /** It has an ACL record; {@link #acl()} is what it says. */
   boolean hasAcl;
 
   /** It has extended attributes. */
@@ -44,8 +44,11 @@ final class Inode {
   /** Of a file: it was renamed once, so {@link Locations} has a record of it. */
   boolean moved;
 
-  /** What its ACL adds to the permission, as {@link Acls} keeps it; who decodes it reads that. */
-  List<AclEntry> acl = List.of();
+  /** Where its ACL is, of an inode that was stored. */
+  private Acls acls;
+
+  /** Null when it is to be read. */
+  private List<AclEntry> acl = List.of();
 
   int permission;
   String owner;
@@ -76,7 +79,13 @@ final class Inode {
     return inode;
   }
 
-  static Inode decode(byte[] value) {
+  /**
+   * Reads a record.
+   *
+   * @param acls where the inode's ACL is read when somebody asks for it: most who visit entries do
+   *     not
+   */
+  static Inode decode(byte[] value, Acls acls) {
     ByteReader in = new ByteReader(value);
     Inode inode = new Inode();
     int flags = in.u8();
@@ -84,6 +93,8 @@ final class Inode {
     inode.open = (flags & OPEN) != 0;
     inode.hasExtents = (flags & EXTENTS) != 0;
     inode.hasAcl = (flags & ACL) != 0;
+    inode.acls = acls;
+    inode.acl = inode.hasAcl ? null : inode.acl;
     inode.hasXAttrs = (flags & XATTRS) != 0;
     inode.moved = (flags & MOVED) != 0;
     inode.id = in.u64();
@@ -135,6 +146,20 @@ final class Inode {
         | (hasAcl ? ACL : 0)
         | (hasXAttrs ? XATTRS : 0)
         | (moved ? MOVED : 0);
+  }
+
+  /** What its ACL adds to the permission, as {@link Acls} keeps it. */
+  List<AclEntry> acl() {
+    if (acl == null) {
+      acl = acls.read(id);
+    }
+    return acl;
+  }
+
+  /** Its ACL changes; {@link Acls} keeps it. */
+  void setAcl(List<AclEntry> entries) {
+    acl = entries;
+    hasAcl = !entries.isEmpty();
   }
 
   /** What callers see of a file; of a directory all but a later modification time. */

@@ -36,7 +36,9 @@ final class Permissions {
     if (caller.getSuperuser()) {
       return true;
     }
-    if (Acls.hasAccess(inode.acl) && !caller.getUser().equals(inode.owner)) {
+    if (inode.hasAcl
+        && !caller.getUser().equals(inode.owner)
+        && Acls.hasAccess(inode.acl())) {
       return aclAllows(caller, inode, access);
     }
     int granted;
@@ -58,7 +60,7 @@ final class Permissions {
   private static boolean aclAllows(Caller caller, Inode inode, int access) {
     int mask = inode.permission >>> 3;
     boolean member = false;
-    for (AclEntry entry : inode.acl) {
+    for (AclEntry entry : inode.acl()) {
       if (entry.getScope() != AclScope.ACCESS) {
         break;
       }

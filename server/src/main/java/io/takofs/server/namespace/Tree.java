@@ -35,9 +35,7 @@ final class Tree {
   }
 
   private DirectoryEntry entry(long parentId, byte[] name, byte[] value) {
-    Inode inode = Inode.decode(value);
-    inode.acl = acls.read(inode);
-    return new DirectoryEntry(parentId, name, inode);
+    return new DirectoryEntry(parentId, name, Inode.decode(value, acls));
   }
 
   /** The root's entry, or null in an empty store. */

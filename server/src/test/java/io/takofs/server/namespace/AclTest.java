@@ -18,6 +18,7 @@ import io.takofs.proto.SetAcl;
 import io.takofs.proto.SetAcl.Change;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
+import io.takofs.server.codec.ByteWriter;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -343,6 +344,27 @@ class AclTest {
     ann.file("/home/e", 1);
     assertThat(ann.list("/home", "", 0).getListing().getWithAclList()).containsExactly(1);
     assertThat(ann.list("/home", "e", 0).getListing().getWithAclList()).containsExactly(0);
+  }
+
+  @Test
+  void shouldBeReadOnlyWhereItIsNeeded() {
+    ann.file("/home/g", 1);
+    ann.file("/home/h", 1);
+    assertOk(modify(ann, "/home/g", "user:eve:rwx"));
+    assertOk(modify(ann, "/home/h", "user:eve:rwx"));
+    for (String name : List.of("/home/g", "/home/h")) {
+      // Without its record, whoever reads the ACL fails.
+      long id = ann.info(name).getId();
+      byte[] record = new ByteWriter(10).raw(Keys.of(Keys.ACL, id)).u8(0).toBytes();
+      assertThat(server.store.shard(Ids.birthShard(id)).remove(record)).isTrue();
+    }
+    assertThat(ann.names("/home")).containsExactly("f", "g", "h");
+    assertThat(ann.summary("/home").getContentSummary().getFileCount()).isEqualTo(3);
+    assertStatus(ann.delete("/home", false), Status.NOT_EMPTY);
+    assertOk(ann.delete("/home/g", false));
+    assertOk(root.delete("/home", true));
+    server.reclaimAll();
+    Consistency.check(server);
   }
 
   // ---- inheritance

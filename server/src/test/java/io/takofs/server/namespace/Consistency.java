@@ -85,7 +85,7 @@ final class Consistency {
     switch (key[0]) {
       case Keys.ENTRY -> {
         assertThat(shard).isEqualTo(Ids.contentShard(id));
-        Inode inode = Inode.decode(value);
+        Inode inode = Inode.decode(value, null);
         assertThat(inode.encode()).isEqualTo(value);
         assertThat(inodes.put(inode.id, inode)).as("id %x twice", inode.id).isNull();
         parents.put(inode.id, id);

@@ -35,7 +35,7 @@ class InodeTest {
       Inode inode = random(random);
       byte[] value = inode.encode();
       assertThat(Inode.isDirectory(value)).isEqualTo(inode.directory);
-      Inode decoded = Inode.decode(value);
+      Inode decoded = Inode.decode(value, null);
       assertThat(describe(decoded)).isEqualTo(describe(inode));
     }
   }

@@ -32,6 +32,7 @@ import org.openjdk.jmh.annotations.TearDown;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class NamespaceBenchmark {
   private static final int PER_DIRECTORY = 1000;
+  private static final String LISTED = "/bench/directory-7";
 
   /** A namespace and the one client that changes it. */
   private static final class Namespace implements AutoCloseable {
@@ -161,6 +162,15 @@ public class NamespaceBenchmark {
         Request.newBuilder()
             .setGetFile(
                 GetFile.newBuilder().setPath(Namespace.path(state.random.nextInt(Full.FILES)))));
+  }
+
+  /** A page of a directory, as the bytes of a reply. */
+  @Benchmark
+  public byte[] listPage(Full state) {
+    return state
+        .namespace
+        .query(Request.newBuilder().setList(io.takofs.proto.List.newBuilder().setPath(LISTED)))
+        .toByteArray();
   }
 
   /** A whole page of a summary: of all queries the one that others wait for longest. */
