@@ -69,7 +69,7 @@ final class StatusOperations {
         PathStatus entry = entries.next();
         boolean child =
             entry.parent().equals(directory); // else it is a file that was listed itself
-        return Statuses.of(child ? children.of(entry.name()) : path, entry);
+        return child ? Statuses.of(children, entry) : Statuses.of(path, entry);
       }
     };
   }

@@ -16,6 +16,11 @@ final class Statuses {
     return new TakoFileStatus(path, status);
   }
 
+  /** The status of an entry of {@code directory}. */
+  static TakoFileStatus of(ChildPaths directory, PathStatus status) {
+    return new TakoFileStatus(directory, status);
+  }
+
   /** {@code status} with the places of its data. */
   static LocatedFileStatus located(TakoFileStatus status, URI server) {
     BlockLocation[] locations =

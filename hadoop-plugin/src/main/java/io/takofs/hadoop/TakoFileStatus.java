@@ -6,13 +6,32 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** A status that says which file it is of. */
+/**
+ * A status that says which file it is of. Of an entry of a listing the path is made when it is asked
+ * for: that takes longer than all the rest, and many look at names or lengths of a few only.
+ *
+ * <p>Thread rule: any thread, unless something is set.
+ */
 final class TakoFileStatus extends FileStatus implements EtagSource, FileIdentity.Holder {
   private static final long serialVersionUID = 1;
 
   private final FileIdentity identity;
+  private final transient String name;
 
+  /** What makes the path of {@link #name}; null when there is a path. */
+  private transient volatile ChildPaths directory;
+
+  /** Of {@code path}, which is qualified. */
   TakoFileStatus(Path path, PathStatus status) {
+    this(path, null, status);
+  }
+
+  /** Of an entry of {@code directory}. */
+  TakoFileStatus(ChildPaths directory, PathStatus status) {
+    this(null, directory, status);
+  }
+
+  private TakoFileStatus(Path path, ChildPaths directory, PathStatus status) {
     super(
         status.length(),
         status.directory(),
@@ -29,6 +48,42 @@ final class TakoFileStatus extends FileStatus implements EtagSource, FileIdentit
         false,
         false);
     this.identity = FileIdentity.of(status);
+    this.name = status.name();
+    this.directory = directory;
+  }
+
+  @Override
+  public Path getPath() {
+    if (directory != null) {
+      makePath();
+    }
+    return super.getPath();
+  }
+
+  private synchronized void makePath() {
+    ChildPaths pending = directory;
+    if (pending != null) {
+      super.setPath(pending.of(name));
+      directory = null;
+    }
+  }
+
+  @Override
+  public synchronized void setPath(Path path) {
+    super.setPath(path);
+    directory = null;
+  }
+
+  @Override
+  public String toString() {
+    getPath();
+    return super.toString();
+  }
+
+  /** Java's serialization: without what makes the path there has to be one. */
+  private Object writeReplace() {
+    getPath();
+    return this;
   }
 
   @Override

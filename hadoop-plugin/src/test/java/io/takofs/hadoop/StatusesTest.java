@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.client.PathStatus;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.net.URI;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
@@ -35,6 +39,41 @@ class StatusesTest {
     assertThat(file.getAccessTime()).isEqualTo(20);
     assertThat(file.getReplication()).isEqualTo((short) 3);
     assertThat(file.getBlockSize()).isEqualTo(100);
+  }
+
+  private static TakoFileStatus entry() {
+    PathStatus status =
+        new PathStatus("/d", "a", 1, 7, false, 5, 0644, "me", "us", 10, 20, 3, 100, false, 1, false);
+    return Statuses.of(new ChildPaths(new Path("tako://host:7420/d")), status);
+  }
+
+  @Test
+  void shouldKnowThePathOfAnEntryHoweverItIsAskedFor() throws Exception {
+    Path path = new Path("tako://host:7420/d/a");
+    assertThat(entry().getPath()).isEqualTo(path);
+    assertThat(entry()).isEqualTo(entry()).hasSameHashCodeAs(entry());
+    assertThat(entry().toString()).contains("path=" + path);
+    assertThat(new FileStatus(entry()).getPath()).isEqualTo(path);
+    assertThat(Statuses.located(entry(), SERVER).getPath()).isEqualTo(path);
+
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    new ObjectOutputStream(bytes).writeObject(entry());
+    ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()));
+    assertThat(in.readObject())
+        .isInstanceOfSatisfying(
+            TakoFileStatus.class,
+            read -> {
+              assertThat(read.getPath()).isEqualTo(path);
+              assertThat(read.identity()).isEqualTo(entry().identity());
+            });
+  }
+
+  @Test
+  void shouldKeepAPathThatWasSet() {
+    Path other = new Path("view:///other");
+    TakoFileStatus entry = entry();
+    entry.setPath(other);
+    assertThat(entry.getPath()).isEqualTo(other);
   }
 
   @Test
