@@ -17,7 +17,6 @@ public final class DirectoryIterator {
   private final Session session;
   private final String path;
   private ListingPage page;
-  private int next;
   private String last = "";
 
   /** Fetches the first page, so that a path that cannot be listed fails here. */
@@ -32,16 +31,15 @@ public final class DirectoryIterator {
         Request.newBuilder()
             .setList(List.newBuilder().setPath(path).setStartAfter(last).setLimit(PAGE));
     page = new ListingPage(path, session.call("list", path, request).getListing());
-    next = 0;
   }
 
   /** Whether {@link #next} has another entry; may fetch a page. */
   public boolean hasNext() throws TakoException {
-    if (next == page.size() && page.more()) {
-      last = page.name(next - 1);
+    if (!page.hasNext() && page.more()) {
+      last = page.lastName();
       fetch();
     }
-    return next < page.size();
+    return page.hasNext();
   }
 
   /** The next entry. */
@@ -49,6 +47,6 @@ public final class DirectoryIterator {
     if (!hasNext()) {
       throw new NoSuchElementException("no more entries in " + path);
     }
-    return page.get(next++);
+    return page.next();
   }
 }

@@ -1,5 +1,8 @@
 package io.takofs.server.codec;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -9,6 +12,9 @@ import java.util.Arrays;
  * <p>Thread rule: one thread.
  */
 public final class ByteWriter {
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
   private byte[] bytes;
   private int size;
 
@@ -36,7 +42,10 @@ public final class ByteWriter {
 
   /** Appends eight bytes. */
   public ByteWriter u64(long value) {
-    return u32((int) (value >>> 32)).u32((int) value);
+    room(Long.BYTES);
+    LONG.set(bytes, size, value);
+    size += Long.BYTES;
+    return this;
   }
 
   /** Appends one to ten bytes; small unsigned numbers take fewer. */
@@ -65,6 +74,11 @@ public final class ByteWriter {
   /** Appends a length and the bytes. */
   public ByteWriter sized(byte[] value) {
     return variable(value.length).raw(value);
+  }
+
+  /** Bytes that were appended. */
+  public int size() {
+    return size;
   }
 
   /** What was appended. */

@@ -1,10 +1,10 @@
 package io.takofs.server.http;
 
 import io.takofs.base.TakoException;
-import io.takofs.proto.Listing;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.rpc.ListingReader;
 import io.takofs.server.report.Modes;
 import io.takofs.server.report.Sizes;
 import java.time.Instant;
@@ -51,7 +51,11 @@ final class FilesPage implements HtmlPage {
     if (!path.equals("/")) {
       html.paragraph(new Html.Link("up", "/files", "path", parent(path)));
     }
-    list(html, path, reply.getListing());
+    try {
+      list(html, path, new ListingReader(reply.getListing()));
+    } catch (TakoException e) {
+      throw new IllegalStateException("the server's own listing", e);
+    }
     return 200;
   }
 
@@ -71,26 +75,27 @@ final class FilesPage implements HtmlPage {
     };
   }
 
-  private static void list(Html html, String path, Listing page) {
+  private static void list(Html html, String path, ListingReader page) throws TakoException {
+    boolean empty = !page.hasNext();
     html.table("Name", "Size", "Permission", "Owner", "Group", "Modified (UTC)");
-    for (int i = 0; i < page.getNamesCount(); i++) {
-      boolean directory = page.getDirectories(i);
-      String name = page.getNames(i).isEmpty() ? path : page.getNames(i);
+    while (page.hasNext()) {
+      page.next();
+      boolean directory = page.directory();
+      String name = page.name().isEmpty() ? path : page.name();
       html.row(
           directory ? new Html.Link(name + "/", "/files", "path", child(path, name)) : name,
-          directory ? "" : Sizes.human(page.getLengths(i)),
-          Modes.text(directory, page.getPermissions(i)),
-          page.getPrincipals(page.getOwners(i)),
-          page.getPrincipals(page.getGroups(i)),
-          Instant.ofEpochMilli(page.getModificationTimesMs(i)).truncatedTo(ChronoUnit.SECONDS)
-              + (page.getUnderConstruction(i) ? ", being written" : ""));
+          directory ? "" : Sizes.human(page.length()),
+          Modes.text(directory, page.permission()),
+          page.owner(),
+          page.group(),
+          Instant.ofEpochMilli(page.modificationTimeMs()).truncatedTo(ChronoUnit.SECONDS)
+              + (page.underConstruction() ? ", being written" : ""));
     }
     html.endTable();
-    if (page.getNamesCount() == 0) {
+    if (empty) {
       html.paragraph("It is empty.");
-    } else if (page.getMore()) {
-      String last = page.getNames(page.getNamesCount() - 1);
-      html.paragraph(new Html.Link("more", "/files", "path", path, "after", last));
+    } else if (page.more()) {
+      html.paragraph(new Html.Link("more", "/files", "path", path, "after", page.name()));
     }
   }
 

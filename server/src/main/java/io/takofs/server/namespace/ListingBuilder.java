@@ -1,8 +1,8 @@
 package io.takofs.server.namespace;
 
-import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.UnsafeByteOperations;
 import io.takofs.proto.Listing;
+import io.takofs.server.codec.ByteWriter;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -12,18 +12,22 @@ import java.util.Map;
  * <p>Thread rule: one thread.
  */
 final class ListingBuilder {
-  /** Tag and length of a name or a principal, and one byte of each column that holds bools. */
+  /** An entry without its name, bytes, at most. */
+  private static final int ENTRY_MAX = 80;
+
+  /** Tag and length of a principal. */
   private static final int STRING_OVERHEAD = 4;
 
-  private static final int BOOLS = 2;
-
-  /** An index of an entry. */
-  private static final int INDEX_MAX = 3;
+  private static final int DIRECTORY = 1;
+  private static final int UNDER_CONSTRUCTION = 2;
+  private static final int HAS_ACL = 4;
 
   private final Listing.Builder listing = Listing.newBuilder();
+  private final ByteWriter entries = new ByteWriter(1024);
   private final Map<String, Integer> principals = new HashMap<>();
   private final int limit;
   private int room;
+  private int count;
   private String lastOwner;
   private String lastGroup;
   private int lastOwnerIndex;
@@ -44,43 +48,31 @@ final class ListingBuilder {
   boolean add(byte[] name, Inode inode, long modificationMs) {
     int owner = ownerOf(inode);
     int group = groupOf(inode);
-    room -=
-        STRING_OVERHEAD
-            + name.length
-            + BOOLS
-            + Long.BYTES
-            + CodedOutputStream.computeUInt64SizeNoTag(inode.length)
-            + CodedOutputStream.computeUInt32SizeNoTag(inode.permission)
-            + CodedOutputStream.computeUInt32SizeNoTag(owner)
-            + CodedOutputStream.computeUInt32SizeNoTag(group)
-            + CodedOutputStream.computeInt64SizeNoTag(modificationMs)
-            + CodedOutputStream.computeInt64SizeNoTag(inode.accessMs)
-            + CodedOutputStream.computeUInt32SizeNoTag(inode.replication)
-            + CodedOutputStream.computeUInt64SizeNoTag(inode.blockSize)
-            + CodedOutputStream.computeUInt64SizeNoTag(inode.version);
-    if (room < (inode.hasAcl ? INDEX_MAX : 0) || listing.getNamesCount() == limit) {
+    if (count == limit || entries.size() + ENTRY_MAX + name.length > room) {
       listing.setMore(true);
       return false;
     }
-    if (inode.hasAcl) {
-      room -= INDEX_MAX;
-      listing.addWithAcl(listing.getNamesCount());
-    }
-    listing
-        .addNamesBytes(UnsafeByteOperations.unsafeWrap(name)) // nobody changes it
-        .addDirectories(inode.directory)
-        .addUnderConstruction(inode.open)
-        .addIds(inode.id)
-        .addLengths(inode.length)
-        .addPermissions(inode.permission)
-        .addOwners(owner)
-        .addGroups(group)
-        .addModificationTimesMs(modificationMs)
-        .addAccessTimesMs(inode.accessMs)
-        .addReplications(inode.replication)
-        .addBlockSizes(inode.blockSize)
-        .addVersions(inode.version);
+    count++;
+    entries
+        .variable(flags(inode))
+        .sized(name)
+        .u64(Long.reverseBytes(inode.id)) // fixed64 begins with the low byte
+        .variable(inode.permission)
+        .variable(owner)
+        .variable(group)
+        .signed(modificationMs)
+        .signed(inode.accessMs - modificationMs)
+        .variable(inode.length)
+        .variable(inode.replication)
+        .variable(inode.blockSize)
+        .variable(inode.version);
     return true;
+  }
+
+  private static int flags(Inode inode) {
+    return (inode.directory ? DIRECTORY : 0)
+        | (inode.open ? UNDER_CONSTRUCTION : 0)
+        | (inode.hasAcl ? HAS_ACL : 0);
   }
 
   /** Most entries of a directory have the owner and group of the one before. */
@@ -113,6 +105,6 @@ final class ListingBuilder {
   }
 
   Listing.Builder build() {
-    return listing;
+    return listing.setEntries(UnsafeByteOperations.unsafeWrap(entries.toBytes())); // ours alone
   }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonParser;
+import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.ConnectionStatus;
@@ -14,6 +15,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.Status;
+import io.takofs.server.codec.ByteWriter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
@@ -131,21 +133,25 @@ class HttpEndpointTest {
     assertThat(sick.body()).contains("log entry 7 cannot be applied");
   }
 
+  /** An entry of a listing: a directory made in 1970. */
+  private static byte[] directory(String name, int permission) {
+    return new ByteWriter(64)
+        .u8(1)
+        .sized(name.getBytes(UTF_8))
+        .u64(1)
+        .variable(permission)
+        .raw(new byte[8]) // owner, group, times, length, replication, block size, version
+        .toBytes();
+  }
+
   @Test
   void shouldShowFilesWithThePermissionsOfThePagesUser() throws Exception {
     view.reply =
         Reply.newBuilder()
             .setListing(
                 Listing.newBuilder()
-                    .addNames("a&b c")
-                    .addDirectories(true)
-                    .addUnderConstruction(false)
-                    .addLengths(0)
-                    .addPermissions(0700)
+                    .setEntries(ByteString.copyFrom(directory("a&b c", 0700)))
                     .addPrincipals("owner")
-                    .addOwners(0)
-                    .addGroups(0)
-                    .addModificationTimesMs(0)
                     .setMore(true))
             .build();
     assertThat(get("files?path=/x").body())

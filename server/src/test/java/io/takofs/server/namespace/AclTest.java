@@ -342,8 +342,12 @@ class AclTest {
     ann.file("/home/g", 1);
     assertOk(modify(ann, "/home/f", "user:bob:rwx"));
     ann.file("/home/e", 1);
-    assertThat(ann.list("/home", "", 0).getListing().getWithAclList()).containsExactly(1);
-    assertThat(ann.list("/home", "e", 0).getListing().getWithAclList()).containsExactly(0);
+    assertThat(Listed.of(ann.list("/home", "", 0)))
+        .extracting(Listed::hasAcl)
+        .containsExactly(false, true, false);
+    assertThat(Listed.of(ann.list("/home", "e", 0)))
+        .extracting(Listed::hasAcl)
+        .containsExactly(true, false);
   }
 
   @Test

@@ -4,13 +4,16 @@ import static io.takofs.server.namespace.Statuses.assertOk;
 import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.Create;
 import io.takofs.proto.FileInfo;
 import io.takofs.proto.FileType;
 import io.takofs.proto.Mkdirs;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
+import io.takofs.rpc.ListingReader;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -106,7 +109,7 @@ class DirectoryTest {
     client.rename("/a/b", "/b", false);
     assertThat(client.info("/a").getModificationTimeMs()).isEqualTo(server.timeMs);
     assertThat(client.info("/").getModificationTimeMs()).isEqualTo(server.timeMs);
-    assertThat(client.list("/", "", 0).getListing().getModificationTimesMs(0))
+    assertThat(Listed.of(client.list("/", "", 0)).get(0).modificationMs())
         .isEqualTo(server.timeMs);
     client.mkdirs("/a/d");
     client.delete("/a/d", false);
@@ -127,8 +130,8 @@ class DirectoryTest {
     Reply page;
     do {
       page = client.list("/d", paged.isEmpty() ? "" : paged.get(paged.size() - 1), 7);
-      assertThat(page.getListing().getNamesCount()).isBetween(1, 7);
-      paged.addAll(page.getListing().getNamesList());
+      assertThat(Listed.names(page)).hasSizeBetween(1, 7);
+      paged.addAll(Listed.names(page));
     } while (page.getListing().getMore());
     assertThat(paged).isEqualTo(names);
   }
@@ -139,8 +142,8 @@ class DirectoryTest {
       client.mkdirs("/d/" + name);
     }
     client.delete("/d/c", false);
-    assertThat(client.list("/d", "c", 1).getListing().getNames(0)).isEqualTo("cc");
-    assertThat(client.list("/d", "d", 0).getListing().getNamesCount()).isZero();
+    assertThat(Listed.names(client.list("/d", "c", 1))).containsExactly("cc");
+    assertThat(Listed.of(client.list("/d", "d", 0))).isEmpty();
   }
 
   @Test
@@ -152,17 +155,49 @@ class DirectoryTest {
     Reply page = client.list("/d", "", 100_000);
     assertThat(page.getSerializedSize()).isLessThan(65536 - 32);
     assertThat(page.getListing().getMore()).isTrue();
-    assertThat(page.getListing().getNamesCount()).isGreaterThan(100);
+    assertThat(Listed.of(page)).hasSizeGreaterThan(100);
   }
 
   @Test
   void shouldListAFileAsItself() {
     client.file("/f", 5);
     Reply listed = assertOk(client.list("/f", "", 10));
-    assertThat(listed.getListing().getNamesCount()).isEqualTo(1);
-    assertThat(listed.getListing().getNames(0)).isEmpty();
-    assertThat(listed.getListing().getLengths(0)).isEqualTo(5);
+    assertThat(Listed.of(listed)).hasSize(1);
+    assertThat(Listed.names(listed)).containsExactly("");
+    assertThat(Listed.of(listed).get(0).length()).isEqualTo(5);
     assertStatus(client.list("/g", "", 10), Status.NOT_FOUND);
+  }
+
+  @Test
+  void shouldListEntriesAsTheyAre() throws TakoException {
+    client.mkdirs("/d/a", 01751);
+    client.file("/d/b", 70_000);
+    assertOk(client.set(SetAttributes.newBuilder().setPath("/d/b").setOwner("ann")));
+    client.opened("/d/c");
+    ListingReader page = new ListingReader(client.list("/d", "", 0).getListing());
+    for (String name : List.of("a", "b", "c")) {
+      page.next();
+      assertThat(page.name()).isEqualTo(name);
+      FileInfo listed =
+          FileInfo.newBuilder()
+              .setId(page.id())
+              .setType(page.directory() ? FileType.DIRECTORY : FileType.FILE)
+              .setLength(page.length())
+              .setPermission(page.permission())
+              .setOwner(page.owner())
+              .setGroup(page.group())
+              .setModificationTimeMs(page.modificationTimeMs())
+              .setAccessTimeMs(page.accessTimeMs())
+              .setReplication(page.replication())
+              .setBlockSize(page.blockSize())
+              .setUnderConstruction(page.underConstruction())
+              .setVersion(page.version())
+              .setParentId(page.parentId())
+              .build();
+      assertThat(listed).isEqualTo(client.info("/d/" + name));
+    }
+    assertThat(page.hasNext()).isFalse();
+    assertThat(page.more()).isFalse();
   }
 
   @Test

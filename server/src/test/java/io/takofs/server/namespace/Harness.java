@@ -319,7 +319,7 @@ final class Harness {
 
     /** All names in a directory. */
     List<String> names(String path) {
-      return list(path, "", 0).getListing().getNamesList();
+      return Listed.names(list(path, "", 0));
     }
 
     Reply extents(GetExtents.Builder request) {
