@@ -34,10 +34,12 @@ final class Truncation {
   }
 
   void run() throws TakoException {
-    for (int attempt = 1; ; attempt++) {
+    long left = Long.MAX_VALUE;
+    for (int attempt = 1; left > length; attempt++) {
       try {
-        session.call("truncate", path, Request.newBuilder().setTruncate(plan()));
-        return;
+        Request.Builder request = Request.newBuilder().setTruncate(plan());
+        left = session.call("truncate", path, request).getFile().getLength();
+        attempt = 0; // a file with very many extents is cut piece by piece
       } catch (TakoException e) {
         if (e.status() != Status.STALE_VERSION || attempt == ATTEMPTS) {
           throw e;

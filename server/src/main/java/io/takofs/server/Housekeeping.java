@@ -265,8 +265,9 @@ final class Housekeeping {
     FreeExtents.Builder free = FreeExtents.newBuilder();
     long patience = clock.currentTimeMillis() - settings.leaseSoftLimit().toMillis();
     boolean closing = false;
+    Set<Location> held = holds.held(resting.stream().map(e -> Location.of(e.extent())).toList());
     for (QuarantinedExtent extent : resting) {
-      if (holds.isHeld(Location.of(extent.extent()))) {
+      if (held.contains(Location.of(extent.extent()))) {
         continue;
       }
       long grantee = extent.granteeId();

@@ -8,6 +8,9 @@ import io.takofs.server.extent.Location;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,15 +37,46 @@ final class PoolHolds implements ReaderHolds, AutoCloseable {
     this.inode = ((Number) Files.getAttribute(file.self(), "unix:ino")).longValue();
   }
 
+  /**
+   * Asks for ranges of many extents first, and for halves of those in which something is locked:
+   * the kernel goes through all locks of the file for each question, and mostly none is there.
+   */
   @Override
-  public boolean isHeld(Location extent) {
+  public Set<Location> held(List<Location> extents) {
+    Set<Location> held = new HashSet<>();
+    collect(extents.stream().sorted().toList(), held);
+    return held;
+  }
+
+  private void collect(List<Location> sorted, Set<Location> held) {
+    if (sorted.isEmpty() || !isLocked(begin(sorted.get(0)), end(sorted.get(sorted.size() - 1)))) {
+      return;
+    }
+    if (sorted.size() == 1) {
+      held.add(sorted.get(0));
+      return;
+    }
+    int middle = sorted.size() / 2;
+    collect(sorted.subList(0, middle), held);
+    collect(sorted.subList(middle, sorted.size()), held);
+  }
+
+  private boolean isLocked(long begin, long end) {
     try {
-      return file.isLockedByOther(
-          extent.arena() * (long) Layout.ARENA_SIZE + extent.offset(), extent.capacity());
+      return file.isLockedByOther(begin, end - begin);
     } catch (TakoException e) {
-      LOG.warn("{}: it is kept until that can be told", e.getMessage());
+      LOG.warn("{}: what is there is kept until that can be told", e.getMessage());
       return true;
     }
+  }
+
+  /** Where an extent begins in the file. */
+  private static long begin(Location extent) {
+    return extent.arena() * (long) Layout.ARENA_SIZE + extent.offset();
+  }
+
+  private static long end(Location extent) {
+    return begin(extent) + extent.capacity();
   }
 
   @Override

@@ -2,6 +2,8 @@ package io.takofs.server;
 
 import io.takofs.proto.Arenas;
 import io.takofs.server.extent.Location;
+import java.util.List;
+import java.util.Set;
 
 /**
  * Which extents readers look at where they lie. Those are not given to anybody else, whatever
@@ -14,16 +16,16 @@ public interface ReaderHolds {
   ReaderHolds NONE =
       new ReaderHolds() {
         @Override
-        public boolean isHeld(Location extent) {
-          return false;
+        public Set<Location> held(List<Location> extents) {
+          return Set.of();
         }
 
         @Override
         public void describe(Arenas.Builder arenas) {}
       };
 
-  /** Whether somebody may be looking at {@code extent}. */
-  boolean isHeld(Location extent);
+  /** Those of {@code extents} that somebody may be looking at. */
+  Set<Location> held(List<Location> extents);
 
   /** Adds what a reader needs to hold extents. */
   void describe(Arenas.Builder arenas);

@@ -24,6 +24,9 @@ final class ConcatOperation {
   /** Extents moved by one entry, unless a single source has more. */
   private static final int MOVED_MAX = 8192;
 
+  /** Extents that a source may have, because an entry moves all of it: 64 GiB of full ones. */
+  static final int SOURCE_EXTENTS_MAX = 65_536;
+
   /** Sources joined by one entry: they may lie in as many shards. */
   private static final int SOURCES_MAX = 16;
 
@@ -184,9 +187,14 @@ final class ConcatOperation {
         addWritten(source);
       } else {
         List<FileExtent> extents = new ArrayList<>();
-        int room = done == 0 ? Integer.MAX_VALUE : MOVED_MAX - moved;
+        int room = done == 0 ? SOURCE_EXTENTS_MAX : MOVED_MAX - moved;
         context.state().data.scan(source.id, 0, e -> extents.add(e) && extents.size() <= room);
         if (extents.size() > room) {
+          if (done == 0) {
+            throw invalid(
+                "the source %s has more than %d extents; copy it"
+                    .formatted(new String(entry.name(), UTF_8), SOURCE_EXTENTS_MAX));
+          }
           break;
         }
         extents.forEach(extent -> move(source, extent));

@@ -1,6 +1,7 @@
 package io.takofs.server.namespace;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
@@ -13,9 +14,13 @@ import java.util.List;
 /**
  * Cutting a closed file. No byte moves: extents behind the cut are given up, the one it goes
  * through gets the length and CRCs that the caller computed and is sealed, for readers may still
- * look at what is behind.
+ * look at what is behind. Of a file with very many extents an entry cuts off a part, at the end; the
+ * caller goes on until the file is as long as it is to be.
  */
 final class TruncateOperation {
+  /** Extents given up by one entry. */
+  static final int EXTENTS_MAX = 4096;
+
   private TruncateOperation() {}
 
   static Reply apply(Context context, Truncate request) throws TakoException {
@@ -25,12 +30,12 @@ final class TruncateOperation {
     Inode inode = file.inode();
     Permissions.require(context.caller(), inode, Permissions.WRITE, path.toString());
     long lateWriter = Recovery.takeOver(context, file, path);
-    long length = request.getLength();
-    if (Long.compareUnsigned(length, inode.length) > 0) {
+    long asked = request.getLength();
+    if (Long.compareUnsigned(asked, inode.length) > 0) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "%s has %d bytes; it cannot be cut to %s"
-              .formatted(path, inode.length, Long.toUnsignedString(length)));
+              .formatted(path, inode.length, Long.toUnsignedString(asked)));
     }
     if (request.getExpectedVersion() != inode.version) {
       throw new TakoException(
@@ -38,14 +43,15 @@ final class TruncateOperation {
           "%s has version %d by now, not %d; look at it again"
               .formatted(path, inode.version, request.getExpectedVersion()));
     }
-    if (length < inode.length) {
+    if (asked < inode.length) {
+      long length = inode.hasExtents ? nextCut(state, inode, asked) : asked;
       state.quotas.add(
           context.tx(),
           state.quotas.over(file.parentId()),
           0,
           (length - inode.length) * inode.replication);
       if (inode.hasExtents) {
-        cutExtents(context, request, inode, lateWriter);
+        cutExtents(context, request, inode, length, lateWriter);
       } else {
         cutInline(context, inode, (int) length);
       }
@@ -67,10 +73,23 @@ final class TruncateOperation {
     }
   }
 
-  private static void cutExtents(Context context, Truncate request, Inode inode, long lateWriter)
+  /** Where to cut so that at most {@link #EXTENTS_MAX} extents are given up. */
+  private static long nextCut(State state, Inode inode, long asked) {
+    // A forward scan from near enough to the end: how long extents are is not known.
+    for (long tail = (long) EXTENTS_MAX * Layout.EXTENT_SIZE_MAX; ; tail /= 2) {
+      long from = Math.max(asked, inode.length - tail);
+      List<FileExtent> extents = new ArrayList<>();
+      state.data.scan(inode.id, from, e -> extents.add(e) && extents.size() <= EXTENTS_MAX);
+      if (extents.size() <= EXTENTS_MAX) {
+        return Math.max(asked, from == asked ? asked : extents.get(0).fileOffset());
+      }
+    }
+  }
+
+  private static void cutExtents(
+      Context context, Truncate request, Inode inode, long length, long lateWriter)
       throws TakoException {
     FileData data = context.state().data;
-    long length = request.getLength();
     List<FileExtent> extents = new ArrayList<>();
     data.scan(inode.id, length, extents::add);
     for (FileExtent extent : extents) {

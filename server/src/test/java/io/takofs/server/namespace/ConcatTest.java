@@ -7,6 +7,7 @@ import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Concat;
 import io.takofs.proto.ConcatSource;
@@ -20,6 +21,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
 import io.takofs.server.store.HeapStore;
+import io.takofs.server.store.OrderedMap;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -97,6 +99,23 @@ class ConcatTest {
             Stream.concat(first.stream(), second.stream())
                 .map(e -> tuple(e.getArena(), e.getOffset(), e.getLength()))
                 .toList());
+  }
+
+  @Test
+  void shouldRefuseASourceOfTooManyExtentsForOneEntry() throws TakoException {
+    client.file("/t", 10);
+    long id = client.file("/a", UNIT).getId();
+    // Records alone: nobody looks at what they say before there are too many.
+    OrderedMap records = server.store.shard(Ids.birthShard(id));
+    byte[] record = records.get(Keys.of(Keys.EXTENT, id, 0));
+    for (long i = 1; i <= ConcatOperation.SOURCE_EXTENTS_MAX; i++) {
+      records.put(Keys.of(Keys.EXTENT, id, i * UNIT), record);
+    }
+    assertRefused(Status.INVALID_ARGUMENT, "/t", "a");
+    for (long i = 1; i <= ConcatOperation.SOURCE_EXTENTS_MAX; i++) {
+      records.remove(Keys.of(Keys.EXTENT, id, i * UNIT));
+    }
+    concat("/t", "a");
   }
 
   @Test

@@ -16,6 +16,8 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
+import io.takofs.server.store.HeapStore;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -514,6 +516,32 @@ class FileTest {
     assertOk(client.truncate(truncate(2L << 20)));
     assertThat(client.extents("/f")).isEqualTo(extents.subList(0, 2));
     assertOk(client.truncate(truncate(2L << 20)));
+  }
+
+  @Test
+  void shouldCutAFileOfManyExtentsPieceByPiece() {
+    Harness large = new Harness(new HeapStore(Long.MAX_VALUE), Collections.nCopies(5, 1L << 30));
+    Harness.Client writer = large.superuser();
+    FileInfo info = writer.fileOfExtents("/f", TruncateOperation.EXTENTS_MAX + 100);
+    long resting = 0;
+    int steps = 0;
+    while (info.getLength() > UNIT) {
+      Truncate.Builder cut =
+          Truncate.newBuilder()
+              .setPath("/f")
+              .setLength(UNIT)
+              .setExpectedVersion(info.getVersion())
+              .setLastExtent(written(writer.extents("/f").get(0), 0, UNIT));
+      info = assertOk(writer.truncate(cut)).getFile();
+      long now = large.machine.quarantined(Long.MAX_VALUE, Integer.MAX_VALUE).size();
+      assertThat(now - resting).isBetween(1L, (long) TruncateOperation.EXTENTS_MAX);
+      resting = now;
+      steps++;
+      Consistency.check(large);
+    }
+    assertThat(steps).isBetween(2, 4);
+    assertThat(info.getLength()).isEqualTo(UNIT);
+    assertThat(writer.extents("/f")).hasSize(1);
   }
 
   @Test

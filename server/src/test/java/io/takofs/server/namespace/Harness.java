@@ -202,6 +202,21 @@ final class Harness {
       return committed(commit);
     }
 
+    /** A new closed file of full extents of 1 MiB, at least {@code extents}. */
+    FileInfo fileOfExtents(String path, int extents) {
+      OpenedFile opened = opened(path);
+      long end = 0;
+      while (end < extents * MIB) {
+        CommitExtents.Builder commit = Harness.commit(opened);
+        for (Extent grant : granted(grant(opened, 16 * MIB))) {
+          commit.addExtents(written(grant, end, grant.getCapacity()));
+          end += grant.getCapacity();
+        }
+        committed(commit.setLength(end));
+      }
+      return committed(Harness.commit(opened).setLength(end).setClose(true));
+    }
+
     Reply append(String path) {
       return call(Request.newBuilder().setAppend(Append.newBuilder().setPath(path)));
     }
