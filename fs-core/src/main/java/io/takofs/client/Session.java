@@ -26,6 +26,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 final class Session implements AutoCloseable {
   private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
 
+  /** How long a call waits for the reclaiming of what was deleted; half of its time at most. */
+  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
+
   private final Clock clock;
   private final Links links;
   private final long timeoutNs;
@@ -145,6 +148,7 @@ final class Session implements AutoCloseable {
       throws TakoException {
     String what = what(operation, path);
     long deadline = deadline();
+    long waited = clock.nanoTime() + Math.min(PATIENCE_NS, timeoutNs / 2);
     Attempt attempt = new Attempt(what, request, owner);
     Backoff pause = new Backoff(backoff, clock);
     if (!Interrupts.await(
@@ -162,7 +166,7 @@ final class Session implements AutoCloseable {
         switch (reply.getStatus()) {
           case DISCONNECTED -> links.drop(link);
           case SESSION_EXPIRED -> links.forget(link);
-          case UNAVAILABLE -> {}
+          case UNAVAILABLE -> request.setHasWaited(clock.nanoTime() - waited >= 0);
           default -> throw failure(what, reply);
         }
         if (!pause.sleep(deadline)) {

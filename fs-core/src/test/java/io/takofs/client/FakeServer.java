@@ -79,6 +79,7 @@ final class FakeServer implements Connector {
   private int refuseConnections;
   private int connectionsRefused;
   private int unavailable;
+  private boolean reclaiming;
   private int stalled;
   private long lastAcknowledged;
   private boolean superuser;
@@ -109,6 +110,11 @@ final class FakeServer implements Connector {
   /** Answers the next {@code count} calls with UNAVAILABLE. */
   synchronized void beUnavailable(int count) {
     unavailable = count;
+  }
+
+  /** From now on is full of what was deleted, as long as a caller is ready to wait for it. */
+  synchronized void beReclaiming() {
+    reclaiming = true;
   }
 
   /** Forgets all sessions. */
@@ -272,6 +278,10 @@ final class FakeServer implements Connector {
     if (unavailable > 0 && !request.hasOpenSession()) {
       unavailable--;
       return refuse(Status.UNAVAILABLE, "starting");
+    }
+    if (reclaiming && !request.hasOpenSession()) {
+      return refuse(
+          request.getHasWaited() ? Status.QUOTA_EXCEEDED : Status.UNAVAILABLE, "full");
     }
     if (request.hasOpenSession()) {
       return openSession(clientId);

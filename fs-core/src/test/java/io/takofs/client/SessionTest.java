@@ -89,6 +89,15 @@ class SessionTest {
   }
 
   @Test
+  void shouldNotWaitUntilItsDeadlineForAQuotaThatIsFull() throws TakoException {
+    try (TakoClient patient = client("1s", "200ms")) {
+      server.beReclaiming();
+      assertThat(statusOf(catchThrowable(() -> patient.mkdirs("/a"))))
+          .isEqualTo(Status.QUOTA_EXCEEDED);
+    }
+  }
+
+  @Test
   void shouldSendARequestAgainThatWasLost() throws TakoException {
     server.failNext(Fault.LOSE_REQUEST);
     client.mkdirs("/a");

@@ -23,7 +23,7 @@ final class AppendOperation {
     List<Long> quotas = state.quotas.over(file.parentId());
     if (grows) {
       int growth = last.location().capacity() - last.length();
-      state.quotas.charge(context.tx(), quotas, 0, (long) growth * inode.replication);
+      state.quotas.charge(context, quotas, 0, (long) growth * inode.replication);
     }
     OpenedFile.Builder opened = Opening.open(context, file, quotas, request.getGrantBytes());
     if (grows) {

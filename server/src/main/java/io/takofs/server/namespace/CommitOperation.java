@@ -47,7 +47,7 @@ final class CommitOperation {
     }
     if (!state.quotas.isEmpty()) {
       long more = Quotas.space(state, inode, last) - spaceBefore;
-      state.quotas.charge(context.tx(), state.quotas.over(file.parentId()), 0, more);
+      state.quotas.charge(context, state.quotas.over(file.parentId()), 0, more);
     }
     state.tree.put(context.tx(), file);
     return Replies.file(inode.toInfo());

@@ -93,7 +93,7 @@ final class ConcatOperation {
     Quotas quotas = context.state().quotas;
     if (!quotas.isEmpty()) {
       long space = Quotas.space(context.state(), inode, last) - spaceBefore;
-      quotas.charge(context.tx(), quotas.over(target.parentId()), names, space);
+      quotas.charge(context, quotas.over(target.parentId()), names, space);
     }
   }
 

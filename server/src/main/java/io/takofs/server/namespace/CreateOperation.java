@@ -29,7 +29,7 @@ final class CreateOperation {
     if (walk.isComplete()) {
       Detached.file(context, walk.last());
     }
-    state.quotas.charge(context.tx(), quotas, 1, 0);
+    state.quotas.charge(context, quotas, 1, 0);
     DirectoryEntry entry = new DirectoryEntry(parent.inode().id, path.name(), inode);
     state.tree.touch(context.tx(), parent, context.timeMs());
     state.count(context.tx(), inode, 1);

@@ -36,7 +36,7 @@ final class GrantOperation {
     List<Extent> granted = Opening.grant(context, file, quotas, request.getBytes());
     if (granted.isEmpty()) {
       // It says so when it is a quota that has no room for the smallest extent.
-      state.quotas.charge(context.tx(), quotas, 0, (long) Layout.UNIT_SIZE * file.replication);
+      state.quotas.charge(context, quotas, 0, (long) Layout.UNIT_SIZE * file.replication);
       throw new TakoException(
           Status.NO_SPACE,
           "no space for data: none of %d MiB is free in extents of %d KiB; delete files or enlarge the pool"

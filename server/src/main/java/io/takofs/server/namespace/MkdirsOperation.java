@@ -68,7 +68,7 @@ final class MkdirsOperation {
     Permissions.require(context.caller(), at.inode(), Permissions.WRITE, walk.lastPath());
     State state = context.state();
     int missing = depth + 1 - walk.found().size();
-    state.quotas.charge(context.tx(), state.quotas.over(at), missing, 0);
+    state.quotas.charge(context, state.quotas.over(at), missing, 0);
     for (int element = walk.found().size() - 1; element < depth; element++) {
       Permission permission = element == depth - 1 ? last : between;
       Inode parent = at.inode();

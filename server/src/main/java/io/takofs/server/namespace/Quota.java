@@ -70,6 +70,11 @@ record Quota(
     return namesMax != NONE || spaceMax != NONE;
   }
 
+  /** Whether it limits nothing, and nothing would be lost with it but a count that can be repeated. */
+  boolean isIdle() {
+    return !hasLimit() && !counting && detached == 0;
+  }
+
   Quota withLimits(long mostNames, long mostSpace, FilePath path) {
     String where = path.toString();
     if (where.getBytes(UTF_8).length > SET_ON_MAX) {

@@ -1,6 +1,8 @@
 package io.takofs.server.namespace;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Status;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,6 +23,7 @@ final class QuotaMove {
   QuotaMove(Context context, DirectoryEntry moved, DirectoryEntry from, DirectoryEntry to) {
     this.context = context;
     Quotas quotas = context.state().quotas;
+    quotas.removeIdle(context.tx(), moved.inode().id);
     left = new ArrayList<>(quotas.over(from));
     entered = new ArrayList<>(quotas.over(to));
     List<Long> common = new ArrayList<>(left);
@@ -62,9 +65,26 @@ final class QuotaMove {
   void charge() throws TakoException {
     Quotas quotas = context.state().quotas;
     quotas.add(context.tx(), left, -names, -space);
-    quotas.charge(context.tx(), entered, names, space);
-    if (own != null && !own.hasLimit() && own.detached() == 0) {
+    quotas.charge(context, entered, names, space);
+    if (own != null && own.isIdle()) {
       quotas.remove(context.tx(), own.id());
     }
+  }
+
+  /**
+   * Nothing is renamed, because of {@code why}. A quota that an earlier entry made for this rename
+   * goes, and whatever else the entry was to change does not happen.
+   *
+   * @throws TakoException {@code why}, when there is none, or the rename will be tried again
+   */
+  Reply fail(TakoException why) throws TakoException {
+    context.tx().abort();
+    Quotas quotas = context.state().quotas;
+    Quota left = own == null ? null : quotas.get(own.id());
+    if (left == null || !left.isIdle() || why.status() == Status.UNAVAILABLE) {
+      throw why;
+    }
+    quotas.remove(context.tx(), left.id());
+    return Replies.failure(why);
   }
 }

@@ -25,6 +25,9 @@ import java.util.TreeSet;
  * <p>Thread rule: the state machine's thread.
  */
 final class Quotas {
+  /** Quotas without limits that are kept for renames that wait for their count. */
+  static final int IDLE_MAX = 8;
+
   private final OrderedMap map;
   private final Tree tree;
   private final NavigableMap<Long, Quota> quotas = new TreeMap<>();
@@ -116,16 +119,18 @@ final class Quotas {
    * Charges {@code directories} with what they get more, or have less.
    *
    * @throws TakoException QUOTA_EXCEEDED; UNAVAILABLE when something deleted counts still and there
-   *     may be room when it does not
+   *     may be room when it does not, unless the caller has waited for that
    */
-  void charge(Transaction tx, List<Long> directories, long names, long space) throws TakoException {
+  void charge(Context context, List<Long> directories, long names, long space)
+      throws TakoException {
     for (long id : directories) {
       Quota quota = quotas.get(id);
       if (quota.isExceededBy(names, space)) {
-        throw exceeded(quota, quota.describe(names, space));
+        boolean hasWaited = context.entry().getRequest().getHasWaited();
+        throw exceeded(quota, quota.describe(names, space), hasWaited);
       }
     }
-    add(tx, directories, names, space);
+    add(context.tx(), directories, names, space);
   }
 
   /** Charges without asking: what is less, or has been asked. */
@@ -137,11 +142,12 @@ final class Quotas {
     }
   }
 
-  private TakoException exceeded(Quota quota, String why) {
+  private TakoException exceeded(Quota quota, String why, boolean hasWaited) {
     for (Quota below : quotas.values()) {
       if (below.detached() > 0 && over(below.id()).contains(quota.id())) {
         return new TakoException(
-            Status.UNAVAILABLE, why + ", with what was deleted and is being removed; try again");
+            hasWaited ? Status.QUOTA_EXCEEDED : Status.UNAVAILABLE,
+            why + ", with what was deleted and is still being reclaimed; try again");
       }
     }
     return new TakoException(Status.QUOTA_EXCEEDED, why);
@@ -151,7 +157,27 @@ final class Quotas {
   void addDetached(Transaction tx, long directoryId, int change) {
     Quota quota = quotas.get(directoryId);
     if (quota != null) {
-      put(tx, quota.withDetached(change));
+      Quota changed = quota.withDetached(change);
+      put(tx, changed);
+      if (changed.isIdle()) {
+        remove(tx, directoryId);
+      }
+    }
+  }
+
+  /**
+   * Removes quotas that renames needed and that nobody came back for, all but a few that somebody
+   * may yet come back for; not that of {@code directoryId}.
+   */
+  void removeIdle(Transaction tx, long directoryId) {
+    List<Long> idle = new ArrayList<>();
+    for (Quota quota : quotas.values()) {
+      if (quota.isIdle() && quota.id() != directoryId) {
+        idle.add(quota.id());
+      }
+    }
+    for (long id : idle.subList(0, Math.max(0, idle.size() - IDLE_MAX))) {
+      remove(tx, id);
     }
   }
 

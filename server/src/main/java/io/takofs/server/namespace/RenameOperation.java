@@ -37,10 +37,14 @@ final class RenameOperation {
     if (quotas.counting() != null) {
       return Replies.failure(QuotaOperation.counting(quotas.counting()));
     }
-    if (to.isComplete()) {
-      replace(context, moved, to, request.getOverwrite());
+    try {
+      if (to.isComplete()) {
+        replace(context, moved, to, request.getOverwrite());
+      }
+      quotas.charge();
+    } catch (TakoException e) {
+      return quotas.fail(e);
     }
-    quotas.charge();
     move(context, moved, new DirectoryEntry(targetParent.inode().id, target.name(), moved.inode()));
     state.tree.touch(context.tx(), sourceParent, context.timeMs());
     state.tree.touch(context.tx(), targetParent, context.timeMs());

@@ -29,7 +29,7 @@ final class SetAttributesOperation {
       long spaceBefore = Quotas.space(state, inode);
       inode.replication = request.getReplication();
       state.quotas.charge(
-          context.tx(),
+          context,
           state.quotas.over(entry.parentId()),
           0,
           Quotas.space(state, inode) - spaceBefore);

@@ -289,6 +289,10 @@ class QuotaTest {
     assertOk(root.create("/q/x"));
     Reply full = assertStatus(root.create("/q/y"), Status.UNAVAILABLE);
     assertThat(full.getMessage()).contains("deleted");
+    Request.Builder patient =
+        Request.newBuilder().setHasWaited(true).setCreate(Create.newBuilder().setPath("/q/y"));
+    assertThat(assertStatus(root.call(patient), Status.QUOTA_EXCEEDED).getMessage())
+        .contains("still being reclaimed");
     assertStatus(set(root, "/q", NONE, NONE), Status.UNAVAILABLE);
     while (server.machine.reclaimPending()) {
       server.reclaim(1);
@@ -399,17 +403,52 @@ class QuotaTest {
     assertStatus(root.rename("/tree", "/q/empty", true), Status.UNAVAILABLE);
     assertOk(root.stat("/q/empty"));
     Consistency.check(server);
-    while (server.machine.countPending()) {
-      assertOk(count());
-    }
+    countAll();
+    assertThat(hasRecord("/tree")).isTrue();
     assertExceeded(root.rename("/tree", "/q/tree", false));
+    assertThat(hasRecord("/tree")).as("left by a rename that failed").isFalse();
     assertOk(root.delete("/q/empty", false));
+    assertStatus(root.rename("/tree", "/q/tree", false), Status.UNAVAILABLE);
+    countAll();
     assertExceeded(root.rename("/tree", "/q/tree", false));
     assertThat(get("/tree").hasNamesUsed()).isFalse();
     assertOk(set(root, "/q", TREE_NAMES + 1, NONE));
+    assertStatus(root.rename("/tree", "/q/tree", false), Status.UNAVAILABLE);
+    countAll();
     assertOk(root.rename("/tree", "/q/tree", false));
     assertUsed("/q", TREE_NAMES + 1, 1500);
     assertExceeded(root.create("/q/tree/x/y"));
+  }
+
+  @Test
+  void shouldNotKeepManyQuotasOfRenamesThatWereGivenUp() {
+    assertOk(set(root, "/q", 10_000, NONE));
+    int given = Quotas.IDLE_MAX + 3;
+    for (int i = 0; i < given; i++) {
+      for (int part = 0; part < 2; part++) {
+        assertOk(root.mkdirs("/t" + i + "/" + part + "/x".repeat(50)));
+      }
+      assertStatus(root.rename("/t" + i, "/q/t" + i, false), Status.UNAVAILABLE);
+      countAll();
+    }
+    long kept = 0;
+    for (int i = 0; i < given; i++) {
+      kept += hasRecord("/t" + i) ? 1 : 0;
+    }
+    assertThat(kept).isEqualTo(Quotas.IDLE_MAX + 1);
+    assertOk(root.rename("/t" + (given - 1), "/q/t", false));
+    assertUsed("/q", 1 + 103, 0);
+    Consistency.check(server);
+  }
+
+  private void countAll() {
+    while (server.machine.countPending()) {
+      assertOk(count());
+    }
+  }
+
+  private boolean hasRecord(String path) {
+    return server.store.server().get(Keys.of(Keys.QUOTA, root.info(path).getId())) != null;
   }
 
   // ---- who and what
