@@ -7,7 +7,9 @@ import io.takofs.server.store.OrderedMap;
 import io.takofs.server.store.Store;
 import io.takofs.server.store.Transaction;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.TreeMap;
@@ -28,10 +30,22 @@ final class Quotas {
   /** Quotas without limits that are kept for renames that wait for their count. */
   static final int IDLE_MAX = 8;
 
+  /** Directories whose nearest quota is remembered; about 5 MiB. */
+  private static final int NEAREST_MAX = 65_536;
+
   private final OrderedMap map;
   private final Tree tree;
   private final NavigableMap<Long, Quota> quotas = new TreeMap<>();
   private final NavigableSet<Long> counting = new TreeSet<>();
+
+  /**
+   * The nearest directory with a quota at or above others, {@link Ids#ROOT_PARENT} for none, as far
+   * as that was asked for: so a charge does not go up all of a deep path each time.
+   */
+  private final Map<Long, Long> nearest = new HashMap<>();
+
+  /** With the present entry {@link #nearest} may become wrong. */
+  private boolean moved;
 
   Quotas(Store store, Tree tree) {
     this.map = store.server();
@@ -83,6 +97,7 @@ final class Quotas {
 
   /** Keeps one in the heap, or none when it is null; returns what was there. */
   private Quota set(long id, Quota quota) {
+    moved |= quota == null || !quotas.containsKey(id);
     if (quota != null && quota.counting()) {
       counting.add(id);
     } else {
@@ -93,17 +108,49 @@ final class Quotas {
 
   // ---- who is charged --------------------------------------------------------------------------
 
+  /** Before an entry is applied. */
+  void begin() {
+    if (moved || nearest.size() > NEAREST_MAX) {
+      nearest.clear();
+    }
+    moved = false;
+  }
+
+  /** The present entry moves a directory, and with it all below it. */
+  void directoryMoves() {
+    moved = true;
+  }
+
   /** The directories with a quota at and above one that has entries, the nearest first. */
   List<Long> over(long directoryId) {
     List<Long> found = new ArrayList<>();
     if (!quotas.isEmpty()) {
-      for (long at = directoryId; at != Ids.ROOT_PARENT; at = tree.parentOf(at)) {
-        if (quotas.containsKey(at)) {
-          found.add(at);
-        }
+      long at = nearest(directoryId);
+      while (at != Ids.ROOT_PARENT) {
+        found.add(at);
+        at = nearest(tree.parentOf(at));
       }
     }
     return found;
+  }
+
+  private long nearest(long directoryId) {
+    List<Long> passed = new ArrayList<>();
+    Long known = null;
+    long at = directoryId;
+    while (at != Ids.ROOT_PARENT && !quotas.containsKey(at) && known == null) {
+      passed.add(at);
+      known = moved ? null : nearest.get(at);
+      at = known == null ? tree.parentOf(at) : known;
+    }
+    // A way up that ends before the root begins at a directory that has no entries yet.
+    boolean whole = known != null || at != Ids.ROOT_PARENT || passed.contains(Ids.ROOT);
+    if (whole && !moved) {
+      for (long below : passed) {
+        nearest.put(below, at);
+      }
+    }
+    return at;
   }
 
   /** The same of one that may have no entries. */

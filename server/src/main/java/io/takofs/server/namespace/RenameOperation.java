@@ -85,6 +85,7 @@ final class RenameOperation {
     state.tree.put(context.tx(), to);
     if (to.inode().directory) {
       state.tree.setParent(context.tx(), to.inode().id, to.parentId());
+      state.quotas.directoryMoves();
     }
     Lease lease = state.leases.get(to.inode().id);
     if (lease != null) {

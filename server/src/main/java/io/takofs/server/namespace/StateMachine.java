@@ -107,6 +107,7 @@ public final class StateMachine {
    * @param index position in the log, larger than that of any entry applied before
    */
   public Reply apply(long index, LogEntry entry) {
+    state.quotas.begin();
     if (entry.getCommandCase() == LogEntry.CommandCase.RECLAIM) {
       return countPending()
           ? Replies.failure(QuotaOperation.counting(state.quotas.counting()))

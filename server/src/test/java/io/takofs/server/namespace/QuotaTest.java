@@ -4,6 +4,7 @@ import static io.takofs.server.namespace.Statuses.assertOk;
 import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.CountQuotas;
 import io.takofs.proto.Create;
 import io.takofs.proto.Extent;
@@ -16,6 +17,7 @@ import io.takofs.proto.SetAttributes;
 import io.takofs.proto.SetQuota;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
+import io.takofs.server.store.OrderedMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -418,6 +420,28 @@ class QuotaTest {
     assertOk(root.rename("/tree", "/q/tree", false));
     assertUsed("/q", TREE_NAMES + 1, 1500);
     assertExceeded(root.create("/q/tree/x/y"));
+  }
+
+  @Test
+  void shouldNotGoUpAllOfAPathForEveryCharge() throws TakoException {
+    assertOk(set(root, "/q", 100, NONE));
+    assertOk(root.mkdirs("/q/a/b/c"));
+    assertOk(root.create("/q/a/b/c/f"));
+    // Who came by here now would find no way up.
+    long id = root.info("/q/a").getId();
+    OrderedMap contents = server.store.shard(Ids.contentShard(id));
+    byte[] key = Keys.of(Keys.CONTENTS, id);
+    byte[] record = contents.get(key);
+    contents.remove(key);
+    assertOk(root.create("/q/a/b/c/g"));
+    contents.put(key, record);
+    assertUsed("/q", 6, 0);
+    // What is remembered is forgotten when a directory moves.
+    assertOk(root.mkdirs("/other"));
+    assertOk(root.rename("/q/a/b", "/other/b", false));
+    assertOk(root.create("/other/b/c/h"));
+    assertUsed("/q", 2, 0);
+    Consistency.check(server);
   }
 
   @Test
