@@ -81,7 +81,8 @@ public final class ListingReader {
   }
 
   private static TakoException malformed(String what) {
-    return new TakoException(Status.MALFORMED, "a listing has an entry that cannot be read: " + what);
+    return new TakoException(
+        Status.MALFORMED, "a listing has an entry that cannot be read: " + what);
   }
 
   /** Whether another page may follow this one. */

@@ -280,8 +280,7 @@ final class FakeServer implements Connector {
       return refuse(Status.UNAVAILABLE, "starting");
     }
     if (reclaiming && !request.hasOpenSession()) {
-      return refuse(
-          request.getHasWaited() ? Status.QUOTA_EXCEEDED : Status.UNAVAILABLE, "full");
+      return refuse(request.getHasWaited() ? Status.QUOTA_EXCEEDED : Status.UNAVAILABLE, "full");
     }
     if (request.hasOpenSession()) {
       return openSession(clientId);

@@ -7,8 +7,8 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * A status that says which file it is of. Of an entry of a listing the path is made when it is asked
- * for: that takes longer than all the rest, and many look at names or lengths of a few only.
+ * A status that says which file it is of. Of an entry of a listing the path is made when it is
+ * asked for: that takes longer than all the rest, and many look at names or lengths of a few only.
  *
  * <p>Thread rule: any thread, unless something is set.
  */

@@ -43,7 +43,8 @@ class StatusesTest {
 
   private static TakoFileStatus entry() {
     PathStatus status =
-        new PathStatus("/d", "a", 1, 7, false, 5, 0644, "me", "us", 10, 20, 3, 100, false, 1, false);
+        new PathStatus(
+            "/d", "a", 1, 7, false, 5, 0644, "me", "us", 10, 20, 3, 100, false, 1, false);
     return Statuses.of(new ChildPaths(new Path("tako://host:7420/d")), status);
   }
 

@@ -70,7 +70,9 @@ record Quota(
     return namesMax != NONE || spaceMax != NONE;
   }
 
-  /** Whether it limits nothing, and nothing would be lost with it but a count that can be repeated. */
+  /**
+   * Whether it limits nothing, and nothing would be lost with it but a count that can be repeated.
+   */
   boolean isIdle() {
     return !hasLimit() && !counting && detached == 0;
   }

@@ -14,8 +14,8 @@ import java.util.List;
 /**
  * Cutting a closed file. No byte moves: extents behind the cut are given up, the one it goes
  * through gets the length and CRCs that the caller computed and is sealed, for readers may still
- * look at what is behind. Of a file with very many extents an entry cuts off a part, at the end; the
- * caller goes on until the file is as long as it is to be.
+ * look at what is behind. Of a file with very many extents an entry cuts off a part, at the end;
+ * the caller goes on until the file is as long as it is to be.
  */
 final class TruncateOperation {
   /** Extents given up by one entry. */

@@ -109,8 +109,7 @@ class DirectoryTest {
     client.rename("/a/b", "/b", false);
     assertThat(client.info("/a").getModificationTimeMs()).isEqualTo(server.timeMs);
     assertThat(client.info("/").getModificationTimeMs()).isEqualTo(server.timeMs);
-    assertThat(Listed.of(client.list("/", "", 0)).get(0).modificationMs())
-        .isEqualTo(server.timeMs);
+    assertThat(Listed.of(client.list("/", "", 0)).get(0).modificationMs()).isEqualTo(server.timeMs);
     client.mkdirs("/a/d");
     client.delete("/a/d", false);
     assertThat(client.info("/a").getModificationTimeMs()).isEqualTo(server.timeMs);
