@@ -158,6 +158,26 @@ class LentBytesTest {
     emptyThePool();
   }
 
+  /** One before the server starts again, the other after it: what both hold is the same. */
+  @Test
+  void shouldKeepForOneReaderWhatAnotherGivesBack() throws Exception {
+    try (TakoClient second = server.connect("shm");
+        TakoInputStream late = second.open("/file")) {
+      TakoInputStream early = client.open("/file");
+      List<ByteBuffer> lentEarly = borrowAll(early);
+      server.restart();
+      List<ByteBuffer> lentLate = borrowAll(late);
+      lentEarly.forEach(early::giveBack);
+      early.close();
+      client.close();
+      other.delete("/file", false);
+      fillThePool();
+      check(lentLate);
+      lentLate.forEach(late::giveBack);
+    }
+    emptyThePool();
+  }
+
   @Test
   void shouldHoldNothingForAReaderThatIsClosed() throws Exception {
     try (TakoInputStream in = client.open("/file")) {

@@ -1,8 +1,11 @@
 package io.takofs.client;
 
+import io.takofs.base.SharedCleaner;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
 import java.io.IOException;
+import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -13,9 +16,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Lends a file's bytes where they lie. Each extent is held before it is looked at, and the server
  * is asked afterwards whether it is still the file's: from then on it is given to nobody, so what
- * was verified once stays so. Several extents are held ahead, so that not each takes a call.
+ * was verified once stays so. Several extents are held ahead, so that not each takes a call. When
+ * nobody can reach this or what it lent any more, nothing is held.
  *
- * <p>Thread rule: any thread.
+ * <p>Thread rule: one thread at a time, which may wait for the server; {@link #takeBack} any
+ * thread, and it does not.
  */
 final class Lender {
   /** Extents that are held together. */
@@ -24,15 +29,39 @@ final class Lender {
   private static final Logger LOG = LoggerFactory.getLogger(Lender.class);
 
   private final FileReader reader;
-  private final IdentityHashMap<ByteBuffer, Loan> lent = new IdentityHashMap<>();
-  private final List<ExtentView> window = new ArrayList<>();
-  private PoolFile windowOf;
-
-  /** What a buffer shows. */
-  private record Loan(PoolFile file, ExtentView extent) {}
+  private final Window window = new Window();
+  private final IdentityHashMap<ByteBuffer, Cleaner.Cleanable> lent = new IdentityHashMap<>();
 
   Lender(FileReader reader) {
     this.reader = reader;
+    SharedCleaner.register(this, window::letGo);
+  }
+
+  /** Extents that are held ahead. It does not know its lender, which it may outlive. */
+  private static final class Window {
+    private PoolFile file;
+    private List<ExtentView> extents = List.of();
+
+    /** The one at {@code position}; null when it is not here. */
+    synchronized ExtentView find(PoolFile wanted, long position) {
+      for (ExtentView extent : extents) {
+        if (file == wanted && position >= extent.start() && position < extent.end()) {
+          return extent;
+        }
+      }
+      return null;
+    }
+
+    synchronized void letGo() {
+      extents.forEach(extent -> file.letGo(extent.extent()));
+      extents = List.of();
+    }
+
+    /** Takes over what its caller holds, when it has let go of what was here. */
+    synchronized void fill(PoolFile of, List<ExtentView> held) {
+      file = of;
+      extents = held;
+    }
   }
 
   /**
@@ -41,7 +70,7 @@ final class Lender {
    * @param verify whether to check them
    * @return null when they cannot be lent: they must be copied
    */
-  synchronized ByteBuffer lend(long position, int lengthMax, boolean verify) throws TakoException {
+  ByteBuffer lend(long position, int lengthMax, boolean verify) throws TakoException {
     PoolFile file = reader.poolFile();
     ExtentView extent = file == null ? null : held(file, position);
     if (extent == null) {
@@ -50,16 +79,17 @@ final class Lender {
     int offset = (int) (position - extent.start());
     int count = (int) Math.min(lengthMax, extent.end() - position);
     try {
-      ByteBuffer arena = file.arena(extent.extent().getArena());
       if (verify) {
-        verify(extent, arena, offset, count);
+        verify(extent, file.arena(extent.extent().getArena()), offset, count);
       }
-      ByteBuffer bytes = arena.slice(extent.arenaOffset() + offset, count);
-      if (!file.hold(extent.extent())) {
+      PoolFile.Loan loan = file.lend(extent.extent(), extent.arenaOffset() + offset, count);
+      if (loan == null) {
         return null;
       }
-      lent.put(bytes, new Loan(file, extent));
-      return bytes;
+      synchronized (lent) {
+        lent.put(loan.bytes(), loan.end());
+      }
+      return loan.bytes();
     } catch (IOException | StaleExtentException e) {
       // A copy finds out whether they are bad, and says so.
       LOG.debug("{} is copied: {}", reader.path(), e.getMessage());
@@ -72,63 +102,61 @@ final class Lender {
    *
    * @return false when it was not lent
    */
-  synchronized boolean takeBack(ByteBuffer bytes) {
-    Loan loan = lent.remove(bytes);
-    if (loan == null) {
+  boolean takeBack(ByteBuffer bytes) {
+    Cleaner.Cleanable end;
+    synchronized (lent) {
+      end = lent.remove(bytes);
+    }
+    if (end == null) {
       return false;
     }
-    loan.file.letGo(loan.extent.extent());
+    end.clean();
     return true;
   }
 
   /** Holds nothing any more but what is lent. */
-  synchronized void letGo() {
-    window.forEach(extent -> windowOf.letGo(extent.extent()));
-    window.clear();
-    windowOf = null;
+  void letGo() {
+    window.letGo();
   }
 
   /** The extent at {@code position}, held; null when there is none or it cannot be. */
   private ExtentView held(PoolFile file, long position) throws TakoException {
-    for (ExtentView extent : window) {
-      if (windowOf == file && position >= extent.start() && position < extent.end()) {
-        return extent;
-      }
+    ExtentView ahead = window.find(file, position);
+    if (ahead != null) {
+      return ahead;
     }
-    letGo();
-    windowOf = file;
+    window.letGo();
+    List<ExtentView> held = new ArrayList<>();
     for (ExtentView extent : reader.known(position, WINDOW)) {
       if (!file.hold(extent.extent())) {
         break;
       }
-      window.add(extent);
+      held.add(extent);
     }
-    if (window.isEmpty()) {
+    if (held.isEmpty()) {
       return null;
     }
-    List<ExtentView> now = confirmed(position);
-    for (int i = window.size() - 1; i >= 0; i--) {
-      if (i >= now.size() || !isSame(window.get(i), now.get(i))) {
-        file.letGo(window.remove(i).extent());
-      } else {
-        window.set(i, now.get(i)); // it may have become longer
-      }
+    List<ExtentView> now = List.of(); // when the server says nothing
+    try {
+      now = reader.knownAgain(position, WINDOW);
+    } finally {
+      window.fill(file, confirmed(file, held, now));
     }
-    return !window.isEmpty() && window.get(0).start() <= position ? window.get(0) : null;
+    return window.find(file, position);
   }
 
-  /** What the server says of the extents that are held; when it says nothing, none is. */
-  private List<ExtentView> confirmed(long position) throws TakoException {
-    boolean answered = false;
-    try {
-      List<ExtentView> now = reader.knownAgain(position, WINDOW);
-      answered = true;
-      return now;
-    } finally {
-      if (!answered) {
-        letGo();
+  /** What is held and still the file's, as it is {@code now}; lets go of the rest. */
+  private static List<ExtentView> confirmed(
+      PoolFile file, List<ExtentView> held, List<ExtentView> now) {
+    List<ExtentView> confirmed = new ArrayList<>();
+    for (int i = 0; i < held.size(); i++) {
+      if (i < now.size() && isSame(held.get(i), now.get(i))) {
+        confirmed.add(now.get(i)); // it may have become longer
+      } else {
+        file.letGo(held.get(i).extent());
       }
     }
+    return confirmed;
   }
 
   private static boolean isSame(ExtentView before, ExtentView now) {
@@ -138,12 +166,12 @@ final class Lender {
         && before.extent().getGeneration() == now.extent().getGeneration();
   }
 
-  private static void verify(ExtentView extent, ByteBuffer arena, int offset, int count)
+  private static void verify(ExtentView extent, MappedMemory arena, int offset, int count)
       throws StaleExtentException {
     int[] checksums = extent.checksums();
     if (checksums == null) {
       byte[] entries = new byte[extent.checksumsSize()];
-      arena.get(extent.checksumsOffset(), entries);
+      arena.slice(extent.checksumsOffset(), entries.length).get(entries);
       checksums = extent.checksumsIn(entries);
     }
     int start = offset - offset % Layout.GRANULE_SIZE;

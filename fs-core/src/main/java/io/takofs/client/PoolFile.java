@@ -1,16 +1,17 @@
 package io.takofs.client;
 
+import io.takofs.base.SharedCleaner;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
 import io.takofs.memory.NativeFile;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.Extent;
 import java.io.IOException;
+import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
@@ -37,6 +38,15 @@ final class PoolFile {
 
   private record Identity(long device, long inode) {}
 
+  /**
+   * Bytes of an extent that is held for them.
+   *
+   * @param bytes read-only
+   * @param end lets the extent go; runs by itself when neither the bytes nor a part of them can be
+   *     reached
+   */
+  record Loan(ByteBuffer bytes, Cleaner.Cleanable end) {}
+
   /** Where an extent is. */
   private record Range(long offset, long length) {
     static Range of(Extent extent) {
@@ -52,7 +62,7 @@ final class PoolFile {
   private final Identity identity;
   private final NativeFile file;
   private final Map<Integer, Long> arenaLengths = new HashMap<>();
-  private final Map<Integer, ByteBuffer> arenas = new HashMap<>();
+  private final Map<Integer, MappedMemory> arenas = new HashMap<>();
   private final NavigableMap<Range, Integer> held =
       new TreeMap<>(Comparator.comparingLong(Range::offset).thenComparingLong(Range::length));
   private int users;
@@ -170,6 +180,22 @@ final class PoolFile {
     }
   }
 
+  /**
+   * Holds {@code extent} once more for {@code count} of its bytes, from {@code offset} in its arena
+   * on.
+   *
+   * @return null when it cannot be held
+   */
+  Loan lend(Extent extent, long offset, int count) throws IOException {
+    ByteBuffer bytes = arena(extent.getArena()).view(offset, count);
+    if (!hold(extent)) {
+      return null;
+    }
+    // On the buffer that all others are made of: they keep it, and it keeps none of them.
+    Cleaner.Cleanable end = SharedCleaner.register(bytes, () -> letGo(extent));
+    return new Loan(bytes.asReadOnlyBuffer(), end);
+  }
+
   /** Extents that are held. */
   int heldCount() {
     synchronized (OPEN) {
@@ -177,10 +203,10 @@ final class PoolFile {
     }
   }
 
-  /** All of an arena, read-only; mapped as long as somebody has the buffer or a part of it. */
-  ByteBuffer arena(int index) throws IOException {
+  /** All of an arena, to be read only; mapped as long as somebody has it or a part of it. */
+  MappedMemory arena(int index) throws IOException {
     synchronized (OPEN) {
-      ByteBuffer mapped = arenas.get(index);
+      MappedMemory mapped = arenas.get(index);
       if (closed) {
         throw new IOException(file.path() + " is closed");
       }
@@ -192,17 +218,15 @@ final class PoolFile {
     }
   }
 
-  private ByteBuffer map(int index) throws IOException {
+  private MappedMemory map(int index) throws IOException {
     Long length = arenaLengths.get(index);
     if (length == null) {
       throw new IOException("the server has named no arena " + index);
     }
-    try (FileChannel channel = FileChannel.open(file.self(), StandardOpenOption.READ)) {
-      long offset = index * (long) Layout.ARENA_SIZE;
-      if (channel.size() < offset + length) {
-        throw new IOException(file.path() + " ends within arena " + index);
-      }
-      return channel.map(FileChannel.MapMode.READ_ONLY, offset, length);
+    long offset = index * (long) Layout.ARENA_SIZE;
+    if (Files.size(file.self()) < offset + length) {
+      throw new IOException(file.path() + " ends within arena " + index);
     }
+    return file.map(offset, length, 0);
   }
 }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Reads a file. What is returned was verified against its checksum; bytes that cannot be verified
@@ -15,22 +16,29 @@ import java.util.List;
  * its writer. A file that was deleted stays readable for a short time at most and then fails.
  *
  * <p>Thread rule: any thread; calls that use the position are executed one after the other,
- * positioned reads side by side.
+ * positioned reads side by side. {@link #close} and {@link #giveBack} wait for nobody. What a
+ * stream that was never closed holds of the server's memory is let go when it is garbage.
  */
 public final class TakoInputStream extends InputStream {
   private final FileReader reader;
   private final ReadPattern pattern;
-  private final Lender lender;
+
+  /** Held by who uses the position, who may wait for the server. */
+  private final ReentrantLock turn = new ReentrantLock();
+
   private final byte[] one = new byte[1];
   private long position;
   private long aheadBytes = -1;
   private ReadAhead ahead;
   private boolean reading;
+
+  /** Made with the first bytes that are borrowed. */
+  private volatile Lender lender;
+
   private volatile boolean closed;
 
   TakoInputStream(FileReader reader, ReadPattern pattern) {
     this.reader = reader;
-    this.lender = new Lender(reader);
     this.pattern = pattern;
   }
 
@@ -44,9 +52,22 @@ public final class TakoInputStream extends InputStream {
     return reader.version();
   }
 
+  /** Ends what began with {@code turn.lock()}. */
+  private void endTurn() {
+    turn.unlock();
+    if (closed) {
+      tryRelease();
+    }
+  }
+
   @Override
-  public synchronized int read() throws TakoException {
-    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  public int read() throws TakoException {
+    turn.lock();
+    try {
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    } finally {
+      endTurn();
+    }
   }
 
   @Override
@@ -64,15 +85,20 @@ public final class TakoInputStream extends InputStream {
    *
    * @return bytes read; -1 at the end of file, 0 when {@code target} is full
    */
-  public synchronized int read(ByteBuffer target) throws TakoException {
-    checkOpen();
-    if (!reading) {
-      reading = true;
-      ahead = reader.readAhead(pattern, aheadBytes);
+  public int read(ByteBuffer target) throws TakoException {
+    turn.lock();
+    try {
+      checkOpen();
+      if (!reading) {
+        reading = true;
+        ahead = reader.readAhead(pattern, aheadBytes);
+      }
+      int count = reader.read(position, target, ahead);
+      position += Math.max(count, 0);
+      return count;
+    } finally {
+      endTurn();
     }
-    int count = reader.read(position, target, ahead);
-    position += Math.max(count, 0);
-    return count;
   }
 
   /** Reads from {@code position}, leaving the stream's own; -1 at or behind the end of file. */
@@ -131,20 +157,30 @@ public final class TakoInputStream extends InputStream {
    *
    * @throws EOFException when {@code target} is negative or behind the end of file
    */
-  public synchronized void seek(long target) throws IOException {
-    checkOpen();
-    if (target < 0 || (target > reader.length() && target > reader.currentLength())) {
-      throw new EOFException(
-          String.format(
-              "seek %s: %d is outside the file of %d bytes",
-              reader.path(), target, reader.length()));
+  public void seek(long target) throws IOException {
+    turn.lock();
+    try {
+      checkOpen();
+      if (target < 0 || (target > reader.length() && target > reader.currentLength())) {
+        throw new EOFException(
+            String.format(
+                "seek %s: %d is outside the file of %d bytes",
+                reader.path(), target, reader.length()));
+      }
+      position = target;
+    } finally {
+      endTurn();
     }
-    position = target;
   }
 
   /** Position in the file of the next byte. */
-  public synchronized long getPos() {
-    return position;
+  public long getPos() {
+    turn.lock();
+    try {
+      return position;
+    } finally {
+      endTurn();
+    }
   }
 
   /** Committed length as last seen, bytes. */
@@ -153,25 +189,31 @@ public final class TakoInputStream extends InputStream {
   }
 
   @Override
-  public synchronized long skip(long count) throws TakoException {
-    checkOpen();
-    long skipped = Math.max(0, Math.min(count, reader.length() - position));
-    position += skipped;
-    return skipped;
+  public long skip(long count) throws TakoException {
+    turn.lock();
+    try {
+      checkOpen();
+      long skipped = Math.max(0, Math.min(count, reader.length() - position));
+      position += skipped;
+      return skipped;
+    } finally {
+      endTurn();
+    }
   }
 
   /** Bytes between the position and the length as last seen, {@code Integer.MAX_VALUE} at most. */
   @Override
-  public synchronized int available() throws TakoException {
+  public int available() throws TakoException {
     checkOpen();
-    return (int) Math.max(0, Math.min(Integer.MAX_VALUE, reader.length() - position));
+    return (int) Math.max(0, Math.min(Integer.MAX_VALUE, reader.length() - getPos()));
   }
 
   /**
    * The next bytes of the file where they lie in the server's memory, without a copy: over shared
    * memory, when this process may open the pool's file. They stay what they are until the buffer is
    * given back, whatever becomes of the file, the connection and the server; the server cannot use
-   * their space again before. A buffer that is not given back is held until this process ends.
+   * their space again before. A buffer that is not given back is held until neither it, or a part
+   * of it, nor the stream can be reached.
    *
    * @param lengthMax bytes wanted at most; there may be fewer before the end of file
    * @param verify whether to check them against their checksums
@@ -179,13 +221,21 @@ public final class TakoInputStream extends InputStream {
    *     there are none to lend: at the end of file, in a small file, over another transport, and
    *     when very much is lent already. Then {@link #read(ByteBuffer)} says more
    */
-  public synchronized ByteBuffer borrow(int lengthMax, boolean verify) throws TakoException {
-    checkOpen();
-    ByteBuffer bytes = lender.lend(position, lengthMax, verify);
-    if (bytes != null) {
-      position += bytes.remaining();
+  public ByteBuffer borrow(int lengthMax, boolean verify) throws TakoException {
+    turn.lock();
+    try {
+      checkOpen();
+      if (lender == null) {
+        lender = new Lender(reader);
+      }
+      ByteBuffer bytes = lender.lend(position, lengthMax, verify);
+      if (bytes != null) {
+        position += bytes.remaining();
+      }
+      return bytes;
+    } finally {
+      endTurn();
     }
-    return bytes;
   }
 
   /**
@@ -194,7 +244,8 @@ public final class TakoInputStream extends InputStream {
    * @return false when it was not lent, or given back before
    */
   public boolean giveBack(ByteBuffer bytes) {
-    return lender.takeBack(bytes);
+    Lender made = lender;
+    return made != null && made.takeBack(bytes);
   }
 
   /**
@@ -202,25 +253,52 @@ public final class TakoInputStream extends InputStream {
    *
    * @param bytes 64 MiB at most; 0 for nothing, negative for what is configured
    */
-  public synchronized void setReadAhead(long bytes) throws TakoException {
-    checkOpen();
-    unbuffer();
-    aheadBytes = bytes;
-    reading = false;
+  public void setReadAhead(long bytes) throws TakoException {
+    turn.lock();
+    try {
+      checkOpen();
+      release();
+      aheadBytes = bytes;
+      reading = false;
+    } finally {
+      endTurn();
+    }
   }
 
   /** Releases buffers and what was read ahead; the stream stays open. */
-  public synchronized void unbuffer() {
-    lender.letGo();
+  public void unbuffer() {
+    turn.lock();
+    try {
+      release();
+    } finally {
+      endTurn();
+    }
+  }
+
+  private void release() {
+    if (lender != null) {
+      lender.letGo();
+    }
     if (ahead != null) {
       ahead.drop();
     }
   }
 
+  /** Does not wait for who has the turn: a stream that is closed is released at its end. */
   @Override
   public void close() {
     closed = true;
-    unbuffer();
+    tryRelease();
+  }
+
+  private void tryRelease() {
+    if (turn.tryLock()) {
+      try {
+        release();
+      } finally {
+        turn.unlock();
+      }
+    }
   }
 
   private void checkOpen() throws TakoException {

@@ -240,6 +240,15 @@ public final class MappedMemory implements AutoCloseable {
     return pieces[piece].slice((int) (offset % PIECE), size).order(ByteOrder.LITTLE_ENDIAN);
   }
 
+  /**
+   * As {@link #slice}, but made for one: whether somebody can still reach it, or what was made of
+   * it, tells nothing of others. Of a mapping by the native core only.
+   */
+  public ByteBuffer view(long offset, int size) {
+    Invariant.check(offset >= 0 && size >= 0 && offset + size <= length, () -> "outside of " + path);
+    return mapping.view(address - mapping.start() + offset, size);
+  }
+
   /** Whether {@link #persist} makes bytes survive a loss of power: the file is on DAX. */
   public boolean isDurable() {
     return synchronous;

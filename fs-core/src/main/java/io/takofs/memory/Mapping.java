@@ -1,8 +1,8 @@
 package io.takofs.memory;
 
 import io.takofs.base.Invariant;
+import io.takofs.base.SharedCleaner;
 import io.takofs.jni.NativeCore;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -12,8 +12,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * over it can be reached any more.
  */
 final class Mapping {
-  private static final Cleaner CLEANER = Cleaner.create();
-
   private final long start;
   private final long length;
   private final AtomicInteger views = new AtomicInteger(1);
@@ -23,11 +21,16 @@ final class Mapping {
     this.length = length;
   }
 
+  /** Address of the first byte. */
+  long start() {
+    return start;
+  }
+
   /** A buffer over {@code size} bytes at {@code offset}; it and its slices keep the range. */
   ByteBuffer view(long offset, int size) {
     views.incrementAndGet();
     ByteBuffer view = NativeCore.view(start + offset, size);
-    CLEANER.register(view, this::release);
+    SharedCleaner.register(view, this::release);
     return view;
   }
 

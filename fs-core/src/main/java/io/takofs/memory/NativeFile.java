@@ -1,6 +1,7 @@
 package io.takofs.memory;
 
 import io.takofs.base.Invariant;
+import io.takofs.base.SharedCleaner;
 import io.takofs.base.TakoException;
 import io.takofs.jni.NativeCore;
 import io.takofs.jni.NativeError;
@@ -28,8 +29,6 @@ public final class NativeFile implements AutoCloseable {
   private static final Object SCRATCH_LOCK = new Object();
   private static MappedMemory scratch;
 
-  private static final Cleaner CLEANER = Cleaner.create();
-
   private final Path path;
   private final int fd;
   private final Cleaner.Cleanable cleanable;
@@ -37,7 +36,7 @@ public final class NativeFile implements AutoCloseable {
   private NativeFile(Path path, int fd) {
     this.path = path;
     this.fd = fd;
-    this.cleanable = CLEANER.register(this, () -> NativeCore.close(fd));
+    this.cleanable = SharedCleaner.register(this, () -> NativeCore.close(fd));
   }
 
   /**

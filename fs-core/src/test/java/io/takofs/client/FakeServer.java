@@ -3,6 +3,8 @@ package io.takofs.client;
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Arenas;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.ContentCursor;
 import io.takofs.proto.ContentSummary;
@@ -19,8 +21,11 @@ import io.takofs.proto.Session;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
 import io.takofs.transport.TransportCounters;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -66,6 +71,7 @@ final class FakeServer implements Connector {
   }
 
   final ByteBuffer arena;
+  private final Arenas shown; // null when it is no file
   private final int unitsPerExtent;
   private final Map<String, File> files = new HashMap<>();
   private final Map<Long, File> byId = new HashMap<>();
@@ -86,7 +92,25 @@ final class FakeServer implements Connector {
 
   /** A server with {@code arenaSize} bytes that grants extents of {@code extentSize}. */
   FakeServer(int arenaSize, int extentSize) {
-    arena = ByteBuffer.allocateDirect(arenaSize).order(ByteOrder.LITTLE_ENDIAN);
+    this(ByteBuffer.allocateDirect(arenaSize), extentSize, null);
+  }
+
+  /** One whose arena is a file of so many bytes, of which it tells clients. */
+  static FakeServer overFile(Path file, int arenaSize, int extentSize) throws IOException {
+    MappedMemory memory = MappedMemory.create(file, arenaSize);
+    Arenas shown =
+        Arenas.newBuilder()
+            .setDataFile(file.toString())
+            .setDataDevice(((Number) Files.getAttribute(file, "unix:dev")).longValue())
+            .setDataInode(((Number) Files.getAttribute(file, "unix:ino")).longValue())
+            .addArenas(RemoteArena.newBuilder().setLength(arenaSize))
+            .build();
+    return new FakeServer(memory.slice(0, arenaSize), extentSize, shown);
+  }
+
+  private FakeServer(ByteBuffer arena, int extentSize, Arenas shown) {
+    this.arena = arena.order(ByteOrder.LITTLE_ENDIAN);
+    this.shown = shown;
     unitsPerExtent = extentSize / Layout.UNIT_SIZE;
   }
 
@@ -258,7 +282,7 @@ final class FakeServer implements Connector {
           index -> memory,
           () -> open,
           () -> {},
-          () -> null);
+          () -> shown == null ? null : PoolFile.open(shown));
     }
 
     @Override

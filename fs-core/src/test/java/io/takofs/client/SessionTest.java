@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,36 +42,6 @@ class SessionTest {
             .set("fs.tako.client.connect.timeout", connectTimeout)
             .set("fs.tako.client.backoff.min", "1ms");
     return new TakoClient(URI.create("tako://fake:1"), config, "alice", server);
-  }
-
-  /** Something a client is asked to do. */
-  private interface Work {
-    void run() throws IOException;
-  }
-
-  private static CompletableFuture<Void> runInBackground(Work work) {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                work.run();
-                done.complete(null);
-              } catch (IOException | RuntimeException e) {
-                done.completeExceptionally(e);
-              }
-            });
-    thread.setDaemon(true);
-    thread.start();
-    return done;
-  }
-
-  private static void awaitUntil(BooleanSupplier condition) {
-    long giveUp = System.nanoTime() + 20_000_000_000L;
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime() - giveUp).describedAs("still not so").isLessThan(0);
-      LockSupport.parkNanos(1_000_000);
-    }
   }
 
   private static Status statusOf(Throwable failure) {
@@ -164,8 +133,8 @@ class SessionTest {
   void shouldReconnectForACallThatAllNumbersWaitFor() throws Exception {
     client.mkdirs("/first");
     server.failNext(Fault.STALL);
-    CompletableFuture<Void> slow = runInBackground(() -> client.mkdirs("/slow"));
-    awaitUntil(() -> server.stalled() == 1);
+    CompletableFuture<Void> slow = Background.run(() -> client.mkdirs("/slow"));
+    Background.awaitUntil(() -> server.stalled() == 1);
     for (int i = 1; i < CallNumbers.WINDOW; i++) {
       client.mkdirs("/" + i);
     }
@@ -180,13 +149,13 @@ class SessionTest {
     client.mkdirs("/first");
     server.failNext(Fault.STALL);
     List<CompletableFuture<Void>> calls = new ArrayList<>();
-    calls.add(runInBackground(() -> client.mkdirs("/slow")));
-    awaitUntil(() -> server.stalled() == 1);
+    calls.add(Background.run(() -> client.mkdirs("/slow")));
+    Background.awaitUntil(() -> server.stalled() == 1);
     for (int i = 0; i < CallNumbers.WINDOW + 20; i++) {
       String path = "/" + i;
-      calls.add(runInBackground(() -> client.mkdirs(path)));
+      calls.add(Background.run(() -> client.mkdirs(path)));
     }
-    awaitUntil(() -> server.executions(OperationCase.MKDIRS) == CallNumbers.WINDOW);
+    Background.awaitUntil(() -> server.executions(OperationCase.MKDIRS) == CallNumbers.WINDOW);
     server.disconnectAll();
     for (CompletableFuture<Void> call : calls) {
       call.get(10, TimeUnit.SECONDS);
@@ -265,7 +234,7 @@ class SessionTest {
   @Test
   void shouldRenewLeasesWhileAFileIsOpenForWriting() throws TakoException {
     try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
-      awaitUntil(() -> server.executions(OperationCase.RENEW_LEASES) >= 3);
+      Background.awaitUntil(() -> server.executions(OperationCase.RENEW_LEASES) >= 3);
       assertThat(out.getPos()).isEqualTo(0);
     }
   }

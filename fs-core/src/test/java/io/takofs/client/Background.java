@@ -1,0 +1,44 @@
+package io.takofs.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** What tests do on another thread, and waiting for it. */
+final class Background {
+  private Background() {}
+
+  /** Something a client is asked to do. */
+  interface Work {
+    void run() throws IOException;
+  }
+
+  static CompletableFuture<Void> run(Work work) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                work.run();
+                done.complete(null);
+              } catch (IOException | RuntimeException e) {
+                done.completeExceptionally(e);
+              }
+            });
+    thread.setDaemon(true);
+    thread.start();
+    return done;
+  }
+
+  /** Returns once {@code condition} holds; fails after 20 s. */
+  static void awaitUntil(BooleanSupplier condition) {
+    long giveUp = System.nanoTime() + 20_000_000_000L;
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime() - giveUp).describedAs("still not so").isLessThan(0);
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+}
