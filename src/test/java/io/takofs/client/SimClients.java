@@ -74,8 +74,8 @@ public final class SimClients {
     public void rest() {}
 
     @Override
-    public long bufferBytes() {
-      return 0;
+    public MemoryBudget budget() {
+      return memory.staging().budget();
     }
 
     @Override

@@ -23,8 +23,8 @@ interface Connector extends AutoCloseable {
    */
   Map<String, TransportCounters> counters();
 
-  /** Bytes of buffers for file data that this side has now. */
-  long bufferBytes();
+  /** Of this side's buffers for file data. */
+  MemoryBudget budget();
 
   /** Lets go, if no stream has a buffer, of what the next connection can make anew. */
   void rest();

@@ -75,8 +75,8 @@ final class Links {
     return link == null ? null : link.openZone();
   }
 
-  long bufferBytes() {
-    return connector.bufferBytes();
+  MemoryBudget budget() {
+    return connector.budget();
   }
 
   Map<String, TransportCounters> transportCounters() {

@@ -13,6 +13,7 @@ final class MemoryBudget {
   private final long max;
   private final Set<Runnable> trimmers = new CopyOnWriteArraySet<>();
   private long used;
+  private long peak;
 
   MemoryBudget(long max) {
     this.max = max;
@@ -55,8 +56,13 @@ final class MemoryBudget {
     if (used + bytes > limit) {
       return false;
     }
-    used += bytes;
+    take(bytes);
     return true;
+  }
+
+  private void take(long bytes) {
+    used += bytes;
+    peak = Math.max(peak, used);
   }
 
   /** Whether {@link #reserveNeeded} would succeed. */
@@ -65,8 +71,12 @@ final class MemoryBudget {
   }
 
   /** Takes bytes whether there are so many or not: others are given back at once. */
-  synchronized void exchange(long bytes) {
-    used += bytes;
+  void exchange(long bytes) {
+    if (!reserveNeeded(bytes)) {
+      synchronized (this) {
+        take(bytes);
+      }
+    }
   }
 
   synchronized void release(long bytes) {
@@ -75,6 +85,11 @@ final class MemoryBudget {
 
   synchronized long used() {
     return used;
+  }
+
+  /** The most that were used at a time. */
+  synchronized long peak() {
+    return peak;
   }
 
   long max() {

@@ -90,8 +90,8 @@ final class RpcConnector implements Connector {
   }
 
   @Override
-  public long bufferBytes() {
-    return budget.used();
+  public MemoryBudget budget() {
+    return budget;
   }
 
   @Override

@@ -64,8 +64,8 @@ final class Session implements AutoCloseable {
   }
 
   /** Bytes of buffers for file data that there are now. */
-  long bufferBytes() {
-    return links.bufferBytes();
+  MemoryBudget budget() {
+    return links.budget();
   }
 
   /** What was done over each transport that was used, by its name. */

@@ -151,7 +151,12 @@ public final class TakoClient implements Closeable {
    * fs.tako.client.memory.max}, but for a few pages of each writer.
    */
   public long bufferBytes() {
-    return session.bufferBytes();
+    return session.budget().used();
+  }
+
+  /** The most that {@link #bufferBytes} ever was. */
+  public long bufferBytesPeak() {
+    return session.budget().peak();
   }
 
   // ---- namespace

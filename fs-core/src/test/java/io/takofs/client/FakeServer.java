@@ -71,6 +71,7 @@ final class FakeServer implements Connector {
   }
 
   final ByteBuffer arena;
+  private final MemoryBudget budget = new MemoryBudget(0);
   private final Arenas shown; // null when it is no file
   private final int unitsPerExtent;
   private final Map<String, File> files = new HashMap<>();
@@ -208,8 +209,8 @@ final class FakeServer implements Connector {
   public void rest() {}
 
   @Override
-  public long bufferBytes() {
-    return 0;
+  public MemoryBudget budget() {
+    return budget;
   }
 
   @Override
