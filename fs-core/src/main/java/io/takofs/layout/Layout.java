@@ -21,8 +21,8 @@ public final class Layout {
   /** calls outstanding on one connection, and receive credits each way. */
   public static final int RPC_SLOTS = 64;
 
-  /** bytes of one request slot, header included. */
-  public static final int RPC_REQUEST_SLOT_SIZE = 16384;
+  /** bytes of one request slot, header included: the longest path and the largest xattr fit. */
+  public static final int RPC_REQUEST_SLOT_SIZE = 24576;
 
   /** bytes of one reply slot, header included. */
   public static final int RPC_REPLY_SLOT_SIZE = 65536;
@@ -1030,7 +1030,7 @@ public final class Layout {
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
   /** Hash of all of the above; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x0ad64733ef2a8d07L;
+  public static final long LAYOUT_HASH = 0x4c740c47651f583bL;
 
   private Layout() {}
 }

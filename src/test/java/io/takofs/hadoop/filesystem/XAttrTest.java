@@ -71,7 +71,7 @@ class XAttrTest {
     List<byte[]> values = new ArrayList<>();
     for (int i = 0; i < 32; i++) {
       names.add("user.%02d".formatted(i));
-      values.add(new byte[8000]);
+      values.add(new byte[16000]);
       random.nextBytes(values.get(i));
       fs.setXAttr(FILE, names.get(i), values.get(i));
     }
@@ -82,6 +82,24 @@ class XAttrTest {
     assertThatThrownBy(() -> fs.setXAttr(FILE, "user.more", ONE))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("exceed limit");
+  }
+
+  @Test
+  void shouldKeepTheLargestOfTheLongestPath() throws IOException {
+    StringBuilder longest = new StringBuilder("/xattrs-below");
+    while (longest.length() < 8000) {
+      longest.append('/').append("d".repeat(Math.min(255, 8000 - longest.length())));
+    }
+    Path path = new Path(longest.toString());
+    fs.mkdirs(path);
+    byte[] value = new byte[16384 - "large".length()];
+    new Random(8).nextBytes(value);
+    fs.setXAttr(path, "user.large", value);
+    assertThat(fs.getXAttr(path, "user.large")).isEqualTo(value);
+    assertThatThrownBy(() -> fs.setXAttr(path, "user.larger", value))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("maximum combined size");
+    fs.delete(new Path("/xattrs-below"), true);
   }
 
   @Test

@@ -19,8 +19,8 @@ final class XAttrOperation {
   /** Name, bytes of UTF-8. */
   static final int NAME_MAX = 255;
 
-  /** Name and value, bytes: beside the longest path it fits a request. */
-  static final int SIZE_MAX = 8192;
+  /** Name and value, bytes, HDFS's default: beside the longest path it fits a request. */
+  static final int SIZE_MAX = 16384;
 
   private static final String UNREADABLE = "hdfs.unreadable.by.superuser";
 

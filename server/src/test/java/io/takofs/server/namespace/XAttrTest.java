@@ -113,7 +113,7 @@ class XAttrTest {
   void shouldKeepValuesOfAnyLength() {
     List<XAttr> all = new ArrayList<>();
     // Around the bytes of one record and of several; names of which one begins another.
-    for (int length : new int[] {0, 1, 2047, 2048, 2049, 4096, 8000}) {
+    for (int length : new int[] {0, 1, 2047, 2048, 2049, 4096, 16000}) {
       all.add(xattr(USER, "n" + "x".repeat(all.size()), random(length)));
     }
     for (int i = all.size(); i > 0; i--) {
@@ -136,7 +136,7 @@ class XAttrTest {
   void shouldAnswerPageByPageWhatDoesNotFitAReply() {
     List<XAttr> all = new ArrayList<>();
     for (int i = 0; i < XAttrOperation.COUNT_MAX; i++) {
-      all.add(xattr(USER, "name%02d".formatted(i), random(8000 + i)));
+      all.add(xattr(USER, "name%02d".formatted(i), random(16000 + i)));
       assertOk(set(ann, "/home/f", all.get(i)));
     }
     assertThat(all(ann, "/home/f")).isEqualTo(all);
@@ -248,7 +248,7 @@ class XAttrTest {
     ann.file("/home/d/e/f", 1_000_000);
     for (String path : List.of("/home/f", "/home/d", "/home/d/e", "/home/d/e/f")) {
       for (int i = 0; i < XAttrOperation.COUNT_MAX; i++) {
-        assertOk(set(ann, path, xattr(USER, "name" + i, random(8000))));
+        assertOk(set(ann, path, xattr(USER, "name" + i, random(16000))));
       }
     }
     assertOk(ann.create(Create.newBuilder().setPath("/home/f").setOverwrite(true)));
