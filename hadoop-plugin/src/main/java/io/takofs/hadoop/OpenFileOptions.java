@@ -2,12 +2,16 @@ package io.takofs.hadoop;
 
 import io.takofs.client.OpenOptions;
 import io.takofs.client.OpenOptions.ReadPattern;
+import java.io.IOException;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.impl.AbstractFSBuilderImpl;
 import org.apache.hadoop.fs.impl.OpenFileParameters;
+import org.apache.hadoop.util.LambdaUtils;
 
 /**
  * What the builder of {@code openFile} may be told. Length and status of the file save nothing: it
@@ -33,12 +37,27 @@ final class OpenFileOptions {
 
   private OpenFileOptions() {}
 
+  /** Opens a file as it is told. */
+  @FunctionalInterface
+  interface Opener {
+    FSDataInputStream open(int bufferSize, OpenOptions options) throws IOException;
+  }
+
   /**
-   * How the client is to open the file.
+   * What {@code opener} gives, or its failure.
    *
    * @throws IllegalArgumentException for a mandatory key that is not known
    */
-  static OpenOptions of(Path path, OpenFileParameters parameters) {
+  static CompletableFuture<FSDataInputStream> open(
+      Path path, OpenFileParameters parameters, Opener opener) throws IOException {
+    OpenOptions options = of(path, parameters);
+    int bufferSize = bufferSize(parameters);
+    return LambdaUtils.eval(
+        new CompletableFuture<>(), () -> opener.open(bufferSize, options));
+  }
+
+  /** How the client is to open the file. */
+  private static OpenOptions of(Path path, OpenFileParameters parameters) {
     AbstractFSBuilderImpl.rejectUnknownMandatoryKeys(
         parameters.getMandatoryKeys(), KNOWN, "for " + path);
     Configuration options = parameters.getOptions();
@@ -48,7 +67,7 @@ final class OpenFileOptions {
   }
 
   /** Bytes that small reads gather. */
-  static int bufferSize(OpenFileParameters parameters) {
+  private static int bufferSize(OpenFileParameters parameters) {
     long wanted = number(parameters.getOptions(), BUFFER_SIZE, parameters.getBufferSize());
     return (int) Math.max(0, Math.min(wanted, 16 << 20));
   }

@@ -1,7 +1,6 @@
 package io.takofs.hadoop;
 
 import io.takofs.client.CreateOptions;
-import io.takofs.client.OpenOptions;
 import io.takofs.client.ServerUri;
 import io.takofs.config.TakoConfig;
 import java.io.IOException;
@@ -49,7 +48,6 @@ import org.apache.hadoop.fs.statistics.IOStatistics;
 import org.apache.hadoop.fs.statistics.IOStatisticsSource;
 import org.apache.hadoop.fs.statistics.StoreStatisticNames;
 import org.apache.hadoop.security.UserGroupInformation;
-import org.apache.hadoop.util.LambdaUtils;
 import org.apache.hadoop.util.Progressable;
 
 /**
@@ -200,11 +198,10 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   @Override
   protected CompletableFuture<FSDataInputStream> openFileWithOptions(
       Path path, OpenFileParameters parameters) throws IOException {
-    OpenOptions options = OpenFileOptions.of(path, parameters);
-    int bufferSize = OpenFileOptions.bufferSize(parameters);
-    return LambdaUtils.eval(
-        new CompletableFuture<>(),
-        () ->
+    return OpenFileOptions.open(
+        path,
+        parameters,
+        (bufferSize, options) ->
             operationStatistics.timed(
                 StoreStatisticNames.OP_OPEN,
                 () -> reading().data().open(qualified(path), bufferSize, options)));

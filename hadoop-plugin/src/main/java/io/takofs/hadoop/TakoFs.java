@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.AbstractFileSystem;
 import org.apache.hadoop.fs.BlockLocation;
@@ -27,11 +28,15 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.XAttrSetFlag;
+import org.apache.hadoop.fs.impl.OpenFileParameters;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.AclStatus;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.fs.statistics.IOStatistics;
+import org.apache.hadoop.fs.statistics.IOStatisticsSource;
+import org.apache.hadoop.fs.statistics.StoreStatisticNames;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.Progressable;
 
@@ -41,7 +46,8 @@ import org.apache.hadoop.util.Progressable;
  *
  * <p>Thread rule: any thread.
  */
-public class TakoFs extends AbstractFileSystem {
+public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
+  private final OperationStatistics operationStatistics = new OperationStatistics();
   private final String user;
   private final FsServerDefaults defaults;
   private final FileSystemOperations operations;
@@ -96,11 +102,30 @@ public class TakoFs extends AbstractFileSystem {
         || super.hasPathCapability(path, capability);
   }
 
+  /** Of the operations of the {@code FileContext} that this was made for. */
+  @Override
+  public IOStatistics getIOStatistics() {
+    return operationStatistics.durations();
+  }
+
   // ---- files
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return reading().data().open(makeQualified(path), bufferSize);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_OPEN, () -> reading().data().open(makeQualified(path), bufferSize));
+  }
+
+  @Override
+  public CompletableFuture<FSDataInputStream> openFileWithOptions(
+      Path path, OpenFileParameters parameters) throws IOException {
+    return OpenFileOptions.open(
+        path,
+        parameters,
+        (bufferSize, options) ->
+            operationStatistics.timed(
+                StoreStatisticNames.OP_OPEN,
+                () -> reading().data().open(makeQualified(path), bufferSize, options)));
   }
 
   @Override
@@ -116,19 +141,22 @@ public class TakoFs extends AbstractFileSystem {
       boolean createParent)
       throws IOException {
     CreateOptions options = CreateModes.options(permission, createParent, replication, blockSize);
-    return writing().data().create(makeQualified(path), flags, options);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_CREATE, () -> writing().data().create(makeQualified(path), flags, options));
   }
 
   /** True: the file has its new length when this returns. */
   @Override
   public boolean truncate(Path path, long length) throws IOException {
-    writing().data().truncate(makeQualified(path), length);
+    operationStatistics.run(
+        StoreStatisticNames.OP_TRUNCATE, () -> writing().data().truncate(makeQualified(path), length));
     return true;
   }
 
   @Override
   public FileChecksum getFileChecksum(Path path) throws IOException {
-    return reading().data().checksum(makeQualified(path), Long.MAX_VALUE);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_GET_FILE_CHECKSUM, () -> reading().data().checksum(makeQualified(path), Long.MAX_VALUE));
   }
 
   /** Reads are always verified. */
@@ -139,12 +167,14 @@ public class TakoFs extends AbstractFileSystem {
 
   @Override
   public void mkdir(Path path, FsPermission permission, boolean createParent) throws IOException {
-    writing().namespace().mkdirs(makeQualified(path), permission, createParent);
+    operationStatistics.run(
+        StoreStatisticNames.OP_MKDIRS, () -> writing().namespace().mkdirs(makeQualified(path), permission, createParent));
   }
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
-    return writing().namespace().delete(makeQualified(path), recursive);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_DELETE, () -> writing().namespace().delete(makeQualified(path), recursive));
   }
 
   @Override
@@ -154,31 +184,38 @@ public class TakoFs extends AbstractFileSystem {
 
   @Override
   public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
-    Path from = makeQualified(source);
-    Path to = makeQualified(target);
-    writing().namespace().rename(from, to, overwrite);
+    operationStatistics.run(
+        StoreStatisticNames.OP_RENAME,
+        () ->
+            writing()
+                .namespace()
+                .rename(makeQualified(source), makeQualified(target), overwrite));
   }
 
   // ---- what is there
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
-    return reading().statuses().status(makeQualified(path));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_GET_FILE_STATUS, () -> reading().statuses().status(makeQualified(path)));
   }
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    return reading().statuses().list(makeQualified(path));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_LIST_STATUS, () -> reading().statuses().list(makeQualified(path)));
   }
 
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
-    return reading().statuses().iterate(makeQualified(path));
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_LIST_STATUS, () -> reading().statuses().iterate(makeQualified(path)));
   }
 
   @Override
   public RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path) throws IOException {
-    return reading().statuses().iterateLocated(makeQualified(path), any -> true);
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_LIST_LOCATED_STATUS, () -> reading().statuses().iterateLocated(makeQualified(path), any -> true));
   }
 
   @Override
@@ -190,29 +227,34 @@ public class TakoFs extends AbstractFileSystem {
 
   @Override
   public void access(Path path, FsAction mode) throws IOException {
-    reading().statuses().access(makeQualified(path), mode);
+    operationStatistics.run(
+        StoreStatisticNames.OP_ACCESS, () -> reading().statuses().access(makeQualified(path), mode));
   }
 
   @Override
   public FsStatus getFsStatus() throws IOException {
-    return reading().statuses().usage();
+    return operationStatistics.timed(
+        StoreStatisticNames.OP_GET_STATUS, () -> reading().statuses().usage());
   }
 
   // ---- attributes
 
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
-    writing().attributes().setPermission(makeQualified(path), permission);
+    operationStatistics.run(
+        StoreStatisticNames.OP_SET_PERMISSION, () -> writing().attributes().setPermission(makeQualified(path), permission));
   }
 
   @Override
   public void setOwner(Path path, String owner, String group) throws IOException {
-    writing().attributes().setOwner(makeQualified(path), owner, group);
+    operationStatistics.run(
+        StoreStatisticNames.OP_SET_OWNER, () -> writing().attributes().setOwner(makeQualified(path), owner, group));
   }
 
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
-    writing().attributes().setTimes(makeQualified(path), modified, accessed);
+    operationStatistics.run(
+        StoreStatisticNames.OP_SET_TIMES, () -> writing().attributes().setTimes(makeQualified(path), modified, accessed));
   }
 
   @Override
