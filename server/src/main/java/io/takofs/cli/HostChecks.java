@@ -3,8 +3,7 @@ package io.takofs.cli;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.takofs.server.report.Sizes;
-import io.takofs.transport.ConnectionAcceptor;
-import io.takofs.transport.QueuePair;
+import io.takofs.transport.RefusingAcceptor;
 import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
@@ -100,28 +99,11 @@ final class HostChecks {
     JsonObject section = diagnosis.section("tcp");
     boolean usable = false;
     try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT)) {
-      transport.listen("127.0.0.1:0", new Nobody()).close();
+      transport.listen("127.0.0.1:0", new RefusingAcceptor("nothing is served here")).close();
       usable = true;
     } catch (IOException e) {
       diagnosis.problem("tcp does not work on this host: " + e.getMessage(), "ip link set lo up");
     }
     section.addProperty("usable", usable);
-  }
-
-  /** Lets nobody in. */
-  private static final class Nobody implements ConnectionAcceptor {
-    @Override
-    public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
-      throw new IOException("nothing is served here");
-    }
-
-    @Override
-    public void onConnected(QueuePair queuePair, Accept accept) {}
-
-    @Override
-    public void onAborted(Accept accept) {}
-
-    @Override
-    public void onDisconnected(QueuePair queuePair) {}
   }
 }

@@ -6,10 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.takofs.base.TakoException;
 import io.takofs.config.TransportChoice;
 import io.takofs.proto.Status;
-import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
-import io.takofs.transport.QueuePair;
+import io.takofs.transport.RefusingAcceptor;
 import io.takofs.transport.Transport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
@@ -47,7 +46,7 @@ class TransportSelectorTest {
 
   @BeforeEach
   void listen() throws IOException {
-    endpoint = server.listen("127.0.0.1:0", new NoAcceptor(), this::nextOffers).endpoint();
+    endpoint = server.listen("127.0.0.1:0", new RefusingAcceptor("only discovery is tested"), this::nextOffers).endpoint();
     shmEndpoint = Files.createFile(directory.resolve("endpoint")).toString();
     offers = List.of(new OfferedTransport("shm", shmEndpoint, HostIdentity.local()));
   }
@@ -62,22 +61,6 @@ class TransportSelectorTest {
     for (AutoCloseable closeable : opened) {
       closeable.close();
     }
-  }
-
-  private static final class NoAcceptor implements ConnectionAcceptor {
-    @Override
-    public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
-      throw new IOException("only discovery is tested");
-    }
-
-    @Override
-    public void onConnected(QueuePair queuePair, Accept accept) {}
-
-    @Override
-    public void onAborted(Accept accept) {}
-
-    @Override
-    public void onDisconnected(QueuePair queuePair) {}
   }
 
   /** The candidates are other tcp transports: they are only told from the last resort. */

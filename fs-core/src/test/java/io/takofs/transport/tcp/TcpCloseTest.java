@@ -2,8 +2,7 @@ package io.takofs.transport.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.takofs.transport.ConnectionAcceptor;
-import io.takofs.transport.QueuePair;
+import io.takofs.transport.RefusingAcceptor;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -20,29 +19,12 @@ class TcpCloseTest {
   private static final int CLIENTS = 4;
   private static final int PATIENCE_MS = 5_000;
 
-  private static final ConnectionAcceptor NOBODY =
-      new ConnectionAcceptor() {
-        @Override
-        public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
-          throw new IOException("nobody is let in");
-        }
-
-        @Override
-        public void onConnected(QueuePair queuePair, Accept accept) {}
-
-        @Override
-        public void onAborted(Accept accept) {}
-
-        @Override
-        public void onDisconnected(QueuePair queuePair) {}
-      };
-
   /** Who connects while the transport closes would wait for an answer that nobody gives. */
   @Test
   void shouldLeaveNoConnectionOpen() throws Exception {
     for (int round = 0; round < ROUNDS; round++) {
       TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
-      Transport.Listener listener = transport.listen("127.0.0.1:0", NOBODY);
+      Transport.Listener listener = transport.listen("127.0.0.1:0", new RefusingAcceptor("nobody is let in"));
       InetSocketAddress address = HostPort.parse(listener.endpoint());
       Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
       List<Thread> clients = new ArrayList<>();

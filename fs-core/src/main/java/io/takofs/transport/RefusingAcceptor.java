@@ -1,0 +1,33 @@
+package io.takofs.transport;
+
+import java.io.IOException;
+
+/**
+ * Lets nobody in.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class RefusingAcceptor implements ConnectionAcceptor {
+  private final String reason;
+
+  /**
+   * @param reason what those who connect are told
+   */
+  public RefusingAcceptor(String reason) {
+    this.reason = reason;
+  }
+
+  @Override
+  public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
+    throw new IOException(reason);
+  }
+
+  @Override
+  public void onConnected(QueuePair queuePair, Accept accept) {}
+
+  @Override
+  public void onAborted(Accept accept) {}
+
+  @Override
+  public void onDisconnected(QueuePair queuePair) {}
+}
