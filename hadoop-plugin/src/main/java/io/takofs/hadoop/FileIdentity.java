@@ -2,6 +2,7 @@ package io.takofs.hadoop;
 
 import io.takofs.client.PathStatus;
 import java.io.Serializable;
+import org.apache.hadoop.fs.EtagSource;
 
 /**
  * Which file a status is of, and in which state.
@@ -12,8 +13,16 @@ import java.io.Serializable;
  */
 record FileIdentity(long parentId, long id, long version) implements Serializable {
   /** What has one: a status that Tako gave. */
-  interface Holder {
+  interface Holder extends EtagSource {
     FileIdentity identity();
+
+    boolean isDirectory();
+
+    /** Null for a directory, which has no content. */
+    @Override
+    default String getEtag() {
+      return isDirectory() ? null : identity().etag();
+    }
   }
 
   static FileIdentity of(PathStatus status) {

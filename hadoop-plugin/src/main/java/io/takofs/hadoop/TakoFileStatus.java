@@ -1,7 +1,6 @@
 package io.takofs.hadoop;
 
 import io.takofs.client.PathStatus;
-import org.apache.hadoop.fs.EtagSource;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -12,7 +11,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  *
  * <p>Thread rule: any thread, unless something is set.
  */
-final class TakoFileStatus extends FileStatus implements EtagSource, FileIdentity.Holder {
+final class TakoFileStatus extends FileStatus implements FileIdentity.Holder {
   private static final long serialVersionUID = 1;
 
   private final FileIdentity identity;
@@ -89,12 +88,6 @@ final class TakoFileStatus extends FileStatus implements EtagSource, FileIdentit
   @Override
   public FileIdentity identity() {
     return identity;
-  }
-
-  /** Null for a directory, which has no content. */
-  @Override
-  public String getEtag() {
-    return isDirectory() ? null : identity.etag();
   }
 
   @Override

@@ -1,12 +1,11 @@
 package io.takofs.hadoop;
 
 import org.apache.hadoop.fs.BlockLocation;
-import org.apache.hadoop.fs.EtagSource;
 import org.apache.hadoop.fs.LocatedFileStatus;
 
 /** A status with block locations that says which file it is of. */
 final class TakoLocatedFileStatus extends LocatedFileStatus
-    implements EtagSource, FileIdentity.Holder {
+    implements FileIdentity.Holder {
   private static final long serialVersionUID = 1;
 
   private final FileIdentity identity;
@@ -19,12 +18,6 @@ final class TakoLocatedFileStatus extends LocatedFileStatus
   @Override
   public FileIdentity identity() {
     return identity;
-  }
-
-  /** Null for a directory, which has no content. */
-  @Override
-  public String getEtag() {
-    return isDirectory() ? null : identity.etag();
   }
 
   @Override
