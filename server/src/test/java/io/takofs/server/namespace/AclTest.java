@@ -1,5 +1,6 @@
 package io.takofs.server.namespace;
 
+import static io.takofs.server.namespace.Harness.attributes;
 import static io.takofs.server.namespace.Statuses.assertOk;
 import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,7 +17,6 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SetAcl;
 import io.takofs.proto.SetAcl.Change;
-import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
 import io.takofs.server.codec.ByteWriter;
 import java.util.ArrayList;
@@ -34,14 +34,9 @@ class AclTest {
 
   @BeforeEach
   void makeHome() {
-    assertOk(root.mkdirs("/home"));
-    assertOk(root.set(attributes("/home").setOwner("ann").setGroup("staff").setPermission(0755)));
+    server.makeHome(0755);
     ann.file("/home/f", 1);
     assertOk(ann.set(attributes("/home/f").setPermission(0640)));
-  }
-
-  private static SetAttributes.Builder attributes(String path) {
-    return SetAttributes.newBuilder().setPath(path);
   }
 
   // ---- text

@@ -1,5 +1,6 @@
 package io.takofs.server.namespace;
 
+import static io.takofs.server.namespace.Statuses.assertOk;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
@@ -99,6 +100,20 @@ final class Harness {
       reclaim(100);
     }
     freeAll();
+  }
+
+  /** Makes {@code /home} of ann and the group staff. */
+  void makeHome(int permission) {
+    Client root = superuser();
+    assertOk(root.mkdirs("/home"));
+    assertOk(
+        root.set(
+            attributes("/home").setOwner("ann").setGroup("staff").setPermission(permission)));
+  }
+
+  /** To be given what is to be set there. */
+  static SetAttributes.Builder attributes(String path) {
+    return SetAttributes.newBuilder().setPath(path);
   }
 
   long free() {

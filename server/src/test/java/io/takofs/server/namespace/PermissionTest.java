@@ -1,5 +1,6 @@
 package io.takofs.server.namespace;
 
+import static io.takofs.server.namespace.Harness.attributes;
 import static io.takofs.server.namespace.Statuses.assertOk;
 import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -7,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.takofs.proto.Create;
 import io.takofs.proto.GetExtents;
 import io.takofs.proto.Reply;
-import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,12 +22,7 @@ class PermissionTest {
 
   @BeforeEach
   void makeHome() {
-    assertOk(root.mkdirs("/home"));
-    assertOk(root.set(attributes("/home").setOwner("ann").setGroup("staff").setPermission(0750)));
-  }
-
-  private static SetAttributes.Builder attributes(String path) {
-    return SetAttributes.newBuilder().setPath(path);
+    server.makeHome(0750);
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.takofs.server.namespace;
 
+import static io.takofs.server.namespace.Harness.attributes;
 import static io.takofs.server.namespace.Statuses.assertOk;
 import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,7 +12,6 @@ import io.takofs.proto.GetXAttrs;
 import io.takofs.proto.RemoveXAttr;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.SetAttributes;
 import io.takofs.proto.SetXAttr;
 import io.takofs.proto.Status;
 import io.takofs.proto.XAttr;
@@ -35,13 +35,8 @@ class XAttrTest {
 
   @BeforeEach
   void makeHome() {
-    assertOk(root.mkdirs("/home"));
-    assertOk(root.set(attributes("/home").setOwner("ann").setGroup("staff").setPermission(0755)));
+    server.makeHome(0755);
     ann.file("/home/f", 1);
-  }
-
-  private static SetAttributes.Builder attributes(String path) {
-    return SetAttributes.newBuilder().setPath(path);
   }
 
   private static XAttr xattr(XAttrNamespace namespace, String name, ByteString value) {
