@@ -148,7 +148,8 @@ public final class TakoClient implements Closeable {
 
   /**
    * Bytes of buffers for file data that this client has now; never more than {@code
-   * fs.tako.client.memory.max}, but for a few pages of each writer.
+   * fs.tako.client.memory.max}, but for a few pages of each writer, and a buffer of each stream
+   * that goes on over another transport.
    */
   public long bufferBytes() {
     return session.budget().used();

@@ -245,7 +245,8 @@ public final class MappedMemory implements AutoCloseable {
    * it, tells nothing of others. Of a mapping by the native core only.
    */
   public ByteBuffer view(long offset, int size) {
-    Invariant.check(offset >= 0 && size >= 0 && offset + size <= length, () -> "outside of " + path);
+    Invariant.check(
+        offset >= 0 && size >= 0 && offset + size <= length, () -> "outside of " + path);
     return mapping.view(address - mapping.start() + offset, size);
   }
 

@@ -3,6 +3,7 @@ package io.takofs.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.takofs.base.SharedCleaner;
 import io.takofs.base.TakoException;
 import io.takofs.client.FakeServer.Fault;
 import io.takofs.config.TakoConfig;
@@ -17,7 +18,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,11 +80,11 @@ class LenderTest {
     Bytes.assertEqual(copy, Arrays.copyOfRange(content, position, position + copy.length));
   }
 
-  private void collectGarbageUntilHeld(int extents) {
+  private static void collectGarbageUntil(BooleanSupplier condition) {
     Background.awaitUntil(
         () -> {
           System.gc();
-          return held() == extents;
+          return condition.getAsBoolean();
         });
   }
 
@@ -92,10 +95,14 @@ class LenderTest {
     assertThat(held()).isEqualTo(Lender.WINDOW);
     lent[0] = lent[0].slice(10, 100).duplicate();
     in[0] = null;
-    collectGarbageUntilHeld(1);
+    collectGarbageUntil(() -> held() == 1);
+    AtomicBoolean collected = new AtomicBoolean();
+    SharedCleaner.register(new Object(), () -> collected.set(true));
+    collectGarbageUntil(collected::get);
+    assertThat(held()).as("extents with bytes that can be reached").isEqualTo(1);
     check(lent[0], 10);
     lent[0] = null;
-    collectGarbageUntilHeld(0);
+    collectGarbageUntil(() -> held() == 0);
   }
 
   @Test
@@ -106,8 +113,7 @@ class LenderTest {
     in.seek(behind);
     server.failNext(Fault.STALL);
     AtomicReference<ByteBuffer> second = new AtomicReference<>();
-    CompletableFuture<Void> borrowing =
-        Background.run(() -> second.set(in.borrow(EXTENT, true)));
+    CompletableFuture<Void> borrowing = Background.run(() -> second.set(in.borrow(EXTENT, true)));
     Background.awaitUntil(() -> server.stalled() == 1);
     assertThat(in.giveBack(first)).isTrue();
     assertThat(in.read(5, new byte[10], 0, 10)).isEqualTo(10);

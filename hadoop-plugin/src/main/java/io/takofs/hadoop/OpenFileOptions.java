@@ -52,8 +52,7 @@ final class OpenFileOptions {
       Path path, OpenFileParameters parameters, Opener opener) throws IOException {
     OpenOptions options = of(path, parameters);
     int bufferSize = bufferSize(parameters);
-    return LambdaUtils.eval(
-        new CompletableFuture<>(), () -> opener.open(bufferSize, options));
+    return LambdaUtils.eval(new CompletableFuture<>(), () -> opener.open(bufferSize, options));
   }
 
   /** How the client is to open the file. */

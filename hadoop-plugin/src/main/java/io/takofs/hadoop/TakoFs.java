@@ -142,21 +142,24 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
       throws IOException {
     CreateOptions options = CreateModes.options(permission, createParent, replication, blockSize);
     return operationStatistics.timed(
-        StoreStatisticNames.OP_CREATE, () -> writing().data().create(makeQualified(path), flags, options));
+        StoreStatisticNames.OP_CREATE,
+        () -> writing().data().create(makeQualified(path), flags, options));
   }
 
   /** True: the file has its new length when this returns. */
   @Override
   public boolean truncate(Path path, long length) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_TRUNCATE, () -> writing().data().truncate(makeQualified(path), length));
+        StoreStatisticNames.OP_TRUNCATE,
+        () -> writing().data().truncate(makeQualified(path), length));
     return true;
   }
 
   @Override
   public FileChecksum getFileChecksum(Path path) throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_GET_FILE_CHECKSUM, () -> reading().data().checksum(makeQualified(path), Long.MAX_VALUE));
+        StoreStatisticNames.OP_GET_FILE_CHECKSUM,
+        () -> reading().data().checksum(makeQualified(path), Long.MAX_VALUE));
   }
 
   /** Reads are always verified. */
@@ -168,13 +171,15 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
   @Override
   public void mkdir(Path path, FsPermission permission, boolean createParent) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_MKDIRS, () -> writing().namespace().mkdirs(makeQualified(path), permission, createParent));
+        StoreStatisticNames.OP_MKDIRS,
+        () -> writing().namespace().mkdirs(makeQualified(path), permission, createParent));
   }
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_DELETE, () -> writing().namespace().delete(makeQualified(path), recursive));
+        StoreStatisticNames.OP_DELETE,
+        () -> writing().namespace().delete(makeQualified(path), recursive));
   }
 
   @Override
@@ -187,9 +192,7 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
     operationStatistics.run(
         StoreStatisticNames.OP_RENAME,
         () ->
-            writing()
-                .namespace()
-                .rename(makeQualified(source), makeQualified(target), overwrite));
+            writing().namespace().rename(makeQualified(source), makeQualified(target), overwrite));
   }
 
   // ---- what is there
@@ -197,7 +200,8 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_GET_FILE_STATUS, () -> reading().statuses().status(makeQualified(path)));
+        StoreStatisticNames.OP_GET_FILE_STATUS,
+        () -> reading().statuses().status(makeQualified(path)));
   }
 
   @Override
@@ -209,13 +213,15 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_LIST_STATUS, () -> reading().statuses().iterate(makeQualified(path)));
+        StoreStatisticNames.OP_LIST_STATUS,
+        () -> reading().statuses().iterate(makeQualified(path)));
   }
 
   @Override
   public RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path) throws IOException {
     return operationStatistics.timed(
-        StoreStatisticNames.OP_LIST_LOCATED_STATUS, () -> reading().statuses().iterateLocated(makeQualified(path), any -> true));
+        StoreStatisticNames.OP_LIST_LOCATED_STATUS,
+        () -> reading().statuses().iterateLocated(makeQualified(path), any -> true));
   }
 
   @Override
@@ -228,7 +234,8 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
   @Override
   public void access(Path path, FsAction mode) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_ACCESS, () -> reading().statuses().access(makeQualified(path), mode));
+        StoreStatisticNames.OP_ACCESS,
+        () -> reading().statuses().access(makeQualified(path), mode));
   }
 
   @Override
@@ -242,19 +249,22 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_SET_PERMISSION, () -> writing().attributes().setPermission(makeQualified(path), permission));
+        StoreStatisticNames.OP_SET_PERMISSION,
+        () -> writing().attributes().setPermission(makeQualified(path), permission));
   }
 
   @Override
   public void setOwner(Path path, String owner, String group) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_SET_OWNER, () -> writing().attributes().setOwner(makeQualified(path), owner, group));
+        StoreStatisticNames.OP_SET_OWNER,
+        () -> writing().attributes().setOwner(makeQualified(path), owner, group));
   }
 
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
     operationStatistics.run(
-        StoreStatisticNames.OP_SET_TIMES, () -> writing().attributes().setTimes(makeQualified(path), modified, accessed));
+        StoreStatisticNames.OP_SET_TIMES,
+        () -> writing().attributes().setTimes(makeQualified(path), modified, accessed));
   }
 
   @Override

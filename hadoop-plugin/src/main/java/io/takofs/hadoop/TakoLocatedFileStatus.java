@@ -4,8 +4,7 @@ import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.LocatedFileStatus;
 
 /** A status with block locations that says which file it is of. */
-final class TakoLocatedFileStatus extends LocatedFileStatus
-    implements FileIdentity.Holder {
+final class TakoLocatedFileStatus extends LocatedFileStatus implements FileIdentity.Holder {
   private static final long serialVersionUID = 1;
 
   private final FileIdentity identity;

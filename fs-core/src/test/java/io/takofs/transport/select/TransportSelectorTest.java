@@ -46,7 +46,11 @@ class TransportSelectorTest {
 
   @BeforeEach
   void listen() throws IOException {
-    endpoint = server.listen("127.0.0.1:0", new RefusingAcceptor("only discovery is tested"), this::nextOffers).endpoint();
+    endpoint =
+        server
+            .listen(
+                "127.0.0.1:0", new RefusingAcceptor("only discovery is tested"), this::nextOffers)
+            .endpoint();
     shmEndpoint = Files.createFile(directory.resolve("endpoint")).toString();
     offers = List.of(new OfferedTransport("shm", shmEndpoint, HostIdentity.local()));
   }

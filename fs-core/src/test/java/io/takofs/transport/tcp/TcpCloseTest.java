@@ -24,7 +24,8 @@ class TcpCloseTest {
   void shouldLeaveNoConnectionOpen() throws Exception {
     for (int round = 0; round < ROUNDS; round++) {
       TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
-      Transport.Listener listener = transport.listen("127.0.0.1:0", new RefusingAcceptor("nobody is let in"));
+      Transport.Listener listener =
+          transport.listen("127.0.0.1:0", new RefusingAcceptor("nobody is let in"));
       InetSocketAddress address = HostPort.parse(listener.endpoint());
       Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
       List<Thread> clients = new ArrayList<>();

@@ -107,8 +107,7 @@ final class Harness {
     Client root = superuser();
     assertOk(root.mkdirs("/home"));
     assertOk(
-        root.set(
-            attributes("/home").setOwner("ann").setGroup("staff").setPermission(permission)));
+        root.set(attributes("/home").setOwner("ann").setGroup("staff").setPermission(permission)));
   }
 
   /** To be given what is to be set there. */
