@@ -1,6 +1,5 @@
 package io.takofs.client;
 
-import io.takofs.base.SharedCleaner;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
@@ -8,8 +7,6 @@ import io.takofs.memory.NativeFile;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.Extent;
 import java.io.IOException;
-import java.lang.ref.Cleaner;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -37,15 +34,6 @@ final class PoolFile {
   private static final Map<Identity, PoolFile> OPEN = new HashMap<>();
 
   private record Identity(long device, long inode) {}
-
-  /**
-   * Bytes of an extent that is held for them.
-   *
-   * @param bytes read-only
-   * @param end lets the extent go; runs by itself when neither the bytes nor a part of them can be
-   *     reached
-   */
-  record Loan(ByteBuffer bytes, Cleaner.Cleanable end) {}
 
   /** Where an extent is. */
   private record Range(long offset, long length) {
@@ -178,22 +166,6 @@ final class PoolFile {
       }
       closeUnused();
     }
-  }
-
-  /**
-   * Holds {@code extent} once more for {@code count} of its bytes, from {@code offset} in its arena
-   * on.
-   *
-   * @return null when it cannot be held
-   */
-  Loan lend(Extent extent, long offset, int count) throws IOException {
-    ByteBuffer bytes = arena(extent.getArena()).view(offset, count);
-    if (!hold(extent)) {
-      return null;
-    }
-    // On the buffer that all others are made of: they keep it, and it keeps none of them.
-    Cleaner.Cleanable end = SharedCleaner.register(bytes, () -> letGo(extent));
-    return new Loan(bytes.asReadOnlyBuffer(), end);
   }
 
   /** Extents that are held. */

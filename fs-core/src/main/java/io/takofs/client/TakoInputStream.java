@@ -22,6 +22,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class TakoInputStream extends InputStream {
   private final FileReader reader;
   private final ReadPattern pattern;
+  private final Lender lender;
 
   /** Held by who uses the position, who may wait for the server. */
   private final ReentrantLock turn = new ReentrantLock();
@@ -31,14 +32,11 @@ public final class TakoInputStream extends InputStream {
   private long aheadBytes = -1;
   private ReadAhead ahead;
   private boolean reading;
-
-  /** Made with the first bytes that are borrowed. */
-  private volatile Lender lender;
-
   private volatile boolean closed;
 
   TakoInputStream(FileReader reader, ReadPattern pattern) {
     this.reader = reader;
+    this.lender = new Lender(reader);
     this.pattern = pattern;
   }
 
@@ -225,9 +223,6 @@ public final class TakoInputStream extends InputStream {
     turn.lock();
     try {
       checkOpen();
-      if (lender == null) {
-        lender = new Lender(reader);
-      }
       ByteBuffer bytes = lender.lend(position, lengthMax, verify);
       if (bytes != null) {
         position += bytes.remaining();
@@ -244,8 +239,7 @@ public final class TakoInputStream extends InputStream {
    * @return false when it was not lent, or given back before
    */
   public boolean giveBack(ByteBuffer bytes) {
-    Lender made = lender;
-    return made != null && made.takeBack(bytes);
+    return lender.takeBack(bytes);
   }
 
   /**
@@ -276,9 +270,7 @@ public final class TakoInputStream extends InputStream {
   }
 
   private void release() {
-    if (lender != null) {
-      lender.letGo();
-    }
+    lender.letGo();
     if (ahead != null) {
       ahead.drop();
     }
