@@ -12,7 +12,7 @@
 
 #include "tako/layout.h"
 
-/* ---- files and memory (file.c, memory.c) -------------------------------------------------------
+/* ---- files and memory (file.c, memory.c, checksum.c) -------------------------------------------------------
  */
 
 enum tako_open_flag {
@@ -71,6 +71,12 @@ int tako_unmap(uint64_t address, uint64_t length);
  * once, that costs half of what a copy through the caches does. Ordered before every later store.
  */
 void tako_store(void *to, const void *from, size_t length);
+
+/* CRC32C of each of `count` granules; ENOSYS where the processor has no fast way. */
+int tako_checksums(const void *granules, size_t count, uint32_t *crc32c);
+
+/* Copies as well: the checksums are of the copy, whoever changes the granules meanwhile. */
+int tako_copy_checksums(void *to, const void *granules, size_t count, uint32_t *crc32c);
 
 /* Makes stores durable where the file can be: cache write-back if `synchronous`, else msync. */
 int tako_persist(uint64_t address, uint64_t length, int synchronous);

@@ -86,6 +86,50 @@ static void store(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jbyteArr
 	(*env)->ReleasePrimitiveArrayCritical(env, from, source, JNI_ABORT);
 }
 
+/* Of `granules`, which are copied if there is where to. */
+static jint checksums_of(JNIEnv *env, const uint8_t *granules, uint8_t *to, jint count,
+			 jintArray crcs)
+{
+	uint32_t *out = (*env)->GetPrimitiveArrayCritical(env, crcs, NULL);
+	if (out == NULL)
+		return -ENOMEM;
+	int result = to == NULL ? tako_checksums(granules, (size_t)count, out)
+				: tako_copy_checksums(to, granules, (size_t)count, out);
+	(*env)->ReleasePrimitiveArrayCritical(env, crcs, out, 0);
+	return result;
+}
+
+static jint checksums(JNIEnv *env, UNUSED jclass self, jobject buffer, jbyteArray array,
+		      jint offset, jint count, jintArray crcs)
+{
+	if (buffer != NULL) {
+		const uint8_t *bytes = (*env)->GetDirectBufferAddress(env, buffer);
+		return checksums_of(env, bytes + offset, NULL, count, crcs);
+	}
+	uint8_t *bytes = (*env)->GetPrimitiveArrayCritical(env, array, NULL);
+	if (bytes == NULL)
+		return -ENOMEM;
+	jint result = checksums_of(env, bytes + offset, NULL, count, crcs);
+	(*env)->ReleasePrimitiveArrayCritical(env, array, bytes, JNI_ABORT);
+	return result;
+}
+
+static jint copy_checksums(JNIEnv *env, UNUSED jclass self, jobject from, jint at, jobject buffer,
+			   jbyteArray array, jint offset, jint count, jintArray crcs)
+{
+	const uint8_t *granules = (*env)->GetDirectBufferAddress(env, from);
+	if (buffer != NULL) {
+		uint8_t *to = (*env)->GetDirectBufferAddress(env, buffer);
+		return checksums_of(env, granules + at, to + offset, count, crcs);
+	}
+	uint8_t *to = (*env)->GetPrimitiveArrayCritical(env, array, NULL);
+	if (to == NULL)
+		return -ENOMEM;
+	jint result = checksums_of(env, granules + at, to + offset, count, crcs);
+	(*env)->ReleasePrimitiveArrayCritical(env, array, to, 0);
+	return result;
+}
+
 static jint cq_attach(ARGS, jlong cq, jint slot, jlong qp)
 {
 	return tako_cq_attach(pointer(cq), (uint32_t)slot, pointer(qp));
@@ -141,6 +185,9 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
 	    NATIVE("persist", "(JJI)I", persist),
 	    NATIVE("store", "(Ljava/nio/ByteBuffer;I[BII)V", store),
 	    NATIVE("storeDirect", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II)V", store_direct),
+	    NATIVE("checksums", "(Ljava/nio/ByteBuffer;[BII[I)I", checksums),
+	    NATIVE("copyChecksums", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;[BII[I)I",
+		   copy_checksums),
 	    NATIVE("attach", "(JIJ)I", cq_attach),
 	    NATIVE("poll", "(JJI)I", cq_poll),
 	    NATIVE("await", "(JJ)I", cq_await),

@@ -49,6 +49,7 @@ public interface Clock {
         }
 
         @Override
+        @SuppressWarnings("ThreadPriorityCheck") // For speed alone: whoever waits sleeps then.
         public boolean yieldUntil(BooleanSupplier done, long nanos) {
           long begin = nanoTime();
           while (!done.getAsBoolean()) {

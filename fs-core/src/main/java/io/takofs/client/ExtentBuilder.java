@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.memory.Granules;
 import io.takofs.proto.Extent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,7 +15,7 @@ import java.util.zip.CRC32C;
  */
 final class ExtentBuilder {
   /** Bytes that are copied before their checksum is computed, while they are in the cache. */
-  private static final int STRIDE = 65536;
+  private static final int STRIDE = Granules.BATCH * Layout.GRANULE_SIZE;
 
   private final Extent grant;
   private final long fileOffset;
@@ -22,6 +23,7 @@ final class ExtentBuilder {
   private final CRC32C checksums = new CRC32C();
   private final ByteBuffer entry =
       ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private final int[] crcs = new int[Granules.BATCH];
   private int length;
 
   /** An empty one whose first byte will be at {@code fileOffset}. */
@@ -55,7 +57,6 @@ final class ExtentBuilder {
 
   /** Appends {@code count} bytes of {@code source}, at most {@link #room}. */
   void append(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
-    int limit = source.limit();
     int end = source.position() + count;
     while (source.position() < end) {
       int stride = Math.min(STRIDE, end - source.position());
@@ -63,24 +64,37 @@ final class ExtentBuilder {
       sink.write(grant, length, copy);
       checksum(source, source.position() + stride, sink);
     }
-    source.limit(limit);
   }
 
   private void checksum(ByteBuffer source, int end, ExtentSink sink) throws TakoException {
     while (source.position() < end) {
       int fill = length % Layout.GRANULE_SIZE;
-      int piece = Math.min(Layout.GRANULE_SIZE - fill, end - source.position());
-      partial.update(source.limit(source.position() + piece));
+      int left = end - source.position();
+      if (fill == 0 && left >= Layout.GRANULE_SIZE) {
+        wholeGranules(source, left / Layout.GRANULE_SIZE, sink);
+        continue;
+      }
+      int piece = Math.min(Layout.GRANULE_SIZE - fill, left);
+      partial.update(source.slice(source.position(), piece));
+      source.position(source.position() + piece);
       length += piece;
       if (fill + piece == Layout.GRANULE_SIZE) {
-        finishGranule(sink);
+        finishGranule((int) partial.getValue(), sink);
+        partial.reset();
       }
     }
   }
 
-  private void finishGranule(ExtentSink sink) throws TakoException {
-    int crc = (int) partial.getValue();
-    partial.reset();
+  private void wholeGranules(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+    Granules.checksums(source, source.position(), count, crcs);
+    for (int i = 0; i < count; i++) {
+      length += Layout.GRANULE_SIZE;
+      finishGranule(crcs[i], sink);
+    }
+    source.position(source.position() + count * Layout.GRANULE_SIZE);
+  }
+
+  private void finishGranule(int crc, ExtentSink sink) throws TakoException {
     checksums.update(entry.clear().putInt(crc).flip());
     sink.writeChecksum(grant, length / Layout.GRANULE_SIZE - 1, crc);
   }

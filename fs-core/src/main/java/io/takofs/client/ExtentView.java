@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.layout.Layout;
+import io.takofs.memory.Granules;
 import io.takofs.proto.Extent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -109,16 +110,21 @@ final class ExtentView {
     return Math.min(Layout.GRANULE_SIZE, extent.getLength() - index * Layout.GRANULE_SIZE);
   }
 
+  /** Whole granules from {@code index} on. */
+  int wholeGranules(int index) {
+    return extent.getLength() / Layout.GRANULE_SIZE - index;
+  }
+
   /** Checks the CRC of bytes that were read of granule {@code index} against {@code entries}. */
-  void verify(int[] entries, int index, CRC32C crc) throws StaleExtentException {
+  void verify(int[] entries, int index, int crc) throws StaleExtentException {
     int expected = index < entries.length ? entries[index] : extent.getTailCrc();
-    if ((int) crc.getValue() != expected) {
+    if (crc != expected) {
       throw new StaleExtentException(
           this,
           "granule "
               + index
               + " has CRC32C "
-              + Integer.toHexString((int) crc.getValue())
+              + Integer.toHexString(crc)
               + ", committed was "
               + Integer.toHexString(expected));
     }
@@ -130,13 +136,25 @@ final class ExtentView {
    * @param bytes of the extent from the granule on that holds {@code from}
    */
   void verify(int[] entries, ByteBuffer bytes, int from, int end) throws StaleExtentException {
-    CRC32C crc = new CRC32C();
+    int[] crcs = new int[Granules.BATCH];
     int first = from / Layout.GRANULE_SIZE;
-    for (int granule = first; granule * Layout.GRANULE_SIZE < end; granule++) {
+    int last = (end - 1) / Layout.GRANULE_SIZE;
+    int granule = first;
+    while (granule <= last) {
       int at = (granule - first) * Layout.GRANULE_SIZE;
-      crc.reset();
-      crc.update(bytes.limit(at + granuleLength(granule)).position(at));
-      verify(entries, granule, crc);
+      int count = Math.min(crcs.length, Math.min(wholeGranules(granule), last + 1 - granule));
+      if (count > 0) {
+        Granules.checksums(bytes, at, count, crcs);
+      } else {
+        count = 1;
+        CRC32C crc = new CRC32C();
+        crc.update(bytes.slice(at, granuleLength(granule)));
+        crcs[0] = (int) crc.getValue();
+      }
+      for (int i = 0; i < count; i++) {
+        verify(entries, granule + i, crcs[i]);
+      }
+      granule += count;
     }
   }
 

@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.memory.Granules;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
@@ -73,25 +74,29 @@ final class MappedSource implements ExtentSource {
       int count,
       ByteBuffer target)
       throws StaleExtentException {
-    CRC32C crc = new CRC32C();
-    ByteBuffer copied = target.duplicate();
+    int[] crcs = new int[Granules.BATCH];
     int end = offset + count;
     int at = target.position();
     for (int from = offset; from < end; ) {
       int granule = from / Layout.GRANULE_SIZE;
       int start = granule * Layout.GRANULE_SIZE;
-      int length = extent.granuleLength(granule);
-      int piece = Math.min(end, start + length) - from;
-      crc.reset();
-      if (piece == length) {
-        target.put(at, arena, extent.arenaOffset() + start, length);
-        crc.update(copied.limit(at + length).position(at));
-        extent.verify(checksums, granule, crc);
+      int piece;
+      int whole = Math.min(extent.wholeGranules(granule), (end - start) / Layout.GRANULE_SIZE);
+      if (from == start && whole > 0) {
+        int batch = Math.min(whole, crcs.length);
+        Granules.copy(arena, extent.arenaOffset() + start, target, at, batch, crcs);
+        for (int i = 0; i < batch; i++) {
+          extent.verify(checksums, granule + i, crcs[i]);
+        }
+        piece = batch * Layout.GRANULE_SIZE;
       } else {
+        int length = extent.granuleLength(granule);
+        piece = Math.min(end, start + length) - from;
         byte[] scratch = SCRATCH.get();
         arena.get(extent.arenaOffset() + start, scratch, 0, length);
+        CRC32C crc = new CRC32C();
         crc.update(scratch, 0, length);
-        extent.verify(checksums, granule, crc);
+        extent.verify(checksums, granule, (int) crc.getValue());
         target.put(at, scratch, from - start, piece);
       }
       from += piece;

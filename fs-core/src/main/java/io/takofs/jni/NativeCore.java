@@ -74,6 +74,17 @@ public final class NativeCore {
   public static native void storeDirect(
       ByteBuffer to, int at, ByteBuffer from, int offset, int length);
 
+  /**
+   * CRC32C of {@code count} granules from {@code offset} of a direct buffer or, if that is null, of
+   * an array; the caller has checked the ranges.
+   */
+  public static native int checksums(
+      ByteBuffer buffer, byte[] array, int offset, int count, int[] crcs);
+
+  /** As {@link #checksums}, of granules that are copied from {@code at} of a direct buffer. */
+  public static native int copyChecksums(
+      ByteBuffer from, int at, ByteBuffer buffer, byte[] array, int offset, int count, int[] crcs);
+
   public static native int attach(long completionQueue, int slot, long queuePair);
 
   public static native int poll(long completionQueue, long out, int max);

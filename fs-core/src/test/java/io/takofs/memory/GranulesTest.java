@@ -1,0 +1,83 @@
+package io.takofs.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.takofs.layout.Layout;
+import java.nio.ByteBuffer;
+import java.util.Random;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+
+class GranulesTest {
+  private static final int COUNT = 7;
+  private static final int OFFSET = 13;
+  private static final int ROOM = OFFSET + COUNT * Layout.GRANULE_SIZE + 5;
+
+  private final byte[] bytes = new byte[ROOM];
+
+  GranulesTest() {
+    new Random(2).nextBytes(bytes);
+  }
+
+  private int crc(int granule) {
+    CRC32C crc = new CRC32C();
+    crc.update(bytes, OFFSET + granule * Layout.GRANULE_SIZE, Layout.GRANULE_SIZE);
+    return (int) crc.getValue();
+  }
+
+  private void checkChecksums(int[] crcs) {
+    for (int i = 0; i < COUNT; i++) {
+      assertThat(crcs[i]).as("granule %d", i).isEqualTo(crc(i));
+    }
+    assertThat(crcs[COUNT]).isZero();
+  }
+
+  private ByteBuffer direct() {
+    return ByteBuffer.allocateDirect(ROOM).put(bytes).clear();
+  }
+
+  @Test
+  void shouldBeOfEachGranuleWhateverTheBufferIs() {
+    ByteBuffer heap = ByteBuffer.wrap(bytes);
+    for (ByteBuffer buffer : new ByteBuffer[] {heap, direct(), heap.asReadOnlyBuffer()}) {
+      int[] crcs = new int[COUNT + 1];
+      Granules.checksums(buffer, OFFSET, COUNT, crcs);
+      checkChecksums(crcs);
+    }
+    int[] crcs = new int[COUNT + 1];
+    Granules.checksums(ByteBuffer.wrap(bytes, OFFSET, ROOM - OFFSET).slice(), 0, COUNT, crcs);
+    checkChecksums(crcs);
+  }
+
+  @Test
+  void shouldCopyExactlyTheGranules() {
+    for (ByteBuffer from : new ByteBuffer[] {ByteBuffer.wrap(bytes), direct()}) {
+      for (ByteBuffer to :
+          new ByteBuffer[] {ByteBuffer.allocate(ROOM), direct().put(new byte[ROOM])}) {
+        int[] crcs = new int[COUNT + 1];
+        Granules.copy(from, OFFSET, to, 3, COUNT, crcs);
+        checkChecksums(crcs);
+        int length = COUNT * Layout.GRANULE_SIZE;
+        for (int i = 0; i < ROOM; i++) {
+          boolean inside = i >= 3 && i < 3 + length;
+          assertThat(to.get(i)).isEqualTo(inside ? bytes[OFFSET + i - 3] : 0);
+        }
+      }
+    }
+  }
+
+  @Test
+  void shouldRefuseWhatIsNotThere() {
+    ByteBuffer heap = ByteBuffer.wrap(bytes);
+    int[] crcs = new int[COUNT + 1];
+    assertThatThrownBy(() -> Granules.checksums(heap, OFFSET + 6, COUNT, crcs))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> Granules.checksums(heap, 0, COUNT, new int[COUNT - 1]))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> Granules.copy(heap, 0, ByteBuffer.allocate(100), 0, 1, crcs))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> Granules.checksums(heap, -1, 1, crcs))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+}
