@@ -12,7 +12,7 @@
 
 #include "tako/layout.h"
 
-/* ---- files and memory (file.c, memory.c, checksum.c) -------------------------------------------------------
+/* ---- files and memory (file.c, memory.c, checksum.c) ----------------------------------------
  */
 
 enum tako_open_flag {
