@@ -21,6 +21,8 @@ static uint32_t bit_by_bit(const uint8_t *granule)
 	return ~state;
 }
 
+enum { SKIPPED = 77 };
+
 static void should_be_crc32c_wherever_the_granules_lie(void)
 {
 	uint32_t value = 12345;
@@ -35,7 +37,7 @@ static void should_be_crc32c_wherever_the_granules_lie(void)
 		int result = tako_checksums(bytes + shift, COUNT, found);
 		if (result == -ENOSYS) {
 			printf("this processor has no fast way\n");
-			return;
+			exit(SKIPPED);
 		}
 		CHECK(result == 0);
 		for (size_t i = 0; i < COUNT; i++)

@@ -600,7 +600,7 @@ abstract class FileTests {
     String directory = path.substring(0, path.lastIndexOf('/'));
     List<String> names = new ArrayList<>();
     for (int i = 0; i < 256; i++) {
-      names.add("part-00000-" + i);
+      names.add("part-%05d-0c6f1d2e-77aa-4f43-9d0b-5f6c9e6d9f10-c000.snappy.parquet".formatted(i));
       client.create(directory + "/" + names.get(i), CreateOptions.DEFAULT).close();
     }
     long before = callsToDeleteFiles();

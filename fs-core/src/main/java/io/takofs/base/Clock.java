@@ -9,6 +9,11 @@ import java.util.function.BooleanSupplier;
  * <p>Thread rule: any thread.
  */
 public interface Clock {
+  /**
+   * Who keeps a processor for so long computes, and is not one of those who wait for each other.
+   */
+  long KEPT_NS = 1_000_000;
+
   /** Monotonic time in nanoseconds; only differences mean anything. */
   long nanoTime();
 
@@ -26,12 +31,13 @@ public interface Clock {
   }
 
   /**
-   * Lets other threads run, without sleeping, until {@code done} or for {@code nanos} nanoseconds.
-   * Where time is not the machine's nobody else runs, and none passes.
+   * Lets other threads run, without sleeping, until {@code done}, at most {@code yields} times, and
+   * no more when somebody has kept the processor for long. Where time is not the machine's nobody
+   * else runs.
    *
    * @return the last of {@code done}
    */
-  default boolean yieldUntil(BooleanSupplier done, long nanos) {
+  default boolean yieldUntil(BooleanSupplier done, int yields) {
     return done.getAsBoolean();
   }
 
@@ -50,15 +56,17 @@ public interface Clock {
 
         @Override
         @SuppressWarnings("ThreadPriorityCheck") // For speed alone: whoever waits sleeps then.
-        public boolean yieldUntil(BooleanSupplier done, long nanos) {
+        public boolean yieldUntil(BooleanSupplier done, int yields) {
           long begin = nanoTime();
-          while (!done.getAsBoolean()) {
-            if (nanoTime() - begin >= nanos) {
-              return false;
-            }
+          for (int i = 0; i < yields && !done.getAsBoolean(); i++) {
             Thread.yield();
+            long now = nanoTime();
+            if (now - begin > KEPT_NS) {
+              break;
+            }
+            begin = now;
           }
-          return true;
+          return done.getAsBoolean();
         }
       };
 }

@@ -18,8 +18,9 @@ import java.util.Map;
  * <p>Thread rule: one thread.
  */
 final class BulkDeletion {
-  /** Names of one call, bytes with what frames them: it fits a request slot. */
-  private static final int BATCH_BYTES = 14_000;
+  /** Names of one call, bytes with what frames each: with what frames the call it fits a slot. */
+  private static final int BATCH_BYTES =
+      Layout.RPC_REQUEST_SLOT_SIZE - Layout.RPC_HEADER_SIZE - 256;
 
   private static final int NAME_OVERHEAD = 4;
 

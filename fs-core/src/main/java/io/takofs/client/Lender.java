@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -101,11 +102,12 @@ final class Lender {
     if (held.isEmpty()) {
       return null;
     }
-    List<ExtentView> now = List.of(); // when the server says nothing
+    List<HeldExtent> confirmed = new ArrayList<>();
     try {
-      now = reader.knownAgain(position, WINDOW);
+      confirm(file, held, reader.knownAgain(position, WINDOW), confirmed);
     } finally {
-      window = confirmed(file, held, now);
+      held.forEach(extent -> file.letGo(extent.extent()));
+      window = confirmed;
     }
     return find(file, position);
   }
@@ -119,19 +121,20 @@ final class Lender {
     return null;
   }
 
-  /** What is held and still the file's, as it is now, perhaps longer; lets go of the rest. */
-  private List<HeldExtent> confirmed(PoolFile file, List<ExtentView> held, List<ExtentView> now) {
-    List<HeldExtent> confirmed = new ArrayList<>();
-    for (int i = 0; i < held.size(); i++) {
-      boolean same = i < now.size() && isSame(held.get(i), now.get(i));
-      HeldExtent kept = same ? keep(file, now.get(i)) : null;
-      if (kept == null) {
-        file.letGo(held.get(i).extent());
-      } else {
+  /** Moves what is still the file's, as it is now, perhaps longer; the rest stays. */
+  private void confirm(
+      PoolFile file, List<ExtentView> held, List<ExtentView> now, List<HeldExtent> confirmed) {
+    Iterator<ExtentView> before = held.iterator();
+    for (ExtentView extent : now) {
+      if (!before.hasNext()) {
+        return;
+      }
+      HeldExtent kept = isSame(before.next(), extent) ? keep(file, extent) : null;
+      if (kept != null) {
+        before.remove();
         confirmed.add(kept);
       }
     }
-    return confirmed;
   }
 
   /** Null when it cannot be looked at. */

@@ -32,6 +32,7 @@ public final class Granules {
     if (!FAST || !bytes.isDirect() && !bytes.hasArray()) {
       slowly(bytes, offset, count, crcs);
     } else if (bytes.isDirect()) {
+      touch(bytes, offset, count);
       NativeCore.checksums(bytes, null, offset, count, crcs);
     } else {
       NativeCore.checksums(null, bytes.array(), bytes.arrayOffset() + offset, count, crcs);
@@ -52,9 +53,17 @@ public final class Granules {
       to.put(offset, from, at, count * Layout.GRANULE_SIZE);
       slowly(to, offset, count, crcs);
     } else if (to.isDirect()) {
+      touch(to, offset, count);
       NativeCore.copyChecksums(from, at, to, null, offset, count, crcs);
     } else {
       NativeCore.copyChecksums(from, at, null, to.array(), to.arrayOffset() + offset, count, crcs);
+    }
+  }
+
+  /** Throws when the memory of the buffer was freed. */
+  private static void touch(ByteBuffer bytes, int offset, int count) {
+    if (count > 0) {
+      bytes.get(offset);
     }
   }
 

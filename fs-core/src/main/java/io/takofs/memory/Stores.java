@@ -23,13 +23,15 @@ public final class Stores {
    * @throws IndexOutOfBoundsException when either buffer has not so many bytes
    */
   public static void copy(ByteBuffer to, int at, ByteBuffer from, int offset, int length) {
-    if (length < STREAMED_MIN || !to.isDirect() || !NativeLibrary.isAvailable()) {
+    boolean plain = length < STREAMED_MIN || !to.isDirect() || to.isReadOnly();
+    if (plain || !NativeLibrary.isAvailable()) {
       to.put(at, from, offset, length);
       return;
     }
     Objects.checkFromIndexSize(at, length, to.limit());
     Objects.checkFromIndexSize(offset, length, from.limit());
     if (from.isDirect()) {
+      from.get(offset); // throws when its memory was freed
       NativeCore.storeDirect(to, at, from, offset, length);
     } else if (from.hasArray()) {
       NativeCore.store(to, at, from.array(), from.arrayOffset() + offset, length);

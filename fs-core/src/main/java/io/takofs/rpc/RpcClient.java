@@ -1,6 +1,7 @@
 package io.takofs.rpc;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.base.BriefLock;
 import io.takofs.base.Clock;
 import io.takofs.base.Interrupts;
 import io.takofs.base.Invariant;
@@ -24,8 +25,8 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The calling side of one connection: up to 64 calls at a time, the others wait their turn.
@@ -55,19 +56,23 @@ public final class RpcClient implements AutoCloseable {
   private final MemoryRegion requests;
   private final MemoryRegion replies;
   private final ClientSlot[] slots = new ClientSlot[Layout.RPC_SLOTS];
-  private final ReentrantLock lock = new ReentrantLock();
+  private final BriefLock lock = new BriefLock();
   private final ScatterGather pieces = new ScatterGather();
   private final RpcHeader header = new RpcHeader();
   private final ArrayDeque<ClientSlot> free = new ArrayDeque<>();
   private final ArrayDeque<Thread> slotWaiters = new ArrayDeque<>();
   private final ArrayDeque<PendingCall> pending = new ArrayDeque<>();
   private final ArrayList<ClientSlot> answered = new ArrayList<>();
+  private final AtomicInteger callers = new AtomicInteger();
   private PollingTurn polling;
   private QueuePair pair;
   private ConnectionInfo server;
-  private String failure;
+  private volatile String failure;
+
+  /** Of {@code free}, for those that wait for a slot to look at without the lock. */
+  private volatile int freeSlots = Layout.RPC_SLOTS;
+
   private boolean closed;
-  private int callers;
   private int sends;
 
   private record PendingCall(
@@ -191,14 +196,14 @@ public final class RpcClient implements AutoCloseable {
     long begin = clock.nanoTime();
     try (Interrupts interrupts = new Interrupts()) {
       interrupts.putOff();
-      enter();
+      callers.incrementAndGet();
       try {
         ClientSlot slot = takeSlot(request, begin, deadlineNanos);
         send(slot, clientId, sequence, request, deadlineNanos);
         polling.await(() -> slot.state != ClientSlot.State.POSTED, deadlineNanos);
         return finish(slot, begin);
       } finally {
-        leave();
+        callers.decrementAndGet();
       }
     }
   }
@@ -223,7 +228,7 @@ public final class RpcClient implements AutoCloseable {
       } else if (free.isEmpty()) {
         pending.add(call);
       } else {
-        start(call, free.pop());
+        start(call, pop());
       }
     } finally {
       lock.unlock();
@@ -302,7 +307,7 @@ public final class RpcClient implements AutoCloseable {
   private boolean closeWithoutCallers() {
     lock.lock();
     try {
-      if (closed || callers > 0) {
+      if (closed || callers.get() > 0) {
         return closed;
       }
       closed = true;
@@ -321,24 +326,6 @@ public final class RpcClient implements AutoCloseable {
 
   // ---- slots ------------------------------------------------------------------------------------
 
-  private void enter() {
-    lock.lock();
-    try {
-      callers++;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void leave() {
-    lock.lock();
-    try {
-      callers--;
-    } finally {
-      lock.unlock();
-    }
-  }
-
   private ClientSlot takeSlot(Request request, long begin, long deadlineNanos)
       throws TakoException {
     Thread me = Thread.currentThread();
@@ -350,7 +337,7 @@ public final class RpcClient implements AutoCloseable {
           throw disconnected();
         }
         if (!free.isEmpty()) {
-          ClientSlot slot = free.pop();
+          ClientSlot slot = pop();
           wakeSlotWaiter();
           return slot;
         }
@@ -365,13 +352,14 @@ public final class RpcClient implements AutoCloseable {
     }
   }
 
+  private ClientSlot pop() {
+    ClientSlot slot = free.pop();
+    freeSlots = free.size();
+    return slot;
+  }
+
   private boolean mayTakeSlot() {
-    lock.lock();
-    try {
-      return failure != null || !free.isEmpty();
-    } finally {
-      lock.unlock();
-    }
+    return failure != null || freeSlots > 0;
   }
 
   private void release(ClientSlot slot) {
@@ -384,6 +372,7 @@ public final class RpcClient implements AutoCloseable {
       return;
     }
     free.push(slot); // the one in the caches is used next
+    freeSlots = free.size();
     wakeSlotWaiter();
   }
 

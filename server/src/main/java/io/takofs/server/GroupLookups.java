@@ -44,8 +44,11 @@ final class GroupLookups {
   void start(String user, Runnable then) {
     blocking.execute(
         () -> {
-          resolve(user);
-          then.run();
+          try {
+            resolve(user);
+          } finally {
+            then.run();
+          }
         });
   }
 

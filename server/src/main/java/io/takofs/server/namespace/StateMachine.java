@@ -273,10 +273,18 @@ public final class StateMachine {
    * many records at once. The parts have the call's number, and the last reply is the call's.
    *
    * @param reply to what was logged of it before; null for nothing
-   * @throws TakoException INVALID_ARGUMENT when it is too large for any number of parts
+   * @throws TakoException INVALID_ARGUMENT when it is too large for any number of parts, MALFORMED
+   *     when what was logged under its number was of another call
    */
   public static Request next(Request asked, Reply reply) throws TakoException {
-    return asked.hasDeleteFiles() ? DeleteFilesOperation.next(asked, reply) : asked;
+    if (asked.hasDeleteFiles()) {
+      return DeleteFilesOperation.next(asked, reply);
+    }
+    if (reply != null) {
+      throw malformed(
+          asked.getOperationCase() + " has the number of a call that deletes and is not done");
+    }
+    return asked;
   }
 
   /** Whether a request makes room, or ends what holds it, and so may use the last pages. */

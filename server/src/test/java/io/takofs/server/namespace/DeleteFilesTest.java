@@ -5,8 +5,10 @@ import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.DeleteFiles;
 import io.takofs.proto.DeleteResults;
+import io.takofs.proto.Mkdirs;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -167,5 +169,15 @@ class DeleteFilesTest {
     other.closeInline(other.opened("/f0"), "new");
     assertOk(client.goOn(request("/", names).build(), 1));
     assertThat(client.names("/")).containsExactly("f0");
+  }
+
+  @Test
+  void shouldRefuseAnotherCallWithTheNumberOfOneThatIsNotDone() {
+    Reply partial =
+        Reply.newBuilder().setDeleteResults(DeleteResults.newBuilder().setRemaining(2)).build();
+    Request other = Request.newBuilder().setMkdirs(Mkdirs.newBuilder().setPath("/d")).build();
+    assertThatThrownBy(() -> StateMachine.next(other, partial))
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.MALFORMED));
   }
 }

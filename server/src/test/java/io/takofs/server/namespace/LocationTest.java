@@ -109,6 +109,8 @@ class LocationTest {
     Reply below = alice.extents(goingOn("/d/f", file));
     assertThat(below.getExtentMap().getFile()).isEqualTo(file);
     assertThat(below.getExtentMap().getExtentsList()).isEqualTo(client.extents("/e/f"));
+    client.mkdirs("/d", 0700);
+    assertOk(alice.extents(goingOn("/d/f", file)));
     client.set(SetAttributes.newBuilder().setPath("/e/f").setPermission(0600));
     assertStatus(alice.extents(goingOn("/d/f", file)), Status.PERMISSION_DENIED);
     assertOk(client.extents(goingOn("/d/f", file)));
