@@ -29,7 +29,7 @@ public final class Granules {
    */
   public static void checksums(ByteBuffer bytes, int offset, int count, int[] crcs) {
     check(bytes, offset, count, crcs);
-    if (!FAST || !bytes.isDirect() && !bytes.hasArray()) {
+    if (!FAST || (!bytes.isDirect() && !bytes.hasArray())) {
       slowly(bytes, offset, count, crcs);
     } else if (bytes.isDirect()) {
       touch(bytes, offset, count);

@@ -22,12 +22,11 @@ class StoresTest {
   @ValueSource(ints = {0, 1, 100, 16_383, 16_384, 16_385, 65_536})
   void shouldStoreExactlyTheRangeWhateverTheBufferIs(int length) {
     ByteBuffer direct = ByteBuffer.allocateDirect(ROOM).put(bytes).clear();
-    ByteBuffer slice = ByteBuffer.wrap(bytes, 5, ROOM - 5).slice();
-    for (ByteBuffer from :
-        new ByteBuffer[] {ByteBuffer.wrap(bytes), direct, direct.asReadOnlyBuffer(), slice}) {
-      check(from, from == slice ? 5 : 0, length);
-    }
+    check(ByteBuffer.wrap(bytes), 0, length);
     check(ByteBuffer.wrap(bytes).asReadOnlyBuffer(), 0, length);
+    check(ByteBuffer.wrap(bytes, 5, ROOM - 5).slice(), 5, length);
+    check(direct, 0, length);
+    check(direct.asReadOnlyBuffer(), 0, length);
   }
 
   private void check(ByteBuffer from, int shift, int length) {
