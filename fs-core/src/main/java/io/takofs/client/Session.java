@@ -159,6 +159,7 @@ final class Session implements AutoCloseable {
     try {
       while (true) {
         Link link = use(links.get(deadline, what));
+        boolean saidToHaveWaited = request.getHasWaited();
         Reply reply = attempt.send(link, deadline);
         if (reply.getStatus() == Status.OK) {
           return new Answer(reply, link.identity());
@@ -166,11 +167,15 @@ final class Session implements AutoCloseable {
         switch (reply.getStatus()) {
           case DISCONNECTED -> links.drop(link);
           case SESSION_EXPIRED -> links.forget(link);
-          case UNAVAILABLE -> request.setHasWaited(clock.nanoTime() - waited >= 0);
+          case UNAVAILABLE ->
+              request.setHasWaited(saidToHaveWaited || clock.nanoTime() - waited >= 0);
           default -> throw failure(what, reply);
         }
         if (!pause.sleep(deadline)) {
-          throw failure(what, reply);
+          if (reply.getStatus() != Status.UNAVAILABLE || saidToHaveWaited) {
+            throw failure(what, reply);
+          }
+          request.setHasWaited(true); // with a last attempt
         }
       }
     } finally {

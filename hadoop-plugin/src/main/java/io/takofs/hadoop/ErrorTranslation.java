@@ -25,8 +25,6 @@ final class ErrorTranslation {
    * The exception to throw instead of {@code e}.
    *
    * @param path the path the operation was about, as the caller wrote it
-   * @throws UnsupportedOperationException when the server does not know the operation: Hadoop wants
-   *     that one unchecked
    */
   static IOException translate(TakoException e, String path) {
     Status status = e.status();
@@ -42,7 +40,6 @@ final class ErrorTranslation {
       case NO_SPACE, QUOTA_EXCEEDED ->
           caused(new ClusterStorageCapacityExceededException(message), e);
       case CORRUPT -> caused(new ChecksumException(message, 0), e);
-      case UNSUPPORTED -> throw new UnsupportedOperationException(message, e);
       case OK,
           LEASE_HELD,
           LEASE_LOST,
@@ -55,6 +52,7 @@ final class ErrorTranslation {
           UNAVAILABLE,
           INTERNAL,
           SAFE_MODE,
+          UNSUPPORTED,
           UNRECOGNIZED ->
           e;
     };

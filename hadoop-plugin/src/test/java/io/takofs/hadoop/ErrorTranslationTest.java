@@ -1,7 +1,6 @@
 package io.takofs.hadoop;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
@@ -38,7 +37,7 @@ class ErrorTranslationTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = Status.class, mode = EnumSource.Mode.EXCLUDE, names = "UNSUPPORTED")
+  @EnumSource(Status.class)
   void shouldGiveTheTypeHadoopBranchesOn(Status status) {
     TakoException cause = new TakoException(status, "what went wrong with /a");
     IOException translated = ErrorTranslation.translate(cause, "/a");
@@ -46,14 +45,6 @@ class ErrorTranslationTest {
         .isExactlyInstanceOf(HADOOP_TYPES.getOrDefault(status, TakoException.class));
     assertThat(translated == cause || translated.getCause() == cause).isTrue();
     assertThat(translated.getMessage()).contains("/a");
-  }
-
-  @Test
-  void shouldThrowUncheckedWhenTheServerDoesNotKnowTheOperation() {
-    TakoException cause = new TakoException(Status.UNSUPPORTED, "no such operation");
-    assertThatThrownBy(() -> ErrorTranslation.translate(cause, "/a"))
-        .isInstanceOf(UnsupportedOperationException.class)
-        .hasCause(cause);
   }
 
   @Test

@@ -22,7 +22,7 @@ final class ConfCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "URI",
-      description = "tako://host:port; without it the server that `tako dev` started.")
+      description = "tako://host:port; without it that of --dir, of TAKO_URI, or of `tako dev`.")
   private String uri;
 
   @Option(names = "--path", description = "Print the configuration directory of `tako dev`.")
@@ -30,7 +30,7 @@ final class ConfCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    URI server = uri != null ? ServerUri.parse(uri) : dev.uri();
+    URI server = uri != null ? ServerUri.parse(uri) : dev.server();
     String text = path ? dev.configuration() + System.lineSeparator() : CoreSite.xml(server);
     spec.commandLine().getOut().print(text);
     spec.commandLine().getOut().flush();

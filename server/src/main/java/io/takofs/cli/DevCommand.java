@@ -1,6 +1,7 @@
 package io.takofs.cli;
 
 import io.takofs.client.TakoClient;
+import io.takofs.server.pool.Pool;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -149,7 +150,11 @@ final class DevCommand implements Callable<Integer> {
       }
       Path poolNote = dev.path().resolve("pool");
       if (!keepPool && Files.exists(poolNote)) {
-        LocalTree.delete(Path.of(Files.readString(poolNote).strip()));
+        Path pool = Path.of(Files.readString(poolNote).strip());
+        if (!Pool.delete(pool)) {
+          spec.commandLine().getErr().println("tako: kept " + pool + ": other files are in it");
+        }
+        Files.delete(poolNote);
       }
       Files.deleteIfExists(dev.pidFile());
       Files.deleteIfExists(dev.uriFile());

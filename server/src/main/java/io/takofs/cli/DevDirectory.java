@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import io.takofs.client.ServerUri;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -14,6 +15,11 @@ final class DevDirectory {
       paramLabel = "DIR",
       description = "Directory of the local server (default: one for each user).")
   private Path directory;
+
+  /** Whether the caller named the directory. */
+  boolean isNamed() {
+    return directory != null;
+  }
 
   Path path() {
     return directory != null
@@ -52,8 +58,16 @@ final class DevDirectory {
   URI uri() throws IOException {
     if (process().isEmpty() || !Files.exists(uriFile())) {
       throw new IOException(
-          "no local server runs in " + path() + ": start one with `tako dev`, or give a URI");
+          "no local server runs in "
+              + path()
+              + ": start one with `tako dev`, or name another server by its URI or by TAKO_URI");
     }
     return URI.create(Files.readString(uriFile()).strip());
+  }
+
+  /** The server that is meant where none is named: that of --dir, of TAKO_URI, of `tako dev`. */
+  URI server() throws IOException {
+    String environment = System.getenv("TAKO_URI");
+    return isNamed() || environment == null ? uri() : ServerUri.parse(environment);
   }
 }

@@ -32,7 +32,9 @@ final class DoctorCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..*",
       paramLabel = "URI",
-      description = "tako://host:port; also connects there, and fails when that is impossible.")
+      description =
+          "tako://host:port (default: TAKO_URI); also connects there, and fails when that is"
+              + " impossible.")
   private List<String> uris = List.of();
 
   @Override
@@ -40,6 +42,10 @@ final class DoctorCommand implements Callable<Integer> {
     List<URI> servers = new ArrayList<>();
     for (String uri : uris) {
       servers.add(ServerUri.parse(uri));
+    }
+    String environment = System.getenv("TAKO_URI");
+    if (servers.isEmpty() && environment != null) {
+      servers.add(ServerUri.parse(environment));
     }
     Diagnosis diagnosis = new Diagnosis();
     new HostChecks(diagnosis).run();

@@ -17,7 +17,9 @@ final class Location {
   @Option(
       names = "--fs",
       paramLabel = "URI",
-      description = "File system of paths without one (default: TAKO_URI, else `tako dev`'s).")
+      description =
+          "File system of paths without one (default: that of --dir, else TAKO_URI, else `tako"
+              + " dev`'s).")
   private String fileSystem;
 
   @Option(names = "--user", description = "Who calls (default: the login name).")
@@ -31,8 +33,7 @@ final class Location {
     if (fileSystem != null) {
       return ServerUri.parse(fileSystem);
     }
-    String environment = System.getenv("TAKO_URI");
-    return environment != null ? ServerUri.parse(environment) : dev.uri();
+    return dev.server();
   }
 
   /**
@@ -42,7 +43,10 @@ final class Location {
    */
   URI defaultServer(Optional<String> other) throws IOException {
     boolean none =
-        fileSystem == null && System.getenv("TAKO_URI") == null && dev.process().isEmpty();
+        fileSystem == null
+            && !dev.isNamed()
+            && System.getenv("TAKO_URI") == null
+            && dev.process().isEmpty();
     return server(none ? other.orElse(null) : null);
   }
 

@@ -1,6 +1,8 @@
 package io.takofs.cli;
 
 import io.takofs.base.TakoException;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import picocli.CommandLine;
@@ -51,11 +53,21 @@ public final class Tako implements Runnable {
   /** Runs a command; the exit code is 0, 1 when it failed, 2 when it was misused. */
   public static void main(String[] arguments) {
     int code = commandLine().execute(arguments);
-    if (System.out.checkError()) {
+    if (System.out.checkError() && !readerLeft()) {
       System.err.println("tako: standard output could not be written");
       code = Math.max(code, 1);
     }
     System.exit(code);
+  }
+
+  /** Whether nobody reads the output any more, as with {@code | head}: then nothing is missing. */
+  private static boolean readerLeft() {
+    try (FileOutputStream out = new FileOutputStream(FileDescriptor.out)) {
+      out.write('\n');
+      return false;
+    } catch (IOException e) {
+      return "Broken pipe".equals(e.getMessage());
+    }
   }
 
   /** The command line with its error handling, for tests too. */

@@ -106,6 +106,16 @@ public final class Pool implements AutoCloseable {
     }
   }
 
+  /**
+   * Removes the pool at {@code path}, which nobody has open, and the directory unless something
+   * else is in it.
+   *
+   * @return whether nothing is left; where no pool is nothing is touched
+   */
+  public static boolean delete(Path path) throws IOException {
+    return PoolDirectory.delete(path);
+  }
+
   /** Opens the pool in {@code path}, formatting it first if there is none. */
   public static Pool openOrFormat(Path path, PoolSizes sizes) throws TakoException {
     if (!PoolDirectory.isFormatted(path)) {

@@ -14,8 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -68,6 +71,43 @@ final class PoolDirectory {
       return false;
     }
     return !Superblock.isBlank(existing(path).readArea());
+  }
+
+  /**
+   * Removes the pool at {@code path}, and the directory unless something else is in it.
+   *
+   * @return whether nothing is left; where no pool is nothing is touched
+   */
+  static boolean delete(Path path) throws IOException {
+    if (!Files.isDirectory(path)) {
+      return !Files.exists(path);
+    }
+    Set<String> there;
+    try (Stream<Path> entries = Files.list(path)) {
+      there = entries.map(entry -> entry.getFileName().toString()).collect(Collectors.toSet());
+    }
+    if (!there.contains(META) && !Set.of(LOCK, SHM).containsAll(there)) {
+      return false;
+    }
+    deleteTree(path.resolve(SHM));
+    for (String name : List.of(DATA, META, LOCK)) {
+      Files.deleteIfExists(path.resolve(name));
+    }
+    if (!NAMES.containsAll(there)) {
+      return false;
+    }
+    Files.delete(path);
+    return true;
+  }
+
+  private static void deleteTree(Path root) throws IOException {
+    if (Files.isDirectory(root)) {
+      try (Stream<Path> tree = Files.walk(root)) {
+        for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(path);
+        }
+      }
+    }
   }
 
   Path path() {

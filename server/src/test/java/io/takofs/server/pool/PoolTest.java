@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -328,5 +329,29 @@ class PoolTest {
     assertThat(directory.resolve("meta")).doesNotExist();
     assertThat(directory.resolve("data")).doesNotExist();
     Pool.openOrFormat(directory, SMALL).close();
+  }
+
+  @Test
+  void shouldDeleteAPoolAndNothingElse() throws IOException {
+    Path pool = directory.resolve("pool");
+    Pool.format(pool, SMALL);
+    Pool.open(pool).close();
+    Files.createDirectories(pool.resolve("shm").resolve("1"));
+    assertThat(Pool.delete(pool)).isTrue();
+    assertThat(pool).doesNotExist();
+    assertThat(Pool.delete(pool)).as("when it is gone").isTrue();
+    Pool.format(directory, SMALL);
+    Path precious = Files.writeString(directory.resolve("precious"), "mine");
+    assertThat(Pool.delete(directory)).isFalse();
+    try (Stream<Path> left = Files.list(directory)) {
+      assertThat(left).containsExactly(precious);
+    }
+  }
+
+  @Test
+  void shouldLeaveADirectoryAloneThatIsNoPool() throws IOException {
+    Path precious = Files.writeString(directory.resolve("data"), "mine");
+    assertThat(Pool.delete(directory)).isFalse();
+    assertThat(precious).hasContent("mine");
   }
 }
