@@ -119,7 +119,7 @@ class CommandLineTest {
 
   @Test
   void shouldSayWhatThisHostCanDo() throws Exception {
-    CommandLineRun outcome = tako("doctor");
+    CommandLineRun outcome = CommandLineRun.of(Map.of(), "doctor");
     assertThat(outcome.code()).isZero();
     assertThat(outcome.output())
         .containsPattern("native library\n  loaded +yes")
@@ -132,9 +132,11 @@ class CommandLineTest {
 
   @Test
   void shouldSayHowItReachesAServer() throws Exception {
-    CommandLineRun outcome = tako("doctor", server.uri().toString());
-    assertThat(outcome.code()).isZero();
-    assertThat(outcome.output()).containsPattern("server\n  uri .*\n  transport +shm: same host");
+    for (CommandLineRun outcome :
+        List.of(CommandLineRun.of(Map.of(), "doctor", server.uri().toString()), tako("doctor"))) {
+      assertThat(outcome.code()).isZero();
+      assertThat(outcome.output()).containsPattern("server\n  uri .*\n  transport +shm: same host");
+    }
   }
 
   @Test
