@@ -18,6 +18,7 @@ record CommandLineRun(int code, String output) {
     List<String> command = new ArrayList<>(List.of(ServerProcess.launcher()));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().remove("TAKO_URI");
     builder.environment().putAll(environment);
     Process process = builder.redirectOutput(out).start();
     process.getOutputStream().close();
