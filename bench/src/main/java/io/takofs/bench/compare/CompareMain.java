@@ -100,11 +100,11 @@ public final class CompareMain implements Callable<Integer> {
       for (Line line : lines(candidates)) {
         out.printf("measuring %s%n", line.name());
         results.put(line, comparison.measure(line, candidates.list()));
+        // After each, so that an interruption loses only the line that it interrupts.
+        new Report(names, baselines(), results).write(json);
       }
     }
-    Report report = new Report(names, baselines(), results);
-    report.print(out);
-    report.write(json);
+    new Report(names, baselines(), results).print(out);
     return 0;
   }
 
