@@ -68,7 +68,8 @@ int tako_unmap(uint64_t address, uint64_t length);
 
 /*
  * Copies past the caches, for what this processor will not look at soon: to memory that is written
- * once, that costs half of what a copy through the caches does. Ordered before every later store.
+ * once, that costs two thirds of what a copy through the caches does. Ordered before every later
+ * store.
  */
 void tako_store(void *to, const void *from, size_t length);
 

@@ -107,6 +107,15 @@ class CommandLineTest {
   }
 
   @Test
+  void shouldSayNothingWhenNobodyReadsItsOutput() throws Exception {
+    Process process = new ProcessBuilder(ServerProcess.launcher(), "config", "doc").start();
+    process.getOutputStream().close();
+    process.getInputStream().close();
+    assertThat(process.getErrorStream().readAllBytes()).isEmpty();
+    assertThat(process.waitFor()).isZero();
+  }
+
+  @Test
   void shouldNameAUriThatNamesNoServer() throws Exception {
     for (String uri :
         List.of("tako://a b", "hdfs://localhost:8020", "tako:///", "tako://host:99999", "foo")) {

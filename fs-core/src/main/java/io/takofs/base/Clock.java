@@ -9,11 +9,6 @@ import java.util.function.BooleanSupplier;
  * <p>Thread rule: any thread.
  */
 public interface Clock {
-  /**
-   * Who keeps a processor for so long computes, and is not one of those who wait for each other.
-   */
-  long KEPT_NS = 1_000_000;
-
   /** Monotonic time in nanoseconds; only differences mean anything. */
   long nanoTime();
 
@@ -44,6 +39,9 @@ public interface Clock {
   /** The clock of this machine. */
   Clock SYSTEM =
       new Clock() {
+        /** Who keeps a processor for so long computes, and waits for nobody. */
+        private static final long KEPT_NS = 1_000_000;
+
         @Override
         public long nanoTime() {
           return System.nanoTime();

@@ -63,7 +63,7 @@ final class Session implements AutoCloseable {
     return clock;
   }
 
-  /** Bytes of buffers for file data that there are now. */
+  /** Of the buffers for file data. */
   MemoryBudget budget() {
     return links.budget();
   }
@@ -148,7 +148,7 @@ final class Session implements AutoCloseable {
       throws TakoException {
     String what = what(operation, path);
     long deadline = deadline();
-    long waited = clock.nanoTime() + Math.min(PATIENCE_NS, timeoutNs / 2);
+    long patienceEnd = clock.nanoTime() + Math.min(PATIENCE_NS, timeoutNs / 2);
     Attempt attempt = new Attempt(what, request, owner);
     Backoff pause = new Backoff(backoff, clock);
     if (!Interrupts.await(
@@ -168,7 +168,7 @@ final class Session implements AutoCloseable {
           case DISCONNECTED -> links.drop(link);
           case SESSION_EXPIRED -> links.forget(link);
           case UNAVAILABLE ->
-              request.setHasWaited(saidToHaveWaited || clock.nanoTime() - waited >= 0);
+              request.setHasWaited(saidToHaveWaited || clock.nanoTime() - patienceEnd >= 0);
           default -> throw failure(what, reply);
         }
         if (!pause.sleep(deadline)) {

@@ -19,9 +19,7 @@ import java.util.function.BooleanSupplier;
  * <p>Thread rule: any thread.
  */
 public final class PollingTurn {
-  /**
-   * Times that a waiting thread lets others run before it sleeps: where nobody wants to, 0.1 ms.
-   */
+  /** Times that a waiting thread lets others run before it sleeps: 0.2 ms where nobody wants to. */
   private static final int YIELDS = 250;
 
   private final CompletionQueue completions;

@@ -4,7 +4,7 @@ package io.takofs.transport;
  * How long a thread waits awake for news before it sleeps: as long as that has been worth it
  * lately, as {@code native/src/spin.h} does it for those who wait in native code.
  *
- * <p>Thread rule: any thread; what several learn at once may be lost, which does no harm.
+ * <p>Thread rule: one thread.
  */
 public final class Spin {
   /** A call over loopback, with waking a thread on another processor, takes less. */

@@ -67,7 +67,13 @@ final class DevDirectory {
 
   /** The server that is meant where none is named: that of --dir, of TAKO_URI, of `tako dev`. */
   URI server() throws IOException {
+    Optional<URI> environment = ofEnvironment();
+    return isNamed() || environment.isEmpty() ? uri() : environment.get();
+  }
+
+  /** The server that TAKO_URI names, if it is set. */
+  static Optional<URI> ofEnvironment() throws IOException {
     String environment = System.getenv("TAKO_URI");
-    return isNamed() || environment == null ? uri() : ServerUri.parse(environment);
+    return environment == null ? Optional.empty() : Optional.of(ServerUri.parse(environment));
   }
 }

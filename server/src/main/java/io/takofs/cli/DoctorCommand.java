@@ -43,9 +43,8 @@ final class DoctorCommand implements Callable<Integer> {
     for (String uri : uris) {
       servers.add(ServerUri.parse(uri));
     }
-    String environment = System.getenv("TAKO_URI");
-    if (servers.isEmpty() && environment != null) {
-      servers.add(ServerUri.parse(environment));
+    if (servers.isEmpty()) {
+      DevDirectory.ofEnvironment().ifPresent(servers::add);
     }
     Diagnosis diagnosis = new Diagnosis();
     new HostChecks(diagnosis).run();

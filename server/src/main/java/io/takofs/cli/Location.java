@@ -45,7 +45,7 @@ final class Location {
     boolean none =
         fileSystem == null
             && !dev.isNamed()
-            && System.getenv("TAKO_URI") == null
+            && DevDirectory.ofEnvironment().isEmpty()
             && dev.process().isEmpty();
     return server(none ? other.orElse(null) : null);
   }

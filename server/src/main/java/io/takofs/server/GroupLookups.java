@@ -3,11 +3,9 @@ package io.takofs.server;
 import io.takofs.server.groups.GroupMapping;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +23,7 @@ final class GroupLookups {
 
   private final GroupMapping groups;
   private final Executor blocking;
-  private final Map<String, FutureTask<?>> awaited = new ConcurrentHashMap<>();
+  private final Map<String, CountDownLatch> awaited = new ConcurrentHashMap<>();
 
   GroupLookups(GroupMapping groups, Executor blocking) {
     this.groups = groups;
@@ -57,7 +55,7 @@ final class GroupLookups {
    * lookup is under way does not wait, so that many that ask one after the other wait once.
    */
   void await(String user) {
-    FutureTask<?> done = new FutureTask<>(() -> {}, null);
+    CountDownLatch done = new CountDownLatch(1);
     if (isKnown(user) || awaited.putIfAbsent(user, done) != null) {
       return;
     }
@@ -66,11 +64,11 @@ final class GroupLookups {
           user,
           () -> {
             awaited.remove(user);
-            done.run();
+            done.countDown();
           });
-      done.get(WAIT_MS, TimeUnit.MILLISECONDS);
-    } catch (TimeoutException | ExecutionException e) {
-      LOG.debug("the groups of {} are being looked up still", user);
+      if (!done.await(WAIT_MS, TimeUnit.MILLISECONDS)) {
+        LOG.debug("the groups of {} are being looked up still", user);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
