@@ -104,6 +104,13 @@ int64_t tako_map(int fd, uint64_t offset, uint64_t length, unsigned flags)
 	return (int64_t)((uintptr_t)start | (synchronous ? TAKO_MAP_SYNCHRONOUS : 0));
 }
 
+int tako_populate(uint64_t address, uint64_t length)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t first = address & ~(page - 1);
+	return populate(pointer(first), length + (address - first), false);
+}
+
 int tako_discard(uint64_t address, uint64_t length)
 {
 	void *start = mmap(pointer(address), length, PROT_READ | PROT_WRITE,

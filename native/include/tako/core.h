@@ -60,6 +60,13 @@ enum tako_map_flag {
 int64_t tako_map(int fd, uint64_t offset, uint64_t length, unsigned flags);
 
 /*
+ * Makes the pages of a part of a mapping present, all at once: one by one, as they are touched,
+ * costs several times as much. On tmpfs for storing, too: its pages are looked at only, and can
+ * then be written without a fault. ENOSPC where a page that the file lacks cannot be had.
+ */
+int tako_populate(uint64_t address, uint64_t length);
+
+/*
  * Replaces a mapping by private zeroes, so that a thread that still uses it meets zeroes and not a
  * fault; the file is let go of. The address range remains until tako_unmap.
  */

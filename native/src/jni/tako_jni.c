@@ -61,6 +61,12 @@ static jint unmap(ARGS, jlong address, jlong length, jint keep_range)
 			       : tako_unmap((uint64_t)address, (uint64_t)length);
 }
 
+static jint populate(JNIEnv *env, UNUSED jclass self, jobject memory, jint at, jint length)
+{
+	const uint8_t *first = (*env)->GetDirectBufferAddress(env, memory);
+	return tako_populate((uint64_t)(uintptr_t)(first + at), (uint64_t)length);
+}
+
 static jint persist(ARGS, jlong address, jlong length, jint synchronous)
 {
 	return tako_persist((uint64_t)address, (uint64_t)length, synchronous);
@@ -182,6 +188,7 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
 	    NATIVE("lock", "(IIJJ)I", lock),
 	    NATIVE("map", "(IJJI)J", map),
 	    NATIVE("unmap", "(JJI)I", unmap),
+	    NATIVE("populate", "(Ljava/nio/ByteBuffer;II)I", populate),
 	    NATIVE("persist", "(JJI)I", persist),
 	    NATIVE("store", "(Ljava/nio/ByteBuffer;I[BII)V", store),
 	    NATIVE("storeDirect", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II)V", store_direct),

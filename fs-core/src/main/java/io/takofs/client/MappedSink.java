@@ -22,7 +22,7 @@ final class MappedSink implements ExtentSink {
     int length = source.remaining();
     long deadlineNs = 0;
     for (boolean placed = false; !placed; ) {
-      ByteBuffer arena = attach().arena(extent.getArena());
+      ByteBuffer arena = attach().writable(extent);
       if (arena != null) {
         Stores.copy(arena, extent.getOffset() + offset, source, source.position(), length);
         placed = zone.isOpen();

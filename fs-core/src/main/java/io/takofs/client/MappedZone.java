@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Arenas;
+import io.takofs.proto.Extent;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Status;
 import io.takofs.transport.QueuePair;
@@ -25,7 +26,7 @@ import java.util.function.Supplier;
  */
 final class MappedZone implements DataZone {
   private final Map<Integer, RemoteArena> known = new HashMap<>();
-  private final Map<Integer, ByteBuffer> mapped = new ConcurrentHashMap<>();
+  private final Map<Integer, MappedArena> mapped = new ConcurrentHashMap<>();
   private final Function<RemoteArena, ByteBuffer> mapper;
   private final BooleanSupplier attached;
   private final Runnable detach;
@@ -76,20 +77,28 @@ final class MappedZone implements DataZone {
    * @throws TakoException when there is no such arena
    */
   ByteBuffer arena(int index) throws TakoException {
-    ByteBuffer memory = mapped.get(index);
-    return memory != null ? memory : map(index);
+    MappedArena arena = mappedArena(index);
+    return arena == null ? null : arena.bytes();
   }
 
-  private synchronized ByteBuffer map(int index) throws TakoException {
+  /** As {@link #arena}, of {@code extent}, which is about to be written. */
+  ByteBuffer writable(Extent extent) throws TakoException {
+    MappedArena arena = mappedArena(extent.getArena());
+    return arena != null && arena.makePresent(extent) ? arena.bytes() : null;
+  }
+
+  private MappedArena mappedArena(int index) throws TakoException {
+    MappedArena arena = mapped.get(index);
+    return arena != null ? arena : map(index);
+  }
+
+  private synchronized MappedArena map(int index) throws TakoException {
     RemoteArena arena = known.get(index);
     if (arena == null) {
       throw new TakoException(Status.INTERNAL, "the server has named no arena " + index);
     }
     ByteBuffer memory = mapper.apply(arena);
-    if (memory != null) {
-      mapped.put(index, memory);
-    }
-    return memory;
+    return memory == null ? null : mapped.computeIfAbsent(index, absent -> new MappedArena(memory));
   }
 
   /** The file that is mapped, to look at what is in it in place; null when that cannot be done. */

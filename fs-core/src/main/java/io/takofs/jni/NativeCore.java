@@ -65,6 +65,9 @@ public final class NativeCore {
   /** Unmaps, or with {@code keepRange} 1 puts private zeroes in the mapping's place. */
   public static native int unmap(long address, long length, int keepRange);
 
+  /** Makes pages of a direct buffer present; the caller has checked the range. */
+  public static native int populate(ByteBuffer memory, int at, int length);
+
   public static native int persist(long address, long length, int synchronous);
 
   /** Copies part of an array, past the caches; the caller has checked the ranges. */

@@ -19,8 +19,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 
 /**
- * A file mapped into this process, or a part of one, with every page present: by the native core
- * where it is available, else by the JDK.
+ * A file mapped into this process, or a part of one, with every page present unless its maker says
+ * otherwise: by the native core where it is available, else by the JDK.
  *
  * <p>Thread rule: any thread. After {@link #close} the buffers handed out before may still be used
  * without a fault, and no longer reach the file (without the native library they do, until they are

@@ -17,6 +17,20 @@ public final class Stores {
   private Stores() {}
 
   /**
+   * Makes {@code length} bytes from {@code at} present if {@code memory} is mapped, as is worth it
+   * for many at a time that will be stored to: touched, each page would cost several times as much.
+   *
+   * @return false when the mapped file has no room for its own bytes: to touch them would be fatal
+   * @throws IndexOutOfBoundsException when the buffer has not so many bytes
+   */
+  public static boolean prepare(ByteBuffer memory, int at, int length) {
+    Objects.checkFromIndexSize(at, length, memory.limit());
+    return !memory.isDirect()
+        || !NativeLibrary.isAvailable()
+        || NativeCore.populate(memory, at, length) == 0;
+  }
+
+  /**
    * Copies {@code length} bytes from {@code offset} of {@code from} to {@code at} of {@code to},
    * positions and limits aside; they are stored before whatever this thread stores later.
    *

@@ -30,7 +30,7 @@ final class TakoOutput extends OutputStream
   /** Asked for by everybody; Hadoop's own constant is deprecated. */
   private static final String HFLUSH = "hflush";
 
-  private final TakoOutputStream out;
+  private final BufferedOutput out;
   private final Path path;
   private final IOStatisticsStore ioStatistics =
       IOStatisticsBinding.iostatisticsStore()
@@ -46,7 +46,7 @@ final class TakoOutput extends OutputStream
 
   /** A stream that tells {@code onClose} when it is closed. */
   TakoOutput(TakoOutputStream out, Path path, Consumer<TakoOutput> onClose) {
-    this.out = out;
+    this.out = new BufferedOutput(out);
     this.path = path;
     this.onClose = onClose;
   }

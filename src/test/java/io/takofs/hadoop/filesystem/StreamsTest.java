@@ -126,6 +126,42 @@ class StreamsTest {
     }
   }
 
+  /** Small ones are gathered, those as large as the buffer are not; a file goes on anywhere. */
+  @Test
+  void shouldKeepTheOrderOfWritesOfAnySize() throws Exception {
+    Path path = new Path("/streams/sizes");
+    int[] sizes = {0, 1, 100, 4095, 4096, 4097, 12_289, 16_383, 16_384, 16_385, 40_000};
+    Random random = new Random(11);
+    fs.create(path, true).close();
+    int written = 0;
+    for (int part = 0; part < 20; part++) {
+      try (FSDataOutputStream out = fs.append(path)) {
+        for (int i = 0; i < 15; i++) {
+          int size = Math.min(sizes[random.nextInt(sizes.length)], LENGTH - written);
+          if (size == 1) {
+            out.write(content[written]);
+          } else {
+            out.write(content, written, size);
+          }
+          written += size;
+          assertThat(out.getPos()).isEqualTo(written);
+          if (random.nextInt(8) == 0) {
+            out.hflush();
+            assertThat(content(path)).isEqualTo(Arrays.copyOf(content, written));
+          }
+        }
+      }
+      assertThat(content(path)).isEqualTo(Arrays.copyOf(content, written));
+    }
+    assertThat(written).isGreaterThan(1 << 20);
+  }
+
+  private byte[] content(Path path) throws IOException {
+    try (FSDataInputStream in = fs.open(path)) {
+      return in.readAllBytes();
+    }
+  }
+
   @Test
   void shouldReadRangesIntoBuffersOfTheCaller() throws Exception {
     try (FSDataInputStream in = fs.open(FILE)) {

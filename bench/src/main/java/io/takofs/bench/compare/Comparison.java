@@ -46,7 +46,7 @@ record Comparison(int rounds, double warmUpSeconds) {
     long clientNanos = CpuTime.ofSelf().since(client);
     long serverNanos = CpuTime.ofProcesses(candidate.serverPids()).since(server);
     measurement.add(
-        line.unit().figure(line.batch(), elapsed),
+        line.unit().figure(line.batch(), line.counted(elapsed)),
         clientNanos / 1e3 / line.batch(),
         serverNanos / 1e3 / line.batch());
     line.finish(candidate, round);

@@ -89,7 +89,7 @@ final class LatencyLines {
 
   private static final class Mkdirs extends Latency {
     Mkdirs() {
-      super("mkdirs", 500);
+      super("mkdirs", 2000);
     }
 
     @Override
@@ -102,7 +102,7 @@ final class LatencyLines {
 
   private static final class Create extends Latency {
     Create() {
-      super("create+close", 500);
+      super("create+close", 2000);
     }
 
     @Override
@@ -113,7 +113,7 @@ final class LatencyLines {
 
   private static final class Rename extends Latency {
     Rename() {
-      super("rename", 500);
+      super("rename", 2000);
     }
 
     @Override
@@ -134,7 +134,7 @@ final class LatencyLines {
 
   private static final class Delete extends Latency {
     Delete() {
-      super("delete", 500);
+      super("delete", 2000);
     }
 
     @Override

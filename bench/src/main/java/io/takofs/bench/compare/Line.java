@@ -22,6 +22,11 @@ interface Line extends Row {
   /** Does the batch; timed as a whole. */
   void run(Candidate candidate, int round) throws Exception;
 
+  /** What counts, in nanoseconds, of the batch that was run last and took {@code elapsed}. */
+  default long counted(long elapsed) {
+    return elapsed;
+  }
+
   /** Removes what the batch left; not timed. */
   default void finish(Candidate candidate, int round) throws Exception {
     candidate.fs().delete(candidate.base(), true);

@@ -26,6 +26,13 @@ final class PeerMemory {
   private static final Logger LOG = LoggerFactory.getLogger(PeerMemory.class);
   private static final int READ = 1;
 
+  private static final int POPULATED = NativeCore.MAP_POPULATE | NativeCore.MAP_HUGE;
+
+  /**
+   * Larger are arenas of file data, of which a process uses parts: whoever does makes them present.
+   */
+  private static final long POPULATED_MAX = 16 << 20;
+
   private final Path domainDirectory;
   private final UserPrincipal owner;
   private final MappedMemory exports;
@@ -115,7 +122,7 @@ final class PeerMemory {
   private MappedMemory map(Path path, ExportTable.Entry entry) throws IOException {
     boolean write = entry.access() > READ;
     try (NativeFile file = open(path, write ? NativeCore.OPEN_WRITE : 0)) {
-      int flags = NativeCore.MAP_POPULATE | NativeCore.MAP_HUGE;
+      int flags = entry.length() > POPULATED_MAX ? NativeCore.MAP_HUGE : POPULATED;
       return file.map(
           entry.fileOffset(), entry.length(), write ? flags | NativeCore.MAP_WRITE : flags);
     }
