@@ -42,29 +42,34 @@ ALWAYS_INLINE static __m128i fold_lane(__m128i value, __m128i by, __m128i onto)
 	return _mm_xor_si128(_mm_xor_si128(low, high), onto);
 }
 
+enum copying { NOT, CACHED, STREAMED };
+
 /* Loads a vector, and stores in the copy what was loaded: so that is what the checksum is of. */
-ALWAYS_INLINE static __m512i load(const uint8_t *granule, uint8_t *copy, bool copies, int at)
+ALWAYS_INLINE static __m512i load(const uint8_t *granule, uint8_t *copy, enum copying copying,
+				  int at)
 {
 	__m512i value = _mm512_loadu_si512(granule + at);
-	if (copies)
+	if (copying == CACHED)
 		_mm512_storeu_si512(copy + at, value);
+	if (copying == STREAMED)
+		_mm512_stream_si512((__m512i *)(void *)(copy + at), value);
 	return value;
 }
 
-ALWAYS_INLINE static uint32_t checksum(const uint8_t *granule, uint8_t *copy, bool copies)
+ALWAYS_INLINE static uint32_t checksum(const uint8_t *granule, uint8_t *copy, enum copying copying)
 {
-	__m512i first = load(granule, copy, copies, 0);
-	__m512i second = load(granule, copy, copies, VECTOR);
-	__m512i third = load(granule, copy, copies, 2 * VECTOR);
-	__m512i fourth = load(granule, copy, copies, 3 * VECTOR);
+	__m512i first = load(granule, copy, copying, 0);
+	__m512i second = load(granule, copy, copying, VECTOR);
+	__m512i third = load(granule, copy, copying, 2 * VECTOR);
+	__m512i fourth = load(granule, copy, copying, 3 * VECTOR);
 	/* A state of all ones before the first bytes is those bytes, inverted, after no state. */
 	first = _mm512_xor_si512(first, _mm512_zextsi128_si512(_mm_cvtsi32_si128(-1)));
 	__m512i by = _mm512_broadcast_i64x2(_mm_set_epi64x(BY_2048));
 	for (int at = STRIDE; at < TAKO_GRANULE_SIZE; at += STRIDE) {
-		first = fold(first, by, load(granule, copy, copies, at));
-		second = fold(second, by, load(granule, copy, copies, at + VECTOR));
-		third = fold(third, by, load(granule, copy, copies, at + 2 * VECTOR));
-		fourth = fold(fourth, by, load(granule, copy, copies, at + 3 * VECTOR));
+		first = fold(first, by, load(granule, copy, copying, at));
+		second = fold(second, by, load(granule, copy, copying, at + VECTOR));
+		third = fold(third, by, load(granule, copy, copying, at + 2 * VECTOR));
+		fourth = fold(fourth, by, load(granule, copy, copying, at + 3 * VECTOR));
 	}
 	by = _mm512_broadcast_i64x2(_mm_set_epi64x(BY_512));
 	fourth = fold(fold(fold(first, by, second), by, third), by, fourth);
@@ -79,7 +84,7 @@ ALWAYS_INLINE static uint32_t checksum(const uint8_t *granule, uint8_t *copy, bo
 VECTORS static void checksums(const uint8_t *granules, size_t count, uint32_t *crc32c)
 {
 	for (size_t i = 0; i < count; i++)
-		crc32c[i] = checksum(granules + i * TAKO_GRANULE_SIZE, NULL, false);
+		crc32c[i] = checksum(granules + i * TAKO_GRANULE_SIZE, NULL, NOT);
 }
 
 VECTORS static void copy_checksums(uint8_t *to, const uint8_t *granules, size_t count,
@@ -87,8 +92,18 @@ VECTORS static void copy_checksums(uint8_t *to, const uint8_t *granules, size_t 
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t at = i * TAKO_GRANULE_SIZE;
-		crc32c[i] = checksum(granules + at, to + at, true);
+		crc32c[i] = checksum(granules + at, to + at, CACHED);
 	}
+}
+
+VECTORS static void store_checksums(uint8_t *to, const uint8_t *granules, size_t count,
+				    uint32_t *crc32c)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t at = i * TAKO_GRANULE_SIZE;
+		crc32c[i] = checksum(granules + at, to + at, STREAMED);
+	}
+	_mm_sfence();
 }
 
 static bool can_fold(void)
@@ -112,6 +127,14 @@ int tako_copy_checksums(void *to, const void *granules, size_t count, uint32_t *
 	copy_checksums(to, granules, count, crc32c);
 	return 0;
 }
+
+int tako_store_checksums(void *to, const void *granules, size_t count, uint32_t *crc32c)
+{
+	if (!can_fold())
+		return -ENOSYS;
+	store_checksums(to, granules, count, crc32c);
+	return 0;
+}
 #else
 int tako_checksums(const void *granules, size_t count, uint32_t *crc32c)
 {
@@ -125,5 +148,10 @@ int tako_copy_checksums(void *to, const void *granules, size_t count, uint32_t *
 {
 	(void)to;
 	return tako_checksums(granules, count, crc32c);
+}
+
+int tako_store_checksums(void *to, const void *granules, size_t count, uint32_t *crc32c)
+{
+	return tako_copy_checksums(to, granules, count, crc32c);
 }
 #endif

@@ -8,7 +8,7 @@
 enum { COUNT = 5 };
 
 static uint8_t bytes[(COUNT + 1) * TAKO_GRANULE_SIZE];
-static uint8_t copy[(COUNT + 1) * TAKO_GRANULE_SIZE];
+static _Alignas(64) uint8_t copy[(COUNT + 1) * TAKO_GRANULE_SIZE];
 
 static uint32_t bit_by_bit(const uint8_t *granule)
 {
@@ -49,6 +49,13 @@ static void should_be_crc32c_wherever_the_granules_lie(void)
 		CHECK(memcmp(copied, found, sizeof(copied)) == 0);
 		CHECK(memcmp(copy + 1, bytes + shift, (size_t)COUNT * TAKO_GRANULE_SIZE) == 0);
 		CHECK(copy[0] == 0 && copy[1 + COUNT * TAKO_GRANULE_SIZE] == 0);
+
+		uint32_t stored[COUNT] = {0};
+		memset(copy, 0, sizeof(copy));
+		CHECK(tako_store_checksums(copy + 64, bytes + shift, COUNT, stored) == 0);
+		CHECK(memcmp(stored, found, sizeof(stored)) == 0);
+		CHECK(memcmp(copy + 64, bytes + shift, (size_t)COUNT * TAKO_GRANULE_SIZE) == 0);
+		CHECK(copy[63] == 0 && copy[64 + COUNT * TAKO_GRANULE_SIZE] == 0);
 	}
 }
 

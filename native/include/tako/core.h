@@ -86,6 +86,9 @@ int tako_checksums(const void *granules, size_t count, uint32_t *crc32c);
 /* Copies as well: the checksums are of the copy, whoever changes the granules meanwhile. */
 int tako_copy_checksums(void *to, const void *granules, size_t count, uint32_t *crc32c);
 
+/* The same as tako_store() does it; `to` is a multiple of 64. */
+int tako_store_checksums(void *to, const void *granules, size_t count, uint32_t *crc32c);
+
 /* Makes stores durable where the file can be: cache write-back if `synchronous`, else msync. */
 int tako_persist(uint64_t address, uint64_t length, int synchronous);
 

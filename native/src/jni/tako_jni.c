@@ -10,6 +10,8 @@
 #include "verbs_jni.h"
 #endif
 
+enum { GRANULES_MAX = 16 }; /* of one call, as NativeCore says */
+
 #define UNUSED __attribute__((unused))
 #define ARGS UNUSED JNIEnv *env, UNUSED jclass self
 
@@ -72,67 +74,48 @@ static jint persist(ARGS, jlong address, jlong length, jint synchronous)
 	return tako_persist((uint64_t)address, (uint64_t)length, synchronous);
 }
 
-static void store_direct(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jobject from,
-			 jint offset, jint length)
+/*
+ * Buffers here are direct. An array would have to be pinned, by what is called a critical section,
+ * and the collector could not run meanwhile: other threads of a JVM with little memory would be
+ * told that there is none left.
+ */
+static uint8_t *direct(JNIEnv *env, jobject buffer, jint at)
 {
-	uint8_t *target = (*env)->GetDirectBufferAddress(env, to);
-	const uint8_t *source = (*env)->GetDirectBufferAddress(env, from);
-	tako_store(target + at, source + offset, (size_t)length);
+	return (uint8_t *)(*env)->GetDirectBufferAddress(env, buffer) + at;
 }
 
-/* No collection begins meanwhile, which is some microseconds. */
-static void store(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jbyteArray from,
-		  jint offset, jint length)
+static void store(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jobject from, jint offset,
+		  jint length)
 {
-	uint8_t *target = (*env)->GetDirectBufferAddress(env, to);
-	uint8_t *source = (*env)->GetPrimitiveArrayCritical(env, from, NULL);
-	if (source == NULL)
-		return; /* with an exception */
-	tako_store(target + at, source + offset, (size_t)length);
-	(*env)->ReleasePrimitiveArrayCritical(env, from, source, JNI_ABORT);
+	tako_store(direct(env, to, at), direct(env, from, offset), (size_t)length);
 }
 
-/* Of `granules`, which are copied if there is where to. */
-static jint checksums_of(JNIEnv *env, const uint8_t *granules, uint8_t *to, jint count,
-			 jintArray crcs)
+static jint checksums(JNIEnv *env, UNUSED jclass self, jobject buffer, jint offset, jint count,
+		      jintArray crcs)
 {
-	uint32_t *out = (*env)->GetPrimitiveArrayCritical(env, crcs, NULL);
-	if (out == NULL)
-		return -ENOMEM;
-	int result = to == NULL ? tako_checksums(granules, (size_t)count, out)
-				: tako_copy_checksums(to, granules, (size_t)count, out);
-	(*env)->ReleasePrimitiveArrayCritical(env, crcs, out, 0);
+	uint32_t out[GRANULES_MAX];
+	jint result = tako_checksums(direct(env, buffer, offset), (size_t)count, out);
+	(*env)->SetIntArrayRegion(env, crcs, 0, count, (jint *)out);
 	return result;
 }
 
-static jint checksums(JNIEnv *env, UNUSED jclass self, jobject buffer, jbyteArray array,
-		      jint offset, jint count, jintArray crcs)
+static jint copy_checksums(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jobject from,
+			   jint offset, jint count, jintArray crcs)
 {
-	if (buffer != NULL) {
-		const uint8_t *bytes = (*env)->GetDirectBufferAddress(env, buffer);
-		return checksums_of(env, bytes + offset, NULL, count, crcs);
-	}
-	uint8_t *bytes = (*env)->GetPrimitiveArrayCritical(env, array, NULL);
-	if (bytes == NULL)
-		return -ENOMEM;
-	jint result = checksums_of(env, bytes + offset, NULL, count, crcs);
-	(*env)->ReleasePrimitiveArrayCritical(env, array, bytes, JNI_ABORT);
+	uint32_t out[GRANULES_MAX];
+	jint result =
+	    tako_copy_checksums(direct(env, to, at), direct(env, from, offset), (size_t)count, out);
+	(*env)->SetIntArrayRegion(env, crcs, 0, count, (jint *)out);
 	return result;
 }
 
-static jint copy_checksums(JNIEnv *env, UNUSED jclass self, jobject from, jint at, jobject buffer,
-			   jbyteArray array, jint offset, jint count, jintArray crcs)
+static jint store_checksums(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jobject from,
+			    jint offset, jint count, jintArray crcs)
 {
-	const uint8_t *granules = (*env)->GetDirectBufferAddress(env, from);
-	if (buffer != NULL) {
-		uint8_t *to = (*env)->GetDirectBufferAddress(env, buffer);
-		return checksums_of(env, granules + at, to + offset, count, crcs);
-	}
-	uint8_t *to = (*env)->GetPrimitiveArrayCritical(env, array, NULL);
-	if (to == NULL)
-		return -ENOMEM;
-	jint result = checksums_of(env, granules + at, to + offset, count, crcs);
-	(*env)->ReleasePrimitiveArrayCritical(env, array, to, 0);
+	uint32_t out[GRANULES_MAX];
+	jint result = tako_store_checksums(direct(env, to, at), direct(env, from, offset),
+					   (size_t)count, out);
+	(*env)->SetIntArrayRegion(env, crcs, 0, count, (jint *)out);
 	return result;
 }
 
@@ -190,11 +173,12 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
 	    NATIVE("unmap", "(JJI)I", unmap),
 	    NATIVE("populate", "(Ljava/nio/ByteBuffer;II)I", populate),
 	    NATIVE("persist", "(JJI)I", persist),
-	    NATIVE("store", "(Ljava/nio/ByteBuffer;I[BII)V", store),
-	    NATIVE("storeDirect", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II)V", store_direct),
-	    NATIVE("checksums", "(Ljava/nio/ByteBuffer;[BII[I)I", checksums),
-	    NATIVE("copyChecksums", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;[BII[I)I",
+	    NATIVE("store", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II)V", store),
+	    NATIVE("checksums", "(Ljava/nio/ByteBuffer;II[I)I", checksums),
+	    NATIVE("copyChecksums", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II[I)I",
 		   copy_checksums),
+	    NATIVE("storeChecksums", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II[I)I",
+		   store_checksums),
 	    NATIVE("attach", "(JIJ)I", cq_attach),
 	    NATIVE("poll", "(JJI)I", cq_poll),
 	    NATIVE("await", "(JJ)I", cq_await),

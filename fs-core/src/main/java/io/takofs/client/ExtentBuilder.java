@@ -14,9 +14,6 @@ import java.util.zip.CRC32C;
  * <p>Thread rule: one thread at a time.
  */
 final class ExtentBuilder {
-  /** Bytes that are copied before their checksum is computed, while they are in the cache. */
-  private static final int STRIDE = Granules.BATCH * Layout.GRANULE_SIZE;
-
   private final Extent grant;
   private final long fileOffset;
   private final CRC32C partial = new CRC32C();
@@ -59,39 +56,34 @@ final class ExtentBuilder {
   void append(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
     int end = source.position() + count;
     while (source.position() < end) {
-      int stride = Math.min(STRIDE, end - source.position());
-      ByteBuffer copy = source.duplicate().limit(source.position() + stride);
-      sink.write(grant, length, copy);
-      checksum(source, source.position() + stride, sink);
-    }
-  }
-
-  private void checksum(ByteBuffer source, int end, ExtentSink sink) throws TakoException {
-    while (source.position() < end) {
-      int fill = length % Layout.GRANULE_SIZE;
       int left = end - source.position();
+      int fill = length % Layout.GRANULE_SIZE;
       if (fill == 0 && left >= Layout.GRANULE_SIZE) {
-        wholeGranules(source, left / Layout.GRANULE_SIZE, sink);
-        continue;
-      }
-      int piece = Math.min(Layout.GRANULE_SIZE - fill, left);
-      partial.update(source.slice(source.position(), piece));
-      source.position(source.position() + piece);
-      length += piece;
-      if (fill + piece == Layout.GRANULE_SIZE) {
-        finishGranule((int) partial.getValue(), sink);
-        partial.reset();
+        appendGranules(source, Math.min(left / Layout.GRANULE_SIZE, Granules.BATCH), sink);
+      } else {
+        appendPart(source, Math.min(Layout.GRANULE_SIZE - fill, left), sink);
       }
     }
   }
 
-  private void wholeGranules(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
-    Granules.checksums(source, source.position(), count, crcs);
+  private void appendGranules(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+    sink.writeGranules(grant, length, source, count, crcs);
     for (int i = 0; i < count; i++) {
       length += Layout.GRANULE_SIZE;
       finishGranule(crcs[i], sink);
     }
-    source.position(source.position() + count * Layout.GRANULE_SIZE);
+  }
+
+  private void appendPart(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+    int end = source.position() + count;
+    partial.update(source.slice(source.position(), count));
+    sink.write(grant, length, source.duplicate().limit(end));
+    source.position(end);
+    length += count;
+    if (length % Layout.GRANULE_SIZE == 0) {
+      finishGranule((int) partial.getValue(), sink);
+      partial.reset();
+    }
   }
 
   private void finishGranule(int crc, ExtentSink sink) throws TakoException {

@@ -1,6 +1,8 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.Granules;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Placement;
 import java.nio.ByteBuffer;
@@ -14,6 +16,18 @@ import java.util.List;
 interface ExtentSink {
   /** Writes the remaining bytes of {@code source} at {@code offset} within {@code extent}. */
   void write(Extent extent, int offset, ByteBuffer source) throws TakoException;
+
+  /**
+   * As {@link #write}, of {@code count} granules at the source's position, at most a batch; {@code
+   * crcs} gets the checksums of what is written.
+   */
+  default void writeGranules(Extent extent, int offset, ByteBuffer source, int count, int[] crcs)
+      throws TakoException {
+    int end = source.position() + count * Layout.GRANULE_SIZE;
+    Granules.checksums(source, source.position(), count, crcs);
+    write(extent, offset, source.duplicate().limit(end));
+    source.position(end);
+  }
 
   /**
    * Writes the checksum entry of a full granule of the extent that was written last; granules come

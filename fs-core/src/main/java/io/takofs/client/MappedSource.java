@@ -84,7 +84,7 @@ final class MappedSource implements ExtentSource {
       int whole = Math.min(extent.wholeGranules(granule), (end - start) / Layout.GRANULE_SIZE);
       if (from == start && whole > 0) {
         int batch = Math.min(whole, crcs.length);
-        Granules.copy(arena, extent.arenaOffset() + start, target, at, batch, crcs);
+        Granules.copy(target, at, arena, extent.arenaOffset() + start, batch, crcs);
         for (int i = 0; i < batch; i++) {
           extent.verify(checksums, granule + i, crcs[i]);
         }

@@ -263,7 +263,13 @@ final class Session implements AutoCloseable {
       }
       request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
       try {
-        return link.connection().call(identity.clientId(), sequence, request.build(), deadline);
+        Reply reply =
+            link.connection().call(identity.clientId(), sequence, request.build(), deadline);
+        if (reply.getStatus() == Status.UNAVAILABLE) {
+          // It may stand in the log of a server that could not go on.
+          doubt = new TakoException(reply.getStatus(), reply.getMessage());
+        }
+        return reply;
       } catch (TakoException e) {
         if (e.status() != Status.DISCONNECTED) {
           throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
@@ -285,8 +291,9 @@ final class Session implements AutoCloseable {
         throw new TakoException(
             Status.SESSION_EXPIRED,
             what
-                + ": the connection broke and the server ended the session meanwhile; whether the"
-                + " operation was executed is unknown, look before doing it again",
+                + ": the server ended the session before it could be asked again after a failure ("
+                + doubt.getMessage()
+                + "); whether the operation was executed is unknown, look before doing it again",
             doubt);
       }
       end();

@@ -24,6 +24,9 @@ public final class NativeCore {
   public static final int MAP_ANONYMOUS = 4;
   public static final int MAP_HUGE = 8;
 
+  /** Granules that one call looks at. */
+  public static final int GRANULES_MAX = 16;
+
   /** Lowest bit of a mapping's address: stores are durable after {@link #persist} alone. */
   public static final int MAP_SYNCHRONOUS = 1;
 
@@ -70,23 +73,22 @@ public final class NativeCore {
 
   public static native int persist(long address, long length, int synchronous);
 
-  /** Copies part of an array, past the caches; the caller has checked the ranges. */
-  public static native void store(ByteBuffer to, int at, byte[] from, int offset, int length);
-
-  /** As {@link #store}, from a direct buffer; both positions are absolute. */
-  public static native void storeDirect(
-      ByteBuffer to, int at, ByteBuffer from, int offset, int length);
-
   /**
-   * CRC32C of {@code count} granules from {@code offset} of a direct buffer or, if that is null, of
-   * an array; the caller has checked the ranges.
+   * Copies {@code length} bytes, past the caches. Of this and what follows: buffers are direct, and
+   * the caller has checked the ranges.
    */
-  public static native int checksums(
-      ByteBuffer buffer, byte[] array, int offset, int count, int[] crcs);
+  public static native void store(ByteBuffer to, int at, ByteBuffer from, int offset, int length);
 
-  /** As {@link #checksums}, of granules that are copied from {@code at} of a direct buffer. */
+  /** CRC32C of each of {@code count} granules, at most {@link #GRANULES_MAX}. */
+  public static native int checksums(ByteBuffer granules, int offset, int count, int[] crcs);
+
+  /** As {@link #checksums}, of a copy that is made. */
   public static native int copyChecksums(
-      ByteBuffer from, int at, ByteBuffer buffer, byte[] array, int offset, int count, int[] crcs);
+      ByteBuffer to, int at, ByteBuffer granules, int offset, int count, int[] crcs);
+
+  /** As {@link #copyChecksums}, past the caches; the copy begins at a multiple of 64. */
+  public static native int storeChecksums(
+      ByteBuffer to, int at, ByteBuffer granules, int offset, int count, int[] crcs);
 
   public static native int attach(long completionQueue, int slot, long queuePair);
 

@@ -8,16 +8,19 @@ import java.util.Objects;
 import java.util.zip.CRC32C;
 
 /**
- * Checksums of whole granules, several at a time. Positions of buffers are absolute.
+ * Checksums of whole granules, at most {@link #BATCH} at a time. Positions of buffers are absolute.
  *
  * <p>Thread rule: any thread.
  */
 public final class Granules {
   /** As many as are worth one call, and stay in the caches. */
-  public static final int BATCH = 16;
+  public static final int BATCH = NativeCore.GRANULES_MAX;
+
+  private static final int STREAMED_ALIGNMENT = 64;
 
   private static final boolean FAST =
-      NativeLibrary.isAvailable() && NativeCore.checksums(null, new byte[1], 0, 0, new int[1]) == 0;
+      NativeLibrary.isAvailable()
+          && NativeCore.checksums(ByteBuffer.allocateDirect(1), 0, 0, new int[1]) == 0;
 
   private Granules() {}
 
@@ -29,34 +32,52 @@ public final class Granules {
    */
   public static void checksums(ByteBuffer bytes, int offset, int count, int[] crcs) {
     check(bytes, offset, count, crcs);
-    if (!FAST || (!bytes.isDirect() && !bytes.hasArray())) {
-      slowly(bytes, offset, count, crcs);
-    } else if (bytes.isDirect()) {
+    if (FAST && bytes.isDirect()) {
       touch(bytes, offset, count);
-      NativeCore.checksums(bytes, null, offset, count, crcs);
+      NativeCore.checksums(bytes, offset, count, crcs);
     } else {
-      NativeCore.checksums(null, bytes.array(), bytes.arrayOffset() + offset, count, crcs);
+      slowly(bytes, offset, count, crcs);
     }
   }
 
   /**
-   * Copies {@code count} granules from {@code at} of {@code from} to {@code offset} of {@code to};
+   * Copies {@code count} granules from {@code offset} of {@code from} to {@code at} of {@code to};
    * {@code crcs} gets the checksums of the copy, whoever changes the original meanwhile.
    *
    * @throws IndexOutOfBoundsException when one has not so many
    */
   public static void copy(
-      ByteBuffer from, int at, ByteBuffer to, int offset, int count, int[] crcs) {
-    check(from, at, count, crcs);
-    check(to, offset, count, crcs);
+      ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
+    check(from, offset, count, crcs);
+    check(to, at, count, crcs);
     if (!FAST || !from.isDirect() || to.isReadOnly()) {
-      to.put(offset, from, at, count * Layout.GRANULE_SIZE);
-      slowly(to, offset, count, crcs);
+      to.put(at, from, offset, count * Layout.GRANULE_SIZE);
+      slowly(to, at, count, crcs);
     } else if (to.isDirect()) {
-      touch(to, offset, count);
-      NativeCore.copyChecksums(from, at, to, null, offset, count, crcs);
+      touch(to, at, count);
+      NativeCore.copyChecksums(to, at, from, offset, count, crcs);
     } else {
-      NativeCore.copyChecksums(from, at, null, to.array(), to.arrayOffset() + offset, count, crcs);
+      ByteBuffer scratch = Scratch.ofThread();
+      NativeCore.copyChecksums(scratch, 0, from, offset, count, crcs);
+      to.put(at, scratch, 0, count * Layout.GRANULE_SIZE);
+    }
+  }
+
+  /** As {@link #copy}, to memory that is written once, as {@link Stores#copy} does it. */
+  public static void store(
+      ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
+    check(from, offset, count, crcs);
+    check(to, at, count, crcs);
+    boolean aligned = to.isDirect() && to.alignmentOffset(at, STREAMED_ALIGNMENT) == 0;
+    if (!FAST || !aligned || to.isReadOnly()) {
+      copy(to, at, from, offset, count, crcs);
+    } else if (from.isDirect()) {
+      touch(from, offset, count);
+      NativeCore.storeChecksums(to, at, from, offset, count, crcs);
+    } else {
+      ByteBuffer scratch = Scratch.ofThread();
+      scratch.put(0, from, offset, count * Layout.GRANULE_SIZE);
+      NativeCore.storeChecksums(to, at, scratch, 0, count, crcs);
     }
   }
 
@@ -68,7 +89,7 @@ public final class Granules {
   }
 
   private static void check(ByteBuffer bytes, int offset, int count, int[] crcs) {
-    Objects.checkFromIndexSize(0, count, crcs.length);
+    Objects.checkFromIndexSize(0, count, Math.min(crcs.length, BATCH));
     Objects.checkFromIndexSize(offset, (long) count * Layout.GRANULE_SIZE, bytes.limit());
   }
 

@@ -46,11 +46,14 @@ public final class Stores {
     Objects.checkFromIndexSize(offset, length, from.limit());
     if (from.isDirect()) {
       from.get(offset); // throws when its memory was freed
-      NativeCore.storeDirect(to, at, from, offset, length);
-    } else if (from.hasArray()) {
-      NativeCore.store(to, at, from.array(), from.arrayOffset() + offset, length);
-    } else {
-      to.put(at, from, offset, length);
+      NativeCore.store(to, at, from, offset, length);
+      return;
+    }
+    ByteBuffer scratch = Scratch.ofThread();
+    for (int done = 0; done < length; done += Scratch.SIZE) {
+      int piece = Math.min(Scratch.SIZE, length - done);
+      scratch.put(0, from, offset + done, piece);
+      NativeCore.store(to, at + done, scratch, 0, piece);
     }
   }
 }

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class SessionTest {
   private final FakeServer server = new FakeServer(4 << 20, 65536);
@@ -110,10 +112,12 @@ class SessionTest {
     assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(3);
   }
 
-  @Test
-  void shouldSayThatTheOutcomeIsUnknownWhenTheSessionEndedInDoubt() throws TakoException {
+  @ParameterizedTest
+  @EnumSource(names = {"LOSE_REPLY_AND_SESSION", "FAIL_AND_LOSE_SESSION"})
+  void shouldSayThatTheOutcomeIsUnknownWhenTheSessionEndedInDoubt(Fault fault)
+      throws TakoException {
     client.mkdirs("/a");
-    server.failNext(Fault.LOSE_REPLY_AND_SESSION);
+    server.failNext(fault);
     Throwable failure = catchThrowable(() -> client.mkdirs("/b"));
     assertThat(statusOf(failure)).isEqualTo(Status.SESSION_EXPIRED);
     assertThat(failure).hasMessageContaining("/b").hasMessageContaining("unknown");

@@ -50,19 +50,37 @@ class GranulesTest {
     checkChecksums(crcs);
   }
 
+  /** What copies granules, in the way of {@link Granules#copy}. */
+  @FunctionalInterface
+  private interface Copier {
+    void copy(ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs);
+  }
+
+  private void check(Copier copier, ByteBuffer to, int at, ByteBuffer from) {
+    int[] crcs = new int[COUNT + 1];
+    copier.copy(to, at, from, OFFSET, COUNT, crcs);
+    checkChecksums(crcs);
+    int length = COUNT * Layout.GRANULE_SIZE;
+    for (int i = 0; i < to.limit(); i++) {
+      boolean inside = i >= at && i < at + length;
+      assertThat(to.get(i)).as("byte %d", i).isEqualTo(inside ? bytes[OFFSET + i - at] : 0);
+    }
+  }
+
   @Test
   void shouldCopyExactlyTheGranules() {
-    for (ByteBuffer from : new ByteBuffer[] {ByteBuffer.wrap(bytes), direct()}) {
-      for (ByteBuffer to :
-          new ByteBuffer[] {ByteBuffer.allocate(ROOM), direct().put(new byte[ROOM])}) {
-        int[] crcs = new int[COUNT + 1];
-        Granules.copy(from, OFFSET, to, 3, COUNT, crcs);
-        checkChecksums(crcs);
-        int length = COUNT * Layout.GRANULE_SIZE;
-        for (int i = 0; i < ROOM; i++) {
-          boolean inside = i >= 3 && i < 3 + length;
-          assertThat(to.get(i)).isEqualTo(inside ? bytes[OFFSET + i - 3] : 0);
-        }
+    ByteBuffer heap = ByteBuffer.wrap(bytes);
+    ByteBuffer slice = ByteBuffer.allocate(OFFSET + ROOM).put(OFFSET, bytes);
+    for (ByteBuffer from :
+        new ByteBuffer[] {
+          heap, direct(), heap.asReadOnlyBuffer(), slice.slice(OFFSET, ROOM), direct().duplicate()
+        }) {
+      for (Copier copier : new Copier[] {Granules::copy, Granules::store}) {
+        check(copier, ByteBuffer.allocate(ROOM), 3, from);
+        check(copier, ByteBuffer.allocate(ROOM + 5).slice(5, ROOM), 3, from);
+        check(copier, ByteBuffer.allocateDirect(ROOM), 3, from);
+        ByteBuffer room = ByteBuffer.allocateDirect(ROOM + 64);
+        check(copier, room, 64 - room.alignmentOffset(0, 64), from);
       }
     }
   }
@@ -75,7 +93,7 @@ class GranulesTest {
         .isInstanceOf(IndexOutOfBoundsException.class);
     assertThatThrownBy(() -> Granules.checksums(heap, 0, COUNT, new int[COUNT - 1]))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> Granules.copy(heap, 0, ByteBuffer.allocate(100), 0, 1, crcs))
+    assertThatThrownBy(() -> Granules.copy(ByteBuffer.allocate(100), 0, heap, 0, 1, crcs))
         .isInstanceOf(IndexOutOfBoundsException.class);
     assertThatThrownBy(() -> Granules.checksums(heap, -1, 1, crcs))
         .isInstanceOf(IndexOutOfBoundsException.class);
