@@ -66,11 +66,17 @@ final class MappedSink implements ExtentSink {
       zone = access.mapped();
       prepared = null;
     }
-    if (extent != prepared) {
+    if (!isPrepared(extent)) {
       arena = zone.writable(extent);
       prepared = arena == null ? null : extent;
     }
     return arena;
+  }
+
+  private boolean isPrepared(Extent extent) {
+    return prepared != null
+        && prepared.getArena() == extent.getArena()
+        && prepared.getOffset() == extent.getOffset();
   }
 
   @Override
