@@ -81,7 +81,8 @@ static jint persist(ARGS, jlong address, jlong length, jint synchronous)
  */
 static uint8_t *direct(JNIEnv *env, jobject buffer, jint at)
 {
-	return (uint8_t *)(*env)->GetDirectBufferAddress(env, buffer) + at;
+	uint8_t *address = buffer == NULL ? NULL : (*env)->GetDirectBufferAddress(env, buffer);
+	return address + at;
 }
 
 static void store(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jobject from, jint offset,

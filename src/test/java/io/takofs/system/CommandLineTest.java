@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -107,8 +108,18 @@ class CommandLineTest {
   }
 
   @Test
+  void shouldLookAtNamedDirectoriesWhateverTheEnvironmentNames() throws Exception {
+    CommandLineRun run =
+        CommandLineRun.of(
+            Map.of("TAKO_URI", "nonsense"), "status", "--dir", directory.resolve("dev").toString());
+    assertThat(run.output()).contains("no local server runs in").doesNotContain("nonsense");
+  }
+
+  @Test
   void shouldSayNothingWhenNobodyReadsItsOutput() throws Exception {
-    Process process = new ProcessBuilder(ServerProcess.launcher(), "config", "doc").start();
+    ProcessBuilder builder = new ProcessBuilder(ServerProcess.launcher(), "config", "doc");
+    builder.environment().keySet().removeAll(Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
+    Process process = builder.start();
     process.getOutputStream().close();
     process.getInputStream().close();
     assertThat(process.getErrorStream().readAllBytes()).isEmpty();

@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Stores;
 import io.takofs.proto.Extent;
@@ -8,8 +9,8 @@ import java.util.BitSet;
 
 /**
  * An arena that is mapped here, and which of its units were made present, to be stored to without
- * faults: not all at once, because most processes write a small part of it. Loads need no such
- * care: the kernel maps what is around a page that is touched.
+ * faults: not all at once, because most processes write a small part of it. Loads need no such care
+ * on tmpfs: the kernel maps what is around a page that is touched.
  *
  * <p>Thread rule: any thread.
  */
@@ -29,21 +30,22 @@ final class MappedArena {
     return bytes;
   }
 
-  /** Makes {@code extent} present; false when that cannot be, and it must not be touched. */
-  boolean makePresent(Extent extent) {
+  /**
+   * Makes {@code extent} present.
+   *
+   * @throws TakoException when that cannot be, though the server made the file whole
+   */
+  void makePresent(Extent extent) throws TakoException {
     int first = extent.getOffset() / Layout.UNIT_SIZE;
     int end = (extent.getOffset() + extent.getCapacity() - 1) / Layout.UNIT_SIZE + 1;
     synchronized (present) {
       if (present.nextClearBit(first) >= end) {
-        return true;
+        return;
       }
     }
-    if (!Stores.prepare(bytes, extent.getOffset(), extent.getCapacity())) {
-      return false;
-    }
+    Stores.prepare(bytes, extent.getOffset(), extent.getCapacity());
     synchronized (present) {
       present.set(first, end);
     }
-    return true;
   }
 }

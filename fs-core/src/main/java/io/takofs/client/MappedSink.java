@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Stores into mapped memory: one copy, straight from the caller's bytes. */
+/** Stores into mapped memory: what the caller wrote is in the server's memory at once. */
 final class MappedSink implements ExtentSink {
   private final ZoneAccess access;
   private MappedZone zone;

@@ -84,7 +84,11 @@ final class MappedZone implements DataZone {
   /** As {@link #arena}, of {@code extent}, which is about to be written. */
   ByteBuffer writable(Extent extent) throws TakoException {
     MappedArena arena = mappedArena(extent.getArena());
-    return arena != null && arena.makePresent(extent) ? arena.bytes() : null;
+    if (arena == null) {
+      return null;
+    }
+    arena.makePresent(extent);
+    return arena.bytes();
   }
 
   private MappedArena mappedArena(int index) throws TakoException {

@@ -263,13 +263,7 @@ final class Session implements AutoCloseable {
       }
       request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
       try {
-        Reply reply =
-            link.connection().call(identity.clientId(), sequence, request.build(), deadline);
-        if (reply.getStatus() == Status.UNAVAILABLE) {
-          // It may stand in the log of a server that could not go on.
-          doubt = new TakoException(reply.getStatus(), reply.getMessage());
-        }
-        return reply;
+        return link.connection().call(identity.clientId(), sequence, request.build(), deadline);
       } catch (TakoException e) {
         if (e.status() != Status.DISCONNECTED) {
           throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
@@ -291,9 +285,8 @@ final class Session implements AutoCloseable {
         throw new TakoException(
             Status.SESSION_EXPIRED,
             what
-                + ": the server ended the session before it could be asked again after a failure ("
-                + doubt.getMessage()
-                + "); whether the operation was executed is unknown, look before doing it again",
+                + ": the connection broke and the server ended the session meanwhile; whether the"
+                + " operation was executed is unknown, look before doing it again",
             doubt);
       }
       end();
@@ -318,7 +311,8 @@ final class Session implements AutoCloseable {
             GET_ACL,
             CHECK_ACCESS,
             GET_XATTRS,
-            GET_QUOTA ->
+            GET_QUOTA,
+            LIST_LEASES ->
             false;
         default -> true;
       };

@@ -79,7 +79,10 @@ public final class NativeCore {
    */
   public static native void store(ByteBuffer to, int at, ByteBuffer from, int offset, int length);
 
-  /** CRC32C of each of {@code count} granules, at most {@link #GRANULES_MAX}. */
+  /**
+   * CRC32C of each of {@code count} granules, at most {@link #GRANULES_MAX}; of none, of which the
+   * buffer may be null, it tells whether there is a fast way.
+   */
   public static native int checksums(ByteBuffer granules, int offset, int count, int[] crcs);
 
   /** As {@link #checksums}, of a copy that is made. */

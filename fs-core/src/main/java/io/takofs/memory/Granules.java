@@ -19,8 +19,7 @@ public final class Granules {
   private static final int STREAMED_ALIGNMENT = 64;
 
   private static final boolean FAST =
-      NativeLibrary.isAvailable()
-          && NativeCore.checksums(ByteBuffer.allocateDirect(1), 0, 0, new int[1]) == 0;
+      NativeLibrary.isAvailable() && NativeCore.checksums(null, 0, 0, new int[1]) == 0;
 
   private Granules() {}
 
@@ -50,34 +49,48 @@ public final class Granules {
       ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
     check(from, offset, count, crcs);
     check(to, at, count, crcs);
-    if (!FAST || !from.isDirect() || to.isReadOnly()) {
-      to.put(at, from, offset, count * Layout.GRANULE_SIZE);
+    int length = count * Layout.GRANULE_SIZE;
+    ByteBuffer scratch = to.isDirect() ? null : Scratch.ofThread();
+    boolean nativeWay = FAST && from.isDirect() && (scratch == null || scratch.isDirect());
+    if (!nativeWay || to.isReadOnly()) {
+      to.put(at, from, offset, length);
       slowly(to, at, count, crcs);
-    } else if (to.isDirect()) {
+    } else if (scratch == null) {
       touch(to, at, count);
       NativeCore.copyChecksums(to, at, from, offset, count, crcs);
     } else {
-      ByteBuffer scratch = Scratch.ofThread();
       NativeCore.copyChecksums(scratch, 0, from, offset, count, crcs);
-      to.put(at, scratch, 0, count * Layout.GRANULE_SIZE);
+      to.put(at, scratch, 0, length);
     }
   }
 
-  /** As {@link #copy}, to memory that is written once, as {@link Stores#copy} does it. */
+  /**
+   * As {@link Stores#copy} does it, with the checksums of what is stored: the original of a direct
+   * buffer must not change meanwhile, an array's may, and so may what is there already.
+   */
   public static void store(
       ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
     check(from, offset, count, crcs);
     check(to, at, count, crcs);
-    boolean aligned = to.isDirect() && to.alignmentOffset(at, STREAMED_ALIGNMENT) == 0;
-    if (!FAST || !aligned || to.isReadOnly()) {
-      copy(to, at, from, offset, count, crcs);
-    } else if (from.isDirect()) {
-      touch(from, offset, count);
-      NativeCore.storeChecksums(to, at, from, offset, count, crcs);
-    } else {
+    if (!from.isDirect()) {
       ByteBuffer scratch = Scratch.ofThread();
       scratch.put(0, from, offset, count * Layout.GRANULE_SIZE);
-      NativeCore.storeChecksums(to, at, scratch, 0, count, crcs);
+      storeStable(to, at, scratch, 0, count, crcs);
+    } else {
+      touch(from, offset, count);
+      storeStable(to, at, from, offset, count, crcs);
+    }
+  }
+
+  private static void storeStable(
+      ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
+    int length = count * Layout.GRANULE_SIZE;
+    boolean streams = length >= Stores.STREAMED_MIN && to.isDirect() && !to.isReadOnly();
+    if (FAST && streams && from.isDirect() && to.alignmentOffset(at, STREAMED_ALIGNMENT) == 0) {
+      NativeCore.storeChecksums(to, at, from, offset, count, crcs);
+    } else {
+      checksums(from, offset, count, crcs);
+      Stores.copy(to, at, from, offset, length);
     }
   }
 

@@ -1,6 +1,8 @@
 package io.takofs.memory;
 
+import io.takofs.base.TakoException;
 import io.takofs.jni.NativeCore;
+import io.takofs.jni.NativeError;
 import io.takofs.jni.NativeLibrary;
 import java.nio.ByteBuffer;
 import java.util.Objects;
@@ -12,7 +14,7 @@ import java.util.Objects;
  */
 public final class Stores {
   /** From so many bytes on it is worth a native call to leave the caches alone. */
-  private static final int STREAMED_MIN = 16 << 10;
+  static final int STREAMED_MIN = 16 << 10;
 
   private Stores() {}
 
@@ -20,14 +22,16 @@ public final class Stores {
    * Makes {@code length} bytes from {@code at} present if {@code memory} is mapped, as is worth it
    * for many at a time that will be stored to: touched, each page would cost several times as much.
    *
-   * @return false when the mapped file has no room for its own bytes: to touch them would be fatal
+   * @throws TakoException NO_SPACE when there is no memory for the file's own bytes
    * @throws IndexOutOfBoundsException when the buffer has not so many bytes
    */
-  public static boolean prepare(ByteBuffer memory, int at, int length) {
+  public static void prepare(ByteBuffer memory, int at, int length) throws TakoException {
     Objects.checkFromIndexSize(at, length, memory.limit());
-    return !memory.isDirect()
-        || !NativeLibrary.isAvailable()
-        || NativeCore.populate(memory, at, length) == 0;
+    if (memory.isDirect() && NativeLibrary.isAvailable()) {
+      NativeError.check(
+          NativeCore.populate(memory, at, length),
+          "cannot make " + length + " mapped bytes at " + at + " present");
+    }
   }
 
   /**
@@ -50,6 +54,10 @@ public final class Stores {
       return;
     }
     ByteBuffer scratch = Scratch.ofThread();
+    if (!scratch.isDirect()) {
+      to.put(at, from, offset, length);
+      return;
+    }
     for (int done = 0; done < length; done += Scratch.SIZE) {
       int piece = Math.min(Scratch.SIZE, length - done);
       scratch.put(0, from, offset + done, piece);

@@ -51,8 +51,6 @@ final class FakeServer implements Connector {
     LOSE_REQUEST,
     /** After the request was executed. */
     LOSE_REPLY,
-    /** The request is executed and answered with UNAVAILABLE, and the session is forgotten. */
-    FAIL_AND_LOSE_SESSION,
     /** As LOSE_REPLY, and the session is forgotten. */
     LOSE_REPLY_AND_SESSION,
     /** No answer for as long as the connection stands. */
@@ -233,7 +231,7 @@ final class FakeServer implements Connector {
         Fault now = request.hasOpenSession() ? Fault.NONE : fault;
         if (now != Fault.NONE) {
           fault = Fault.NONE;
-          open = now == Fault.STALL || now == Fault.FAIL_AND_LOSE_SESSION;
+          open = now == Fault.STALL;
         }
         if (now == Fault.STALL) {
           stall(deadlineNs);
@@ -242,10 +240,6 @@ final class FakeServer implements Connector {
           throw new TakoException(Status.DISCONNECTED, "the fake connection is gone");
         }
         Reply reply = execute(clientId, sequence, request);
-        if (now == Fault.FAIL_AND_LOSE_SESSION) {
-          sessions.clear();
-          return refuse(Status.UNAVAILABLE, "the server stopped serving");
-        }
         if (now == Fault.LOSE_REPLY_AND_SESSION) {
           sessions.clear();
         }

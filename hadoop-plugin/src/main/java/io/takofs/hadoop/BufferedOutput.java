@@ -3,6 +3,7 @@ package io.takofs.hadoop;
 import io.takofs.base.TakoException;
 import io.takofs.client.TakoOutputStream;
 import io.takofs.layout.Layout;
+import java.util.Objects;
 
 /**
  * A file open for writing, with small writes gathered: for callers that write a record of some
@@ -41,6 +42,7 @@ final class BufferedOutput {
       out.write(bytes, offset, length);
       return;
     }
+    Objects.checkFromIndexSize(offset, length, bytes.length); // not after a part of it
     makeBuffer();
     int head = Math.min(length, limit - gathered);
     gather(bytes, offset, head);
@@ -56,11 +58,12 @@ final class BufferedOutput {
     passOnFull();
   }
 
-  private void makeBuffer() {
+  private void makeBuffer() throws TakoException {
     if (buffer == null) {
       buffer = new byte[CAPACITY];
     }
     if (gathered == 0) {
+      out.write(buffer, 0, 0); // throws what ended the stream
       limit = CAPACITY - (int) (out.getPos() % Layout.GRANULE_SIZE);
     }
   }

@@ -80,7 +80,7 @@ final class TakoOutput extends OutputStream
 
   @Override
   public void flush() {
-    // Callers flush often and mean "pass it on", which every write does by itself.
+    // Callers flush often, and mean nothing that others could see: that is hflush.
   }
 
   @Override

@@ -67,8 +67,11 @@ final class DevDirectory {
 
   /** The server that is meant where none is named: that of --dir, of TAKO_URI, of `tako dev`. */
   URI server() throws IOException {
+    if (isNamed()) {
+      return uri();
+    }
     Optional<URI> environment = ofEnvironment();
-    return isNamed() || environment.isEmpty() ? uri() : environment.get();
+    return environment.isPresent() ? environment.get() : uri();
   }
 
   /** The server that TAKO_URI names, if it is set. */

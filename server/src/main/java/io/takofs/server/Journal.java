@@ -81,7 +81,8 @@ final class Journal {
    * Logs {@code entry} and applies it.
    *
    * @throws TakoException NO_SPACE when the log is full even after a checkpoint, INVALID_ARGUMENT
-   *     when the entry is too large for it, UNAVAILABLE after a failure
+   *     when the entry is too large for it, INTERNAL when it stands in the log and cannot be
+   *     applied, so that its outcome is unknown, UNAVAILABLE after a failure
    */
   Reply execute(LogEntry entry) throws TakoException {
     checkUsable();
@@ -97,7 +98,12 @@ final class Journal {
       failure = "a log entry could not be written: " + e;
       throw e;
     }
-    checkUsable();
+    if (failure != null) {
+      throw new TakoException(
+          Status.INTERNAL,
+          "whether this was executed is unknown until the server is started again, look then: "
+              + failure);
+    }
     if (log.appendedBytes() - checkpointedBytes >= checkpointBytes || store.checkpointWanted()) {
       beginCheckpoint();
     }
