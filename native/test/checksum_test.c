@@ -23,6 +23,19 @@ static uint32_t bit_by_bit(const uint8_t *granule)
 
 enum { SKIPPED = 77 };
 
+typedef int copier(void *to, const void *granules, size_t count, uint32_t *crc32c);
+
+static void should_copy(copier *copies, size_t at, const uint8_t *from, const uint32_t *expected)
+{
+	const size_t length = (size_t)COUNT * TAKO_GRANULE_SIZE;
+	uint32_t found[COUNT] = {0};
+	memset(copy, 0, sizeof(copy));
+	CHECK(copies(copy + at, from, COUNT, found) == 0);
+	CHECK(memcmp(found, expected, sizeof(found)) == 0);
+	CHECK(memcmp(copy + at, from, length) == 0);
+	CHECK(copy[at - 1] == 0 && copy[at + length] == 0);
+}
+
 static void should_be_crc32c_wherever_the_granules_lie(void)
 {
 	uint32_t value = 12345;
@@ -43,19 +56,8 @@ static void should_be_crc32c_wherever_the_granules_lie(void)
 		for (size_t i = 0; i < COUNT; i++)
 			CHECK(found[i] == bit_by_bit(bytes + shift + i * TAKO_GRANULE_SIZE));
 		CHECK(found[COUNT] == 0);
-		uint32_t copied[COUNT] = {0};
-		memset(copy, 0, sizeof(copy));
-		CHECK(tako_copy_checksums(copy + 1, bytes + shift, COUNT, copied) == 0);
-		CHECK(memcmp(copied, found, sizeof(copied)) == 0);
-		CHECK(memcmp(copy + 1, bytes + shift, (size_t)COUNT * TAKO_GRANULE_SIZE) == 0);
-		CHECK(copy[0] == 0 && copy[1 + COUNT * TAKO_GRANULE_SIZE] == 0);
-
-		uint32_t stored[COUNT] = {0};
-		memset(copy, 0, sizeof(copy));
-		CHECK(tako_store_checksums(copy + 64, bytes + shift, COUNT, stored) == 0);
-		CHECK(memcmp(stored, found, sizeof(stored)) == 0);
-		CHECK(memcmp(copy + 64, bytes + shift, (size_t)COUNT * TAKO_GRANULE_SIZE) == 0);
-		CHECK(copy[63] == 0 && copy[64 + COUNT * TAKO_GRANULE_SIZE] == 0);
+		should_copy(tako_copy_checksums, 1, bytes + shift, found);
+		should_copy(tako_store_checksums, 64, bytes + shift, found);
 	}
 }
 

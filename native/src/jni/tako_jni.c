@@ -63,17 +63,6 @@ static jint unmap(ARGS, jlong address, jlong length, jint keep_range)
 			       : tako_unmap((uint64_t)address, (uint64_t)length);
 }
 
-static jint populate(JNIEnv *env, UNUSED jclass self, jobject memory, jint at, jint length)
-{
-	const uint8_t *first = (*env)->GetDirectBufferAddress(env, memory);
-	return tako_populate((uint64_t)(uintptr_t)(first + at), (uint64_t)length);
-}
-
-static jint persist(ARGS, jlong address, jlong length, jint synchronous)
-{
-	return tako_persist((uint64_t)address, (uint64_t)length, synchronous);
-}
-
 /*
  * Buffers here are direct. An array would have to be pinned, by what is called a critical section,
  * and the collector could not run meanwhile: other threads of a JVM with little memory would be
@@ -83,6 +72,16 @@ static uint8_t *direct(JNIEnv *env, jobject buffer, jint at)
 {
 	uint8_t *address = buffer == NULL ? NULL : (*env)->GetDirectBufferAddress(env, buffer);
 	return address + at;
+}
+
+static jint populate(JNIEnv *env, UNUSED jclass self, jobject memory, jint at, jint length)
+{
+	return tako_populate((uint64_t)(uintptr_t)direct(env, memory, at), (uint64_t)length);
+}
+
+static jint persist(ARGS, jlong address, jlong length, jint synchronous)
+{
+	return tako_persist((uint64_t)address, (uint64_t)length, synchronous);
 }
 
 static void store(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jobject from, jint offset,

@@ -9,6 +9,7 @@ import io.takofs.log.Log;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Status;
 import io.takofs.server.store.Store;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,20 +22,18 @@ class JournalTest {
 
   /** Gives its log's handler what is proposed; whatever else is asked, the answer is 0. */
   private <T> T obedient(Class<T> type) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (self, method, arguments) -> {
-              switch (method.getName()) {
-                case "propose" -> proposed.incrementAndGet();
-                case "poll" ->
-                    ((Log.CommitHandler) arguments[0]).onCommit(proposed.get(), EMPTY.duplicate());
-                default -> {}
-              }
-              Class<?> result = method.getReturnType();
-              return result == long.class ? (Object) 0L : result == int.class ? 0 : false;
-            }));
+    return fake(
+        type,
+        (self, method, arguments) -> {
+          switch (method.getName()) {
+            case "propose" -> proposed.incrementAndGet();
+            case "poll" ->
+                ((Log.CommitHandler) arguments[0]).onCommit(proposed.get(), EMPTY.duplicate());
+            default -> {}
+          }
+          Class<?> result = method.getReturnType();
+          return result == long.class ? (Object) 0L : result == int.class ? 0 : false;
+        });
   }
 
   @Test
@@ -59,17 +58,19 @@ class JournalTest {
 
   /** Has no memory for what is proposed; whatever else is asked, the answer is 0. */
   private <T> T full(Class<T> type) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (self, method, arguments) -> {
-              if (method.getName().equals("propose")) {
-                proposed.incrementAndGet();
-                throw new OutOfMemoryError("as the test wants it");
-              }
-              return 0L;
-            }));
+    return fake(
+        type,
+        (self, method, arguments) -> {
+          if (method.getName().equals("propose")) {
+            proposed.incrementAndGet();
+            throw new OutOfMemoryError("as the test wants it");
+          }
+          return 0L;
+        });
+  }
+
+  private static <T> T fake(Class<T> type, InvocationHandler calls) {
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, calls));
   }
 
   @Test

@@ -64,21 +64,21 @@ final class JobLines {
     private final String name;
     private final Path scratch;
     private final Work input;
-    private final Work job;
     private final Work check;
 
     /**
      * @param input what makes the job's input
-     * @param job what is timed
      * @param check what looks at the output
      */
-    JobLine(String name, Path scratch, Work input, Work job, Work check) {
+    JobLine(String name, Path scratch, Work input, Work check) {
       this.name = name;
       this.scratch = scratch;
       this.input = input;
-      this.job = job;
       this.check = check;
     }
+
+    /** What is timed. */
+    abstract void job(JobRunner jobs) throws Exception;
 
     @Override
     public String name() {
@@ -96,7 +96,7 @@ final class JobLines {
 
     @Override
     public void run(Candidate candidate, int round) throws Exception {
-      apart(candidate, job);
+      apart(candidate, this::job);
     }
 
     @Override
@@ -152,8 +152,16 @@ final class JobLines {
 
   /** A job's wall time. */
   private static final class Job extends JobLine {
+    private final Work job;
+
     Job(String name, Path scratch, Work input, Work job, Work check) {
-      super(name, scratch, input, job, check);
+      super(name, scratch, input, check);
+      this.job = job;
+    }
+
+    @Override
+    void job(JobRunner jobs) throws Exception {
+      job.with(jobs);
     }
 
     @Override
@@ -170,22 +178,18 @@ final class JobLines {
   /** TestDFSIO, and what it measures itself. */
   private static final class IoTest extends JobLine {
     private final int mebibytes;
-    private final AtomicReference<Double> throughput;
+    private final Throughput test;
+    private double throughput;
 
     IoTest(String name, int mebibytes, Path scratch, Work input, Throughput test) {
-      this(name, mebibytes, scratch, input, test, new AtomicReference<>());
+      super(name, scratch, input, jobs -> {});
+      this.mebibytes = mebibytes;
+      this.test = test;
     }
 
-    private IoTest(
-        String name,
-        int mebibytes,
-        Path scratch,
-        Work input,
-        Throughput test,
-        AtomicReference<Double> throughput) {
-      super(name, scratch, input, jobs -> throughput.set(test.with(jobs)), jobs -> {});
-      this.mebibytes = mebibytes;
-      this.throughput = throughput;
+    @Override
+    void job(JobRunner jobs) throws Exception {
+      throughput = test.with(jobs);
     }
 
     @Override
@@ -200,7 +204,7 @@ final class JobLines {
 
     @Override
     public long counted(long elapsed) {
-      return (long) (mebibytes * 1e9 / throughput.get());
+      return (long) (mebibytes * 1e9 / throughput);
     }
   }
 }

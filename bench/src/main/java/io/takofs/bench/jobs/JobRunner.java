@@ -165,6 +165,7 @@ public final class JobRunner {
         length == (((long) files * megabytes) << 20),
         "its files have " + length + " bytes");
     String result = Files.readString(java.nio.file.Path.of(resultFile)); // each run adds its own
+    check("TestDFSIO " + direction, result.contains(DFSIO_RESULT), "it measured nothing");
     int last = result.lastIndexOf(DFSIO_RESULT) + DFSIO_RESULT.length();
     return Double.parseDouble(result.substring(last, result.indexOf('\n', last)).trim());
   }
