@@ -105,6 +105,7 @@ class VerbsLifetimeTest {
     VerbsProtectionDomain domain = (VerbsProtectionDomain) world.server.domain;
     MemoryRegion region = domain.allocate(4096, Access.REMOTE_READ);
     VerbsMemoryWindow window = domain.allocateWindow();
+    waitUntilEstablished(pair);
     long sends = world.server.transport.counters().get(Counter.SENDS);
     pair.probe();
     pair.bind(7, window, region, 0, 4096, Access.REMOTE_READ_WRITE, QueuePair.SIGNALED);
@@ -115,6 +116,16 @@ class VerbsLifetimeTest {
     assertThat(done.id()).isEqualTo(7);
     assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
     assertThat(world.server.transport.counters().get(Counter.SENDS)).isEqualTo(sends + 1);
+  }
+
+  /**
+   * The accepting side may post only a little after the connecting side learned that it is
+   * connected; a pair that may not probes nothing.
+   */
+  private void waitUntilEstablished(VerbsQueuePair pair) {
+    pair.write(6, new ScatterGather(), 0, 0, QueuePair.SIGNALED);
+    pair.ring();
+    assertThat(world.server.next().id()).isEqualTo(6);
   }
 
   /** Places in the completion queues come back; more connections than fit are made in turn. */
