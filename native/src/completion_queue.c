@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -30,6 +31,12 @@
 #define POLLS_PER_SWEEP 16384
 
 enum { PREFETCH_MAX = 32 };
+
+/*
+ * Of a spin, without letting others run: what the reply to one call takes. Whoever has not got
+ * news by then may be in the way of the very thread that is to bring it.
+ */
+#define SPIN_ALONE_NS 1500
 
 static struct tako_shm_doorbell *doorbell_of(const struct tako_shm_completion_queue *cq)
 {
@@ -178,17 +185,21 @@ static void pause_cpu(void)
 #endif
 }
 
-/* Spins for at most `ns`; true once there is news. */
+/* Spins for about `ns`; true once there is news. */
 static bool spin(struct tako_shm_completion_queue *cq, int64_t ns)
 {
-	int64_t end = now_ns() + ns;
+	int64_t begin = now_ns();
+	int64_t now = begin;
 	do {
 		for (int i = 0; i < 32; i++) {
 			if (has_news(cq))
 				return true;
 			pause_cpu();
 		}
-	} while (now_ns() < end);
+		if (now - begin >= SPIN_ALONE_NS)
+			(void)sched_yield();
+		now = now_ns();
+	} while (now - begin < ns);
 	return has_news(cq);
 }
 

@@ -21,7 +21,8 @@ final class CallNumbers {
 
   /**
    * Number of calls that the server records no result of, because doing them twice is harmless:
-   * those that open, resume and end a session. They are no part of the window and wait for nobody.
+   * those that open, resume and end a session, and those that change nothing. They are no part of
+   * the window and wait for nobody.
    */
   static final long UNRECORDED = 1;
 

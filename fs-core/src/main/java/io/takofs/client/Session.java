@@ -246,6 +246,7 @@ final class Session implements AutoCloseable {
     private final String what;
     private final Request.Builder request;
     private final SessionIdentity owner;
+    private final boolean changing;
     private SessionIdentity identity;
     private long sequence;
     private TakoException doubt;
@@ -254,6 +255,7 @@ final class Session implements AutoCloseable {
       this.what = what;
       this.request = request;
       this.owner = owner;
+      this.changing = changesSomething(request);
     }
 
     /** Sends once; a connection that breaks makes a reply that says so. */
@@ -261,7 +263,9 @@ final class Session implements AutoCloseable {
       if (identity != link.identity()) {
         moveTo(link.identity(), deadline);
       }
-      request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
+      if (changing) {
+        request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
+      }
       try {
         return link.connection().call(identity.clientId(), sequence, request.build(), deadline);
       } catch (TakoException e) {
@@ -281,7 +285,7 @@ final class Session implements AutoCloseable {
                 + ": the server ended the session that opened this file, and with it its lease;"
                 + " what was flushed before is kept");
       }
-      if (doubt != null && changesSomething()) {
+      if (doubt != null && changing) {
         throw new TakoException(
             Status.SESSION_EXPIRED,
             what
@@ -292,14 +296,14 @@ final class Session implements AutoCloseable {
       end();
       identity = null;
       try {
-        sequence = next.numbers().begin(deadline);
+        sequence = changing ? next.numbers().begin(deadline) : CallNumbers.UNRECORDED;
       } catch (TakoException e) {
         throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
       }
       identity = next;
     }
 
-    private boolean changesSomething() {
+    private static boolean changesSomething(Request.Builder request) {
       return switch (request.getOperationCase()) {
         case GET_FILE,
             LIST,
@@ -319,7 +323,7 @@ final class Session implements AutoCloseable {
     }
 
     void end() {
-      if (identity != null) {
+      if (identity != null && changing) {
         identity.numbers().end(sequence);
       }
     }

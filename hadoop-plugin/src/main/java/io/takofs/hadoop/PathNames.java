@@ -15,13 +15,19 @@ final class PathNames {
    */
   static String of(Path path) {
     String name = text(path);
+    if (name.contains("/.") || name.indexOf(':') >= 0) {
+      checkElements(name);
+    }
+    return name.isEmpty() ? "/" : name;
+  }
+
+  private static void checkElements(String name) {
     for (String element : name.split("/", -1)) {
       if (element.equals(".") || element.equals("..") || element.indexOf(':') >= 0) {
         throw new InvalidPathException(
             name, "'" + element + "' cannot be a name: '.', '..' and ':' are reserved");
       }
     }
-    return name.isEmpty() ? "/" : name;
   }
 
   /**

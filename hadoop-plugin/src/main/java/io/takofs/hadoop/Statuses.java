@@ -2,6 +2,7 @@ package io.takofs.hadoop;
 
 import io.takofs.client.PathStatus;
 import java.net.URI;
+import java.util.function.Function;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
@@ -16,9 +17,9 @@ final class Statuses {
     return new TakoFileStatus(path, status);
   }
 
-  /** The status of an entry of {@code directory}. */
-  static TakoFileStatus of(ChildPaths directory, PathStatus status) {
-    return new TakoFileStatus(directory, status);
+  /** The status of what has the path that {@code paths} makes of its name when it is wanted. */
+  static TakoFileStatus of(Function<String, Path> paths, PathStatus status) {
+    return new TakoFileStatus(paths, status);
   }
 
   /** {@code status} with the places of its data. */

@@ -1,13 +1,14 @@
 package io.takofs.hadoop;
 
 import io.takofs.client.PathStatus;
+import java.util.function.Function;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * A status that says which file it is of. Of an entry of a listing the path is made when it is
- * asked for: that takes longer than all the rest, and many look at names or lengths of a few only.
+ * A status that says which file it is of. Its path can be made when it is asked for: that takes
+ * longer than all the rest, and many look at names or lengths only.
  *
  * <p>Thread rule: any thread, unless something is set.
  */
@@ -18,19 +19,19 @@ final class TakoFileStatus extends FileStatus implements FileIdentity.Holder {
   private final transient String name;
 
   /** What makes the path of {@link #name}; null when there is a path. */
-  private transient volatile ChildPaths directory;
+  private transient volatile Function<String, Path> paths;
 
   /** Of {@code path}, which is qualified. */
   TakoFileStatus(Path path, PathStatus status) {
     this(path, null, status);
   }
 
-  /** Of an entry of {@code directory}. */
-  TakoFileStatus(ChildPaths directory, PathStatus status) {
-    this(null, directory, status);
+  /** Of what has the path that {@code paths} makes of the status's name; any thread, once. */
+  TakoFileStatus(Function<String, Path> paths, PathStatus status) {
+    this(null, paths, status);
   }
 
-  private TakoFileStatus(Path path, ChildPaths directory, PathStatus status) {
+  private TakoFileStatus(Path path, Function<String, Path> paths, PathStatus status) {
     super(
         status.length(),
         status.directory(),
@@ -48,29 +49,29 @@ final class TakoFileStatus extends FileStatus implements FileIdentity.Holder {
         false);
     this.identity = FileIdentity.of(status);
     this.name = status.name();
-    this.directory = directory;
+    this.paths = paths;
   }
 
   @Override
   public Path getPath() {
-    if (directory != null) {
+    if (paths != null) {
       makePath();
     }
     return super.getPath();
   }
 
   private synchronized void makePath() {
-    ChildPaths pending = directory;
+    Function<String, Path> pending = paths;
     if (pending != null) {
-      super.setPath(pending.of(name));
-      directory = null;
+      super.setPath(pending.apply(name));
+      paths = null;
     }
   }
 
   @Override
   public synchronized void setPath(Path path) {
     super.setPath(path);
-    directory = null;
+    paths = null;
   }
 
   @Override

@@ -385,8 +385,10 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
+    checkPath(path);
     return operationStatistics.timed(
-        StoreStatisticNames.OP_GET_FILE_STATUS, () -> reading().statuses().status(qualified(path)));
+        StoreStatisticNames.OP_GET_FILE_STATUS,
+        () -> reading().statuses().status(path, this::qualified));
   }
 
   @Override

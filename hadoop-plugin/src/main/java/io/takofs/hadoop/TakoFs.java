@@ -201,7 +201,7 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
   public FileStatus getFileStatus(Path path) throws IOException {
     return operationStatistics.timed(
         StoreStatisticNames.OP_GET_FILE_STATUS,
-        () -> reading().statuses().status(makeQualified(path)));
+        () -> reading().statuses().status(path, this::makeQualified));
   }
 
   @Override

@@ -30,5 +30,6 @@ class PathNamesTest {
         .hasMessageContaining("b:c");
     assertThatThrownBy(() -> PathNames.of(new Path("/..")))
         .isInstanceOf(InvalidPathException.class);
+    assertThat(PathNames.of(new Path("/.a/..b/c.."))).isEqualTo("/.a/..b/c..");
   }
 }

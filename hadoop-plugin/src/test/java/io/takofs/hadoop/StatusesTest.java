@@ -45,7 +45,7 @@ class StatusesTest {
     PathStatus status =
         new PathStatus(
             "/d", "a", 1, 7, false, 5, 0644, "me", "us", 10, 20, 3, 100, false, 1, false);
-    return Statuses.of(new ChildPaths(new Path("tako://host:7420/d")), status);
+    return Statuses.of(new ChildPaths(new Path("tako://host:7420/d"))::of, status);
   }
 
   @Test

@@ -69,7 +69,7 @@ final class LatencyLines {
 
   private static final class Stat extends Latency {
     Stat() {
-      super("stat", 5000);
+      super("stat", 20000);
     }
 
     @Override
@@ -155,7 +155,7 @@ final class LatencyLines {
 
   private static final class ListOfThousand extends Latency {
     ListOfThousand() {
-      super("list of 1000", 100);
+      super("list of 1000", 300);
     }
 
     @Override
@@ -181,7 +181,7 @@ final class LatencyLines {
     private FSDataOutputStream out;
 
     Flush() {
-      super("hflush of 128 B", 5000);
+      super("hflush of 128 B", 20000);
     }
 
     @Override
@@ -214,7 +214,7 @@ final class LatencyLines {
     private final byte[] buffer = new byte[4096];
 
     PositionedRead() {
-      super("pread of 4 KiB", 5000);
+      super("pread of 4 KiB", 20000);
     }
 
     @Override

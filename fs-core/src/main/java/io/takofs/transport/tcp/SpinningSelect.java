@@ -40,6 +40,8 @@ final class SpinningSelect implements SelectStrategy {
       spinning = false;
       spin.end(budgetNs, false);
       return SELECT;
+    } else {
+      clock.yieldUntil(() -> false, 1); // to those who are to bring the news
     }
     return CONTINUE;
   }

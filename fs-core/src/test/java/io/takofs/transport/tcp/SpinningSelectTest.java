@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.SelectStrategy;
 import io.takofs.base.Clock;
 import io.takofs.transport.Spin;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 class SpinningSelectTest {
   private long nowNs;
   private int ready;
+  private int yields;
   private final SpinningSelect strategy =
       new SpinningSelect(
           new Clock() {
@@ -21,6 +23,12 @@ class SpinningSelectTest {
             @Override
             public long currentTimeMillis() {
               throw new UnsupportedOperationException();
+            }
+
+            @Override
+            public boolean yieldUntil(BooleanSupplier done, int times) {
+              yields += times;
+              return done.getAsBoolean();
             }
           });
 
@@ -35,6 +43,19 @@ class SpinningSelectTest {
     assertThat(next(false)).isEqualTo(SelectStrategy.CONTINUE);
     nowNs += 1;
     assertThat(next(false)).isEqualTo(SelectStrategy.SELECT);
+  }
+
+  @Test
+  void shouldLetOthersRunBetweenTwoLooksInVain() throws Exception {
+    next(false);
+    assertThat(yields).isZero();
+    for (int look = 1; look <= 3; look++) {
+      next(false);
+      assertThat(yields).isEqualTo(look);
+    }
+    ready = 1;
+    next(false);
+    assertThat(yields).as("after news").isEqualTo(3);
   }
 
   @Test
