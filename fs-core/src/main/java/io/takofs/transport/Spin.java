@@ -7,8 +7,8 @@ package io.takofs.transport;
  * <p>Thread rule: one thread.
  */
 public final class Spin {
-  /** A call over loopback, with waking a thread on another processor, takes less. */
-  public static final int CEILING_NS = 100_000;
+  /** A call over loopback takes less, even with waking a thread, and so does a large listing. */
+  public static final int CEILING_NS = 250_000;
 
   /** Of the ceiling, that is always tried. */
   private static final int FLOOR_PART = 16;

@@ -18,13 +18,13 @@ final class ThroughputLines {
 
   static List<Line> all() {
     return List.of(
-        new Parallel("8-thread create", 500) {
+        new Parallel("8-thread create", 1000) {
           @Override
           void operation(Candidate candidate, int thread, int number) throws IOException {
             candidate.fs().create(file(thread, number)).close();
           }
         },
-        new Parallel("8-thread stat", 5000) {
+        new Parallel("8-thread stat", 10000) {
           @Override
           public void prepare(Candidate candidate, int round) throws Exception {
             super.prepare(candidate, round);
