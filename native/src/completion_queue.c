@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -31,12 +30,6 @@
 #define POLLS_PER_SWEEP 16384
 
 enum { PREFETCH_MAX = 32 };
-
-/*
- * Of a spin, without letting others run: what the reply to one call takes. Whoever has not got
- * news by then may be in the way of the very thread that is to bring it.
- */
-#define SPIN_ALONE_NS 1500
 
 static struct tako_shm_doorbell *doorbell_of(const struct tako_shm_completion_queue *cq)
 {
@@ -185,22 +178,21 @@ static void pause_cpu(void)
 #endif
 }
 
-/* Spins for about `ns`; true once there is news. */
+/* Spins for about `ns`; true when there is news before they are over. */
 static bool spin(struct tako_shm_completion_queue *cq, int64_t ns)
 {
 	int64_t begin = now_ns();
-	int64_t now = begin;
+	int64_t spent = 0;
 	do {
 		for (int i = 0; i < 32; i++) {
 			if (has_news(cq))
 				return true;
 			pause_cpu();
 		}
-		if (now - begin >= SPIN_ALONE_NS)
-			(void)sched_yield();
-		now = now_ns();
-	} while (now - begin < ns);
-	return has_news(cq);
+		tako_spin_yield(spent, ns, cq->spin_ns);
+		spent = now_ns() - begin;
+	} while (spent < ns);
+	return false;
 }
 
 static bool spin_adaptively(struct tako_shm_completion_queue *cq, int64_t timeout)
@@ -211,7 +203,7 @@ static bool spin_adaptively(struct tako_shm_completion_queue *cq, int64_t timeou
 	tako_spin_end(&state, ns, cq->spin_ns, found);
 	cq->spin_budget_ns = state.budget_ns;
 	cq->spin_misses = state.misses;
-	return found;
+	return found || has_news(cq);
 }
 
 /* Sleeps until there is news or `end`; true in the first case. */

@@ -6,14 +6,21 @@
 #ifndef TAKO_SPIN_H
 #define TAKO_SPIN_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 enum {
-	TAKO_SPIN_FLOOR_PART = 16, /* of the ceiling, that is always tried */
+	TAKO_SPIN_FLOOR_PART = 32, /* of the ceiling, that is always tried */
 	TAKO_SPIN_MISSES_MAX = 32  /* then the ceiling is tried: two sides that sleep for each
 				      other's sake would never find out that they need not */
 };
+
+/*
+ * Nanoseconds of a spin without letting others run: what the reply to one call takes. Whoever has
+ * no news by then may be in the way of the very thread that is to bring it.
+ */
+#define TAKO_SPIN_ALONE_NS 1500
 
 /* What is kept between two spins; zero at first. The awaiting thread's. */
 struct tako_spin {
@@ -30,7 +37,20 @@ static inline uint32_t tako_spin_begin(const struct tako_spin *spin, uint32_t ce
 	return spin->budget_ns > floor_ns ? spin->budget_ns : floor_ns;
 }
 
-/* Learns from a spin of `spun_ns`, as tako_spin_begin() said, whether it found news. */
+/*
+ * Between two looks in vain, `spent_ns` into a spin of `ns`: lets others run, unless spins have
+ * been in vain lately. Who else runs may keep the processor for long; a sleeper would get it back.
+ */
+static inline void tako_spin_yield(int64_t spent_ns, int64_t ns, uint32_t ceiling_ns)
+{
+	if (spent_ns >= TAKO_SPIN_ALONE_NS && ns > ceiling_ns / TAKO_SPIN_FLOOR_PART)
+		(void)sched_yield();
+}
+
+/*
+ * Learns from a spin of `spun_ns`, as tako_spin_begin() said, whether it found news within that
+ * time: what came after it, because others kept the processor, came to a spin that was in vain.
+ */
 static inline void tako_spin_end(struct tako_spin *spin, uint32_t spun_ns, uint32_t ceiling_ns,
 				 bool found)
 {

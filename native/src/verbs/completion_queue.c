@@ -180,13 +180,16 @@ static bool spin(struct tako_verbs_cq *cq, int64_t ns)
 		return true;
 	if (ns <= 0)
 		return false;
-	int64_t end = now_ns() + ns;
+	int64_t begin = now_ns();
+	int64_t spent = 0;
 	do {
 		for (int i = 0; i < PAUSES; i++)
 			pause_cpu();
 		if (has_news(cq))
 			return true;
-	} while (now_ns() < end);
+		tako_spin_yield(spent, ns, cq->shared.spin_ns);
+		spent = now_ns() - begin;
+	} while (spent < ns);
 	return false;
 }
 

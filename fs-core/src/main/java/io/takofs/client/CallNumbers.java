@@ -6,6 +6,7 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Numbers of the calls of one session, and which of them are not over.
@@ -21,13 +22,13 @@ final class CallNumbers {
 
   /**
    * Number of calls that the server records no result of, because doing them twice is harmless:
-   * those that open, resume and end a session, and those that change nothing. They are no part of
-   * the window and wait for nobody.
+   * those that open, resume and end a session. They are no part of the window and wait for nobody.
    */
   static final long UNRECORDED = 1;
 
   private final Clock clock;
   private final TreeSet<Long> open = new TreeSet<>();
+  private final AtomicLong queries = new AtomicLong();
   private long last;
 
   CallNumbers(Clock clock) {
@@ -65,6 +66,14 @@ final class CallNumbers {
       TimeUnit.NANOSECONDS.timedWait(this, left);
     }
     return true;
+  }
+
+  /**
+   * A number for a call that changes nothing, never given twice: the server records no result of
+   * it, and its reply names it. It is no part of the window and need not be ended.
+   */
+  long ofQuery() {
+    return Long.MIN_VALUE | queries.incrementAndGet();
   }
 
   /** The call has its outcome, or was given up: it is never sent again. */

@@ -9,6 +9,7 @@ import io.takofs.proto.CloseSession;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.rpc.Operations;
 import io.takofs.transport.TransportCounters;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -17,9 +18,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * The calls of one client. Each has a number and a deadline; when the connection breaks, the call
- * reconnects and sends itself again under the same number, so that it is executed exactly once.
- * When the server has forgotten the session, later calls open a new one, and a call whose outcome
- * is unknown fails and says so.
+ * reconnects and sends itself again under the same number, so that a change is executed exactly
+ * once. When the server has forgotten the session, later calls open a new one, and a call whose
+ * outcome is unknown fails and says so.
  *
  * <p>Thread rule: any thread.
  */
@@ -255,7 +256,7 @@ final class Session implements AutoCloseable {
       this.what = what;
       this.request = request;
       this.owner = owner;
-      this.changing = changesSomething(request);
+      this.changing = Operations.isMutation(request.getOperationCase());
     }
 
     /** Sends once; a connection that breaks makes a reply that says so. */
@@ -296,30 +297,11 @@ final class Session implements AutoCloseable {
       end();
       identity = null;
       try {
-        sequence = changing ? next.numbers().begin(deadline) : CallNumbers.UNRECORDED;
+        sequence = changing ? next.numbers().begin(deadline) : next.numbers().ofQuery();
       } catch (TakoException e) {
         throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
       }
       identity = next;
-    }
-
-    private static boolean changesSomething(Request.Builder request) {
-      return switch (request.getOperationCase()) {
-        case GET_FILE,
-            LIST,
-            GET_EXTENTS,
-            GET_CONTENT_SUMMARY,
-            GET_USAGE,
-            GET_SERVER_STATUS,
-            RENEW_LEASES,
-            GET_ACL,
-            CHECK_ACCESS,
-            GET_XATTRS,
-            GET_QUOTA,
-            LIST_LEASES ->
-            false;
-        default -> true;
-      };
     }
 
     void end() {

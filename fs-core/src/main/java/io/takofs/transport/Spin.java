@@ -10,8 +10,8 @@ public final class Spin {
   /** A call over loopback takes less, even with waking a thread, and so does a large listing. */
   public static final int CEILING_NS = 250_000;
 
-  /** Of the ceiling, that is always tried. */
-  private static final int FLOOR_PART = 16;
+  /** Always tried. */
+  public static final int FLOOR_NS = CEILING_NS / 32;
 
   /** Then the ceiling is tried: what is worth it may have changed. */
   private static final int MISSES_MAX = 32;
@@ -21,10 +21,18 @@ public final class Spin {
 
   /** Nanoseconds to wait awake now. */
   public int begin() {
-    return misses >= MISSES_MAX ? CEILING_NS : Math.max(budgetNs, CEILING_NS / FLOOR_PART);
+    return misses >= MISSES_MAX ? CEILING_NS : Math.max(budgetNs, FLOOR_NS);
   }
 
-  /** Learns from a wait of {@code nanos}, as {@link #begin} said, whether news came. */
+  /**
+   * Whether to let others run between two looks in a wait of {@code nanos}: not if waits have been
+   * in vain lately, because others may keep the processor that a sleeper would get back.
+   */
+  public static boolean mayYield(int nanos) {
+    return nanos > FLOOR_NS;
+  }
+
+  /** Learns from a wait of {@code nanos}, as {@link #begin} said, whether news came within it. */
   public void end(int nanos, boolean found) {
     if (found) {
       budgetNs = Math.min(CEILING_NS, 2 * nanos);

@@ -17,10 +17,10 @@ import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Request.OperationCase;
 import io.takofs.proto.Session;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
+import io.takofs.rpc.Operations;
 import io.takofs.transport.TransportCounters;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -28,7 +28,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -45,14 +44,6 @@ import java.util.TreeMap;
 final class FakeServer implements Connector {
   static final int INLINE_MAX = 2048;
   static final int LEASE_SOFT_LIMIT_MS = 60;
-
-  /** Whose results a server does not record. */
-  private static final Set<OperationCase> QUERIES =
-      EnumSet.of(
-          OperationCase.GET_FILE,
-          OperationCase.GET_EXTENTS,
-          OperationCase.GET_CONTENT_SUMMARY,
-          OperationCase.RENEW_LEASES);
 
   /** How a connection breaks. */
   enum Fault {
@@ -323,19 +314,25 @@ final class FakeServer implements Connector {
     if (!sessions.contains(clientId)) {
       return refuse(Status.SESSION_EXPIRED, "unknown session");
     }
-    boolean query = QUERIES.contains(request.getOperationCase());
+    if (!Operations.isMutation(request.getOperationCase())) {
+      if (sequence >= 0 || request.getAcknowledgedBelow() != 0) {
+        return refuse(Status.MALFORMED, "a query with the number of a change");
+      }
+      return executeAndCount(clientId, request);
+    }
     String call = clientId + "/" + sequence;
-    Reply known = query ? null : results.get(call);
-    if (known != null) {
-      return known;
-    }
-    executions.merge(request.getOperationCase().name(), 1, Integer::sum);
-    Reply reply = execute(clientId, request);
-    if (!query) {
+    Reply known = results.get(call);
+    if (known == null) {
       lastAcknowledged = request.getAcknowledgedBelow();
-      results.put(call, reply);
+      known = executeAndCount(clientId, request);
+      results.put(call, known);
     }
-    return reply;
+    return known;
+  }
+
+  private Reply executeAndCount(long clientId, Request request) {
+    executions.merge(request.getOperationCase().name(), 1, Integer::sum);
+    return execute(clientId, request);
   }
 
   private Reply openSession(long clientId) {

@@ -131,6 +131,7 @@ class SessionTest {
   @Test
   @Timeout(30)
   void shouldReconnectForACallThatAllNumbersWaitFor() throws Exception {
+    client.create("/file", CreateOptions.DEFAULT).close();
     client.mkdirs("/first");
     server.failNext(Fault.STALL);
     CompletableFuture<Void> slow = Background.run(() -> client.mkdirs("/slow"));
@@ -138,6 +139,7 @@ class SessionTest {
     for (int i = 1; i < CallNumbers.WINDOW; i++) {
       client.mkdirs("/" + i);
     }
+    assertThat(client.getStatus("/file").length()).as("queries wait for nobody").isZero();
     server.disconnectAll();
     slow.get(10, TimeUnit.SECONDS);
     assertThat(server.executions(OperationCase.MKDIRS)).isEqualTo(1 + CallNumbers.WINDOW);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class SpinTest {
-  private static final int FLOOR_NS = Spin.CEILING_NS / 16;
+  private static final int FLOOR_NS = Spin.FLOOR_NS;
 
   private final Spin spin = new Spin();
 

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FsStatus;
@@ -22,7 +21,8 @@ import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.security.AccessControlException;
 
 /**
- * What is there: statuses, listings, block locations, summaries. Paths are qualified.
+ * What is there: statuses, listings, block locations, summaries. Paths are qualified, but for
+ * {@link #status}.
  *
  * <p>Thread rule: any thread.
  */
@@ -35,25 +35,18 @@ final class StatusOperations {
     this.uri = uri;
   }
 
-  FileStatus status(Path path) throws IOException {
-    return status(path, UnaryOperator.identity());
-  }
-
   /**
-   * As {@link #status(Path)}.
+   * The status of a path.
    *
-   * @param path of this file system; need not be qualified, which takes a third of the time of a
-   *     call over shared memory
-   * @param qualify qualifies it, when it is needed
+   * @param path absolute; need not be qualified: that takes a third of the time of a call over
+   *     shared memory, and many never ask the status for its path
    */
-  FileStatus status(Path path, UnaryOperator<Path> qualify) throws IOException {
-    // A relative one is of the working directory that is set now.
-    Path absolute = path.isAbsolute() ? path : qualify.apply(path);
+  FileStatus status(Path path) throws IOException {
     try {
-      PathStatus status = client.getStatus(PathNames.of(absolute));
-      return Statuses.of(name -> qualify.apply(absolute), status);
+      PathStatus status = client.getStatus(PathNames.of(path));
+      return Statuses.of(name -> path.makeQualified(uri, null), status);
     } catch (TakoException e) {
-      throw ErrorTranslation.translateLookup(e, qualify.apply(path).toString());
+      throw ErrorTranslation.translateLookup(e, path.makeQualified(uri, null).toString());
     }
   }
 

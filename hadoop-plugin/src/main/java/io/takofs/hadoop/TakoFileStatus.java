@@ -1,6 +1,7 @@
 package io.takofs.hadoop;
 
 import io.takofs.client.PathStatus;
+import java.io.IOException;
 import java.util.function.Function;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -72,6 +73,12 @@ final class TakoFileStatus extends FileStatus implements FileIdentity.Holder {
   public synchronized void setPath(Path path) {
     super.setPath(path);
     paths = null;
+  }
+
+  @Override
+  public Path getSymlink() throws IOException {
+    getPath(); // which the message names
+    return super.getSymlink();
   }
 
   @Override

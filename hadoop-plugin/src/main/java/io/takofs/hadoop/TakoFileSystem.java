@@ -388,7 +388,7 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
     checkPath(path);
     return operationStatistics.timed(
         StoreStatisticNames.OP_GET_FILE_STATUS,
-        () -> reading().statuses().status(path, this::qualified));
+        () -> reading().statuses().status(path.isAbsolute() ? path : qualified(path)));
   }
 
   @Override

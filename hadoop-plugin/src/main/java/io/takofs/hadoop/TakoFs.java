@@ -199,9 +199,9 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
+    checkPath(path);
     return operationStatistics.timed(
-        StoreStatisticNames.OP_GET_FILE_STATUS,
-        () -> reading().statuses().status(path, this::makeQualified));
+        StoreStatisticNames.OP_GET_FILE_STATUS, () -> reading().statuses().status(path));
   }
 
   @Override

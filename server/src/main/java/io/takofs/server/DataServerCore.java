@@ -18,6 +18,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Session;
 import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
+import io.takofs.rpc.Operations;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.metrics.OperationTimes;
@@ -236,7 +237,7 @@ final class DataServerCore {
     if (request.hasSetSafeMode()) {
       return safeMode.set(client.caller, request.getSetSafeMode());
     }
-    if (!StateMachine.isMutation(request)) {
+    if (!Operations.isMutation(request.getOperationCase())) {
       return machine.query(client.caller, request);
     }
     Reply reply = mutate(call.clientId(), call.sequence(), client.caller, request);

@@ -53,8 +53,7 @@ public final class CompareMain implements Callable<Integer> {
       names = "--warm-up",
       description =
           "Seconds of each line on each candidate before, not counted: compilers of clients and"
-              + " servers need some thousand calls before they are done (default: 8; 1, which is"
-              + " a run, of jobs).")
+              + " servers need some thousand calls before they are done (default: 8).")
   private Double warmUpSeconds;
 
   @Option(names = "--lines", defaultValue = ".*", description = "Expression of lines to run.")
@@ -87,8 +86,7 @@ public final class CompareMain implements Callable<Integer> {
     Map<Line, Map<String, Measurement>> results = new LinkedHashMap<>();
     Comparison comparison =
         new Comparison(
-            rounds != null ? rounds : jobs ? 3 : 11,
-            warmUpSeconds != null ? warmUpSeconds : jobs ? 1 : 8);
+            rounds != null ? rounds : jobs ? 3 : 11, warmUpSeconds != null ? warmUpSeconds : 8);
     if (jobs) {
       // TeraSort tells each of its steps there.
       System.setOut(

@@ -28,7 +28,7 @@ final class SpinningSelect implements SelectStrategy {
     if (ready > 0 || hasTasks) {
       if (spinning) {
         spinning = false;
-        spin.end(budgetNs, true);
+        spin.end(budgetNs, clock.nanoTime() - beganNs < budgetNs);
       }
       return ready;
     }
@@ -40,7 +40,7 @@ final class SpinningSelect implements SelectStrategy {
       spinning = false;
       spin.end(budgetNs, false);
       return SELECT;
-    } else {
+    } else if (Spin.mayYield(budgetNs)) {
       clock.yieldUntil(() -> false, 1); // to those who are to bring the news
     }
     return CONTINUE;

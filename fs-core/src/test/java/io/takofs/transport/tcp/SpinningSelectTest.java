@@ -12,6 +12,7 @@ class SpinningSelectTest {
   private long nowNs;
   private int ready;
   private int yields;
+  private int keptNs; // by others, whenever they may run
   private final SpinningSelect strategy =
       new SpinningSelect(
           new Clock() {
@@ -28,6 +29,7 @@ class SpinningSelectTest {
             @Override
             public boolean yieldUntil(BooleanSupplier done, int times) {
               yields += times;
+              nowNs += keptNs;
               return done.getAsBoolean();
             }
           });
@@ -56,6 +58,29 @@ class SpinningSelectTest {
     ready = 1;
     next(false);
     assertThat(yields).as("after news").isEqualTo(3);
+  }
+
+  @Test
+  void shouldNotThinkItWasWorthItWhenOthersKeptTheProcessor() throws Exception {
+    keptNs = 3_000_000;
+    next(false);
+    next(false);
+    ready = 1;
+    next(false); // the news came while others ran
+    ready = 0;
+    keptNs = 0;
+    next(false);
+    nowNs += Spin.CEILING_NS / 2;
+    assertThat(next(false)).as("half as long").isEqualTo(SelectStrategy.SELECT);
+    for (int i = 0; i < 10; i++) {
+      next(false);
+      nowNs += Spin.CEILING_NS;
+      next(false);
+    }
+    int before = yields;
+    next(false);
+    next(false);
+    assertThat(yields).as("who is disappointed keeps the processor, and sleeps").isEqualTo(before);
   }
 
   @Test

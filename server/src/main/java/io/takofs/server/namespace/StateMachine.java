@@ -41,47 +41,6 @@ public final class StateMachine {
     state = new State(store, arenas, limits);
   }
 
-  /** Whether {@code request} changes anything and so must go through the log. */
-  public static boolean isMutation(Request request) {
-    return switch (request.getOperationCase()) {
-      case OPEN_SESSION,
-          CLOSE_SESSION,
-          MKDIRS,
-          CREATE,
-          APPEND,
-          RENAME,
-          DELETE,
-          TRUNCATE,
-          SET_ATTRIBUTES,
-          RECOVER_LEASE,
-          GRANT_EXTENTS,
-          COMMIT_EXTENTS,
-          CONCAT,
-          DELETE_FILES,
-          SET_ACL,
-          SET_XATTR,
-          REMOVE_XATTR,
-          SET_QUOTA ->
-          true;
-      case RENEW_LEASES,
-          GET_ARENAS,
-          GET_FILE,
-          LIST,
-          GET_EXTENTS,
-          GET_CONTENT_SUMMARY,
-          GET_USAGE,
-          GET_SERVER_STATUS,
-          GET_ACL,
-          CHECK_ACCESS,
-          GET_XATTRS,
-          GET_QUOTA,
-          LIST_LEASES,
-          SET_SAFE_MODE,
-          OPERATION_NOT_SET ->
-          false;
-    };
-  }
-
   /**
    * What to answer instead of logging {@code request}, or null when it may be logged. Ask before
    * each propose: it keeps enough pages back that what was logged can be applied.

@@ -1,0 +1,53 @@
+package io.takofs.rpc;
+
+import io.takofs.proto.Request.OperationCase;
+
+/** What client and server must agree on about the operations. */
+public final class Operations {
+  private Operations() {}
+
+  /**
+   * Whether {@code operation} changes what the log keeps. It is then executed exactly once: its
+   * call has a number under which the server records the result. Any other may be executed again
+   * when its reply was lost, and is recorded nowhere.
+   */
+  public static boolean isMutation(OperationCase operation) {
+    return switch (operation) {
+      case OPEN_SESSION,
+          CLOSE_SESSION,
+          MKDIRS,
+          CREATE,
+          APPEND,
+          RENAME,
+          DELETE,
+          TRUNCATE,
+          SET_ATTRIBUTES,
+          RECOVER_LEASE,
+          GRANT_EXTENTS,
+          COMMIT_EXTENTS,
+          CONCAT,
+          DELETE_FILES,
+          SET_ACL,
+          SET_XATTR,
+          REMOVE_XATTR,
+          SET_QUOTA ->
+          true;
+      case RENEW_LEASES,
+          GET_ARENAS,
+          GET_FILE,
+          LIST,
+          GET_EXTENTS,
+          GET_CONTENT_SUMMARY,
+          GET_USAGE,
+          GET_SERVER_STATUS,
+          GET_ACL,
+          CHECK_ACCESS,
+          GET_XATTRS,
+          GET_QUOTA,
+          LIST_LEASES,
+          SET_SAFE_MODE,
+          OPERATION_NOT_SET ->
+          false;
+    };
+  }
+}
