@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -187,9 +188,11 @@ class ContentionTest {
     byte[] content = random(400_000, 3);
     write(first, FILE, Arrays.copyOf(content, 100));
     List<Future<Integer>> readers = new ArrayList<>();
+    CountDownLatch reading = new CountDownLatch(2);
     for (FileSystem client : List.of(second, third)) {
-      readers.add(threads.submit(() -> follow(client, content)));
+      readers.add(threads.submit(() -> follow(client, content, reading)));
     }
+    assertThat(reading.await(60, TimeUnit.SECONDS)).isTrue();
     Random random = new Random(4);
     int written = 100;
     while (written < content.length) {
@@ -208,11 +211,17 @@ class ContentionTest {
     }
   }
 
-  /** Opens and reads the file until it is whole; returns how often. */
-  private static int follow(FileSystem fs, byte[] content) throws IOException {
+  /**
+   * Opens and reads the file until it is whole; returns how often.
+   *
+   * @param reading is told once it has been read
+   */
+  private static int follow(FileSystem fs, byte[] content, CountDownLatch reading)
+      throws IOException {
     int last = 0;
     for (int times = 1; ; times++) {
       byte[] seen = read(fs, FILE);
+      reading.countDown();
       assertThat(seen.length).isGreaterThanOrEqualTo(last);
       assertThat(Arrays.equals(seen, 0, seen.length, content, 0, seen.length)).isTrue();
       last = seen.length;

@@ -1,6 +1,7 @@
 package io.takofs.bench.compare;
 
 import io.takofs.bench.report.Unit;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -23,7 +24,11 @@ final class BandwidthLines {
 
   static List<Line> all() {
     return List.of(
-        new SequentialWrite(), new SequentialRead(), new BorrowingRead(), new VectoredRead());
+        new SequentialWrite(),
+        new SequentialRead(),
+        new DirectRead(),
+        new BorrowingRead(),
+        new VectoredRead());
   }
 
   /** What the lines share: a file of random bytes, and figures in MiB/s. */
@@ -95,7 +100,7 @@ final class BandwidthLines {
 
     @Override
     public Line of(Candidate candidate) {
-      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, true) : this;
+      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, true, false) : this;
     }
 
     @Override
@@ -111,7 +116,7 @@ final class BandwidthLines {
 
     @Override
     public Line of(Candidate candidate) {
-      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, false) : this;
+      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, false, false) : this;
     }
 
     @Override
@@ -119,6 +124,38 @@ final class BandwidthLines {
       try (FSDataInputStream in = open(candidate)) {
         for (int i = 0; i < batch(); i++) {
           in.readFully(buffer);
+        }
+      }
+    }
+  }
+
+  /** Reads into a buffer outside of the heap, which the collector does not move. */
+  private static final class DirectRead extends Read {
+    private final ByteBuffer direct = ByteBuffer.allocateDirect(MEBIBYTE);
+
+    DirectRead() {
+      super("sequential read, direct buffer", 256);
+    }
+
+    /** Hadoop's local file system has no such reads. */
+    @Override
+    public Line of(Candidate candidate) {
+      if (candidate.is(Candidate.LOCAL)) {
+        return null;
+      }
+      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, false, true) : this;
+    }
+
+    @Override
+    public void run(Candidate candidate, int round) throws IOException {
+      try (FSDataInputStream in = open(candidate)) {
+        for (int i = 0; i < batch(); i++) {
+          direct.clear();
+          while (direct.hasRemaining()) {
+            if (in.read(direct) < 0) {
+              throw new EOFException(candidate.name() + ": " + file(candidate) + " ends too early");
+            }
+          }
         }
       }
     }

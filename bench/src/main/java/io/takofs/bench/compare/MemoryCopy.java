@@ -8,22 +8,27 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A bandwidth line as memory does it: copies of 1 MiB between an array and a mapping of a file on
+ * A bandwidth line as memory does it: copies of 1 MiB between a buffer and a mapping of a file on
  * the tmpfs, all of whose pages are present, as a pool's are.
  */
 final class MemoryCopy implements Line {
   private final Line line;
   private final boolean toMapping;
-  private final byte[] buffer = new byte[BandwidthLines.MEBIBYTE];
+  private final ByteBuffer buffer;
   private MappedMemory mapping;
 
   /**
    * @param line what is done in this way
    * @param toMapping the direction of a write, as opposed to a read
+   * @param direct whether the buffer is outside of the heap
    */
-  MemoryCopy(Line line, boolean toMapping) {
+  MemoryCopy(Line line, boolean toMapping, boolean direct) {
     this.line = line;
     this.toMapping = toMapping;
+    this.buffer =
+        direct
+            ? ByteBuffer.allocateDirect(BandwidthLines.MEBIBYTE)
+            : ByteBuffer.allocate(BandwidthLines.MEBIBYTE);
   }
 
   @Override
@@ -44,9 +49,14 @@ final class MemoryCopy implements Line {
   @Override
   public void prepare(Candidate candidate, int round) throws IOException {
     Path directory = Files.createDirectories(Path.of(candidate.base().toUri()));
-    mapping = MappedMemory.create(directory.resolve("file"), (long) batch() * buffer.length);
+    mapping = MappedMemory.create(directory.resolve("file"), (long) batch() * buffer.capacity());
     for (int i = 0; i < batch(); i++) {
-      block(i).put(0, buffer); // a pool's pages are also written before they are read
+      block(i)
+          .put(
+              0,
+              buffer,
+              0,
+              buffer.capacity()); // a pool's pages are also written before they are read
     }
   }
 
@@ -54,9 +64,9 @@ final class MemoryCopy implements Line {
   public void run(Candidate candidate, int round) {
     for (int i = 0; i < batch(); i++) {
       if (toMapping) {
-        block(i).put(0, buffer);
+        block(i).put(0, buffer, 0, buffer.capacity());
       } else {
-        block(i).get(0, buffer);
+        buffer.put(0, block(i), 0, buffer.capacity());
       }
     }
   }
@@ -68,6 +78,6 @@ final class MemoryCopy implements Line {
   }
 
   private ByteBuffer block(int number) {
-    return mapping.slice((long) number * buffer.length, buffer.length);
+    return mapping.slice((long) number * buffer.capacity(), buffer.capacity());
   }
 }
