@@ -203,7 +203,7 @@ static bool spin_adaptively(struct tako_shm_completion_queue *cq, int64_t timeou
 	tako_spin_end(&state, ns, cq->spin_ns, found);
 	cq->spin_budget_ns = state.budget_ns;
 	cq->spin_misses = state.misses;
-	return found || has_news(cq);
+	return found;
 }
 
 /* Sleeps until there is news or `end`; true in the first case. */

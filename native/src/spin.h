@@ -17,8 +17,8 @@ enum {
 };
 
 /*
- * Nanoseconds of a spin without letting others run: what the reply to one call takes. Whoever has
- * no news by then may be in the way of the very thread that is to bring it.
+ * Nanoseconds of a spin without letting others run, about what the reply to one call takes; found
+ * by trial. Whoever has no news by then may be in the way of the very thread that is to bring it.
  */
 #define TAKO_SPIN_ALONE_NS 1500
 

@@ -38,16 +38,12 @@ final class StatusOperations {
   /**
    * The status of a path.
    *
-   * @param path absolute; need not be qualified: that takes a third of the time of a call over
-   *     shared memory, and many never ask the status for its path
+   * @param path absolute; need not be qualified, because that parses a URI anew, and many never ask
+   *     the status for its path
    */
   FileStatus status(Path path) throws IOException {
-    try {
-      PathStatus status = client.getStatus(PathNames.of(path));
-      return Statuses.of(name -> path.makeQualified(uri, null), status);
-    } catch (TakoException e) {
-      throw ErrorTranslation.translateLookup(e, path.makeQualified(uri, null).toString());
-    }
+    return Call.to(
+        path, name -> Statuses.of(last -> path.makeQualified(uri, null), client.getStatus(name)));
   }
 
   FileStatus[] list(Path path) throws IOException {

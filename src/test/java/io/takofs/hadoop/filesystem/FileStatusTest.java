@@ -63,7 +63,10 @@ class FileStatusTest {
 
   @Test
   void shouldOutliveItsFileSystemAndSerialization() throws Exception {
-    FileStatus status = fs.getFileStatus(new Path(DIRECTORY, "a/f"));
+    FileStatus status;
+    try (FileSystem other = FileSystem.newInstance(conf)) {
+      status = other.getFileStatus(new Path(DIRECTORY, "a/f"));
+    }
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
       out.writeObject(status);

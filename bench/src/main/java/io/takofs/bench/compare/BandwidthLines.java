@@ -100,7 +100,9 @@ final class BandwidthLines {
 
     @Override
     public Line of(Candidate candidate) {
-      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, true, false) : this;
+      return candidate.is(Candidate.MEMORY)
+          ? new MemoryCopy(this, true, ByteBuffer.wrap(buffer))
+          : this;
     }
 
     @Override
@@ -116,7 +118,9 @@ final class BandwidthLines {
 
     @Override
     public Line of(Candidate candidate) {
-      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, false, false) : this;
+      return candidate.is(Candidate.MEMORY)
+          ? new MemoryCopy(this, false, ByteBuffer.wrap(buffer))
+          : this;
     }
 
     @Override
@@ -143,7 +147,7 @@ final class BandwidthLines {
       if (candidate.is(Candidate.LOCAL)) {
         return null;
       }
-      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, false, true) : this;
+      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, false, direct) : this;
     }
 
     @Override

@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A bandwidth line as memory does it: copies of 1 MiB between a buffer and a mapping of a file on
- * the tmpfs, all of whose pages are present, as a pool's are.
+ * A bandwidth line as memory does it: copies between a buffer and a mapping of a file on the tmpfs,
+ * all of whose pages are present, as a pool's are.
  */
 final class MemoryCopy implements Line {
   private final Line line;
@@ -20,15 +20,12 @@ final class MemoryCopy implements Line {
   /**
    * @param line what is done in this way
    * @param toMapping the direction of a write, as opposed to a read
-   * @param direct whether the buffer is outside of the heap
+   * @param buffer what the line moves at a time
    */
-  MemoryCopy(Line line, boolean toMapping, boolean direct) {
+  MemoryCopy(Line line, boolean toMapping, ByteBuffer buffer) {
     this.line = line;
     this.toMapping = toMapping;
-    this.buffer =
-        direct
-            ? ByteBuffer.allocateDirect(BandwidthLines.MEBIBYTE)
-            : ByteBuffer.allocate(BandwidthLines.MEBIBYTE);
+    this.buffer = buffer;
   }
 
   @Override
@@ -50,13 +47,9 @@ final class MemoryCopy implements Line {
   public void prepare(Candidate candidate, int round) throws IOException {
     Path directory = Files.createDirectories(Path.of(candidate.base().toUri()));
     mapping = MappedMemory.create(directory.resolve("file"), (long) batch() * buffer.capacity());
+    // A pool's pages are also written before they are read.
     for (int i = 0; i < batch(); i++) {
-      block(i)
-          .put(
-              0,
-              buffer,
-              0,
-              buffer.capacity()); // a pool's pages are also written before they are read
+      block(i).put(0, buffer, 0, buffer.capacity());
     }
   }
 

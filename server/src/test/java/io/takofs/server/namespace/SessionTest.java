@@ -15,7 +15,9 @@ import io.takofs.proto.OpenSession;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.Request.OperationCase;
 import io.takofs.proto.Status;
+import io.takofs.rpc.Operations;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -118,6 +120,8 @@ class SessionTest {
     assertStatus(send(1, 0, Request.newBuilder()), Status.MALFORMED);
     assertStatus(server.apply(LogEntry.newBuilder().setClientId(client.id)), Status.MALFORMED);
     assertStatus(server.machine.query(client.caller, mkdirs("/a").build()), Status.MALFORMED);
+    assertThat(Operations.isMutation(mkdirs("/a").getOperationCase())).isTrue();
+    assertThat(Operations.isMutation(OperationCase.OPERATION_NOT_SET)).isFalse();
   }
 
   @Test
