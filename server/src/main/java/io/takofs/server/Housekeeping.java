@@ -15,7 +15,6 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.proto.Usage;
 import io.takofs.server.extent.Location;
-import io.takofs.server.namespace.OpenLease;
 import io.takofs.server.namespace.QuarantinedExtent;
 import io.takofs.server.namespace.SessionInfo;
 import io.takofs.server.namespace.StateMachine;
@@ -163,15 +162,14 @@ final class Housekeeping {
   /** Leases of clients silent for the hard limit end; for the soft limit, others may take them. */
   private void expireLeases() throws TakoException {
     lapsed.clear();
-    if (!sessions.anySilent(settings.leaseSoftLimit().toNanos())) {
-      return;
-    }
-    Set<Long> gone = new TreeSet<>();
-    for (OpenLease lease : machine.leases()) {
-      long clientId = lease.clientId();
+    List<Long> gone = new ArrayList<>();
+    for (long clientId : sessions.silent(settings.leaseSoftLimit().toNanos())) {
+      if (!machine.hasLeases(clientId)) {
+        continue;
+      }
       if (sessions.silent(clientId, settings.leaseHardLimit().toNanos())) {
         gone.add(clientId);
-      } else if (sessions.silent(clientId, settings.leaseSoftLimit().toNanos())) {
+      } else {
         lapsed.add(clientId);
       }
     }

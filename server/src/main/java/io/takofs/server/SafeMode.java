@@ -71,8 +71,7 @@ final class SafeMode {
   private boolean changes(long clientId, Request request) {
     return switch (request.getOperationCase()) {
       case OPEN_SESSION -> false;
-      case CLOSE_SESSION ->
-          machine.leases().stream().anyMatch(lease -> lease.clientId() == clientId);
+      case CLOSE_SESSION -> machine.hasLeases(clientId);
       default -> true;
     };
   }

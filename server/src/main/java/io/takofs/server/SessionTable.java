@@ -81,14 +81,15 @@ final class SessionTable {
     return client != null && clock.nanoTime() - client.lastHeardNs >= limitNs;
   }
 
-  /** Whether any client was not heard of for {@code limitNs}. */
-  boolean anySilent(long limitNs) {
+  /** Clients that were not heard of for {@code limitNs}. */
+  List<Long> silent(long limitNs) {
     long now = clock.nanoTime();
+    List<Long> ids = new ArrayList<>();
     for (ClientState client : clients.values()) {
       if (now - client.lastHeardNs >= limitNs) {
-        return true;
+        ids.add(client.clientId);
       }
     }
-    return false;
+    return ids;
   }
 }

@@ -4,9 +4,13 @@ import io.takofs.server.store.OrderedMap;
 import io.takofs.server.store.Store;
 import io.takofs.server.store.Transaction;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Files open for writing: records beside the files, and the same in the heap, for there are few.
@@ -15,7 +19,13 @@ import java.util.TreeMap;
  */
 final class LeaseTable {
   private final Store store;
-  private final NavigableMap<Long, Lease> leases = new TreeMap<>();
+
+  /** By file id, which is unsigned. */
+  private final NavigableMap<Long, Lease> leases = new TreeMap<>(Long::compareUnsigned);
+
+  /** The files of each client that has any, so that its end does not look at those of others. */
+  private final Map<Long, NavigableSet<Long>> filesOf = new HashMap<>();
+
   private List<Lease> ended = new ArrayList<>();
 
   LeaseTable(Store store) {
@@ -24,7 +34,7 @@ final class LeaseTable {
 
   /** At start: a record that was found. */
   void restore(Lease lease) {
-    leases.put(lease.fileId(), lease);
+    set(lease.fileId(), lease);
   }
 
   /** The lease of a file, or null. */
@@ -35,7 +45,7 @@ final class LeaseTable {
   /** Adds or replaces. */
   void put(Transaction tx, Lease lease) {
     tx.put(map(lease.fileId()), Keys.of(Keys.LEASE, lease.fileId()), lease.encode());
-    Lease before = leases.put(lease.fileId(), lease);
+    Lease before = set(lease.fileId(), lease);
     boolean passesOn = before != null && before.epoch() != lease.epoch();
     if (passesOn) {
       ended.add(before);
@@ -45,7 +55,7 @@ final class LeaseTable {
 
   void remove(Transaction tx, long fileId) {
     tx.remove(map(fileId), Keys.of(Keys.LEASE, fileId));
-    Lease before = leases.remove(fileId);
+    Lease before = set(fileId, null);
     ended.add(before);
     tx.undoWith(() -> restore(fileId, before, true));
   }
@@ -64,15 +74,16 @@ final class LeaseTable {
     return leases.tailMap(fileId, false).values().stream().limit(limit).toList();
   }
 
-  /** Those of one client, in order of file id. */
-  List<Lease> of(long clientId) {
-    List<Lease> found = new ArrayList<>();
-    for (Lease lease : leases.values()) {
-      if (lease.clientId() == clientId) {
-        found.add(lease);
-      }
-    }
-    return found;
+  /** Up to {@code limit} of one client, in order of file id. */
+  List<Lease> of(long clientId, int limit) {
+    NavigableSet<Long> files = filesOf.get(clientId);
+    return files == null ? List.of() : files.stream().limit(limit).map(leases::get).toList();
+  }
+
+  /** How many files a client has open for writing. */
+  int countOf(long clientId) {
+    NavigableSet<Long> files = filesOf.get(clientId);
+    return files == null ? 0 : files.size();
   }
 
   /** The leases that have ended since this was last asked. */
@@ -89,11 +100,25 @@ final class LeaseTable {
     if (hadEnded) {
       ended.remove(before);
     }
-    if (before == null) {
-      leases.remove(fileId);
-    } else {
-      leases.put(fileId, before);
+    set(fileId, before);
+  }
+
+  /** Keeps a lease, or none when it is null; returns what was there. */
+  private Lease set(long fileId, Lease lease) {
+    Lease before = lease == null ? leases.remove(fileId) : leases.put(fileId, lease);
+    if (before != null && (lease == null || lease.clientId() != before.clientId())) {
+      NavigableSet<Long> files = filesOf.get(before.clientId());
+      files.remove(fileId);
+      if (files.isEmpty()) {
+        filesOf.remove(before.clientId());
+      }
     }
+    if (lease != null && (before == null || lease.clientId() != before.clientId())) {
+      filesOf
+          .computeIfAbsent(lease.clientId(), id -> new TreeSet<>(Long::compareUnsigned))
+          .add(fileId);
+    }
+    return before;
   }
 
   private OrderedMap map(long fileId) {

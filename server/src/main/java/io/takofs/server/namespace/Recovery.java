@@ -3,7 +3,6 @@ package io.takofs.server.namespace;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import io.takofs.server.extent.Grant;
-import java.util.List;
 
 /** What happens to open files whose writer is not the one that closes them. */
 final class Recovery {
@@ -70,11 +69,11 @@ final class Recovery {
    * @return whether those were all
    */
   static boolean closeSome(Context context, long clientId) {
-    List<Lease> leases = context.state().leases.of(clientId);
-    for (Lease lease : leases.subList(0, Math.min(FILES_AT_ONCE, leases.size()))) {
+    LeaseTable leases = context.state().leases;
+    for (Lease lease : leases.of(clientId, FILES_AT_ONCE)) {
       close(context, context.state().tree.get(lease.parentId(), lease.name()));
     }
-    return leases.size() <= FILES_AT_ONCE;
+    return leases.countOf(clientId) == 0;
   }
 
   /** The lease that a writer says it has; LEASE_LOST when it has it no more. */

@@ -377,6 +377,11 @@ public final class StateMachine {
     return state.leases.after(afterFileId, limit).stream().map(OpenLease::of).toList();
   }
 
+  /** Whether {@code clientId} has a file open for writing. */
+  public boolean hasLeases(long clientId) {
+    return state.leases.countOf(clientId) > 0;
+  }
+
   /** How many files are open for writing. */
   public int openFiles() {
     return state.leases.size();
