@@ -85,6 +85,17 @@ class ArchitectureTest {
   }
 
   @Test
+  void shouldUseThePluginsOperationsFromThePluginOnly() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("io.takofs.hadoop..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.takofs.hadoop.internal..")
+        .check(classes);
+  }
+
+  @Test
   void shouldHaveNoPackageCycles() {
     slices().matching("io.takofs.(**)").should().beFreeOfCycles().check(classes);
   }

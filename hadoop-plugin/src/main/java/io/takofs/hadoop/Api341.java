@@ -1,5 +1,6 @@
 package io.takofs.hadoop;
 
+import io.takofs.hadoop.internal.BulkDeleteOperation;
 import java.io.IOException;
 import org.apache.hadoop.fs.BulkDelete;
 import org.apache.hadoop.fs.BulkDeleteSource;

@@ -1,5 +1,6 @@
 package io.takofs.hadoop;
 
+import io.takofs.hadoop.internal.FileSystemOperations;
 import java.io.IOException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;

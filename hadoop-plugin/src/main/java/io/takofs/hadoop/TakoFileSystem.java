@@ -3,6 +3,15 @@ package io.takofs.hadoop;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.ServerUri;
 import io.takofs.config.TakoConfig;
+import io.takofs.hadoop.internal.ClientConfig;
+import io.takofs.hadoop.internal.CreateFileBuilder;
+import io.takofs.hadoop.internal.CreateModes;
+import io.takofs.hadoop.internal.FileSystemOperations;
+import io.takofs.hadoop.internal.HandleOperations;
+import io.takofs.hadoop.internal.OpenFileOptions;
+import io.takofs.hadoop.internal.OperationStatistics;
+import io.takofs.hadoop.internal.PathNames;
+import io.takofs.hadoop.internal.QuotaOperations;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Collection;
@@ -209,12 +218,12 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
 
   @Override
   public FSDataOutputStreamBuilder<?, ?> createFile(Path path) {
-    return new CreateFileBuilder(this, path).create().overwrite(true);
+    return new CreateFileBuilder(this, path, this::create).create().overwrite(true);
   }
 
   @Override
   public FSDataOutputStreamBuilder<?, ?> appendFile(Path path) {
-    return new CreateFileBuilder(this, path).append();
+    return new CreateFileBuilder(this, path, this::create).append();
   }
 
   @Override
@@ -231,7 +240,7 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
         overwrite
             ? EnumSet.of(CreateFlag.CREATE, CreateFlag.OVERWRITE)
             : EnumSet.of(CreateFlag.CREATE);
-    return create(path, permission, flags, true, replication, blockSize);
+    return create(path, permission, flags, CreateModes.options(true, replication, blockSize));
   }
 
   @Override
@@ -245,7 +254,7 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
       Progressable progress,
       Options.ChecksumOpt checksum)
       throws IOException {
-    return create(path, permission, flags, true, replication, blockSize);
+    return create(path, permission, flags, CreateModes.options(true, replication, blockSize));
   }
 
   @Override
@@ -258,37 +267,19 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
       long blockSize,
       Progressable progress)
       throws IOException {
-    return create(path, permission, flags, false, replication, blockSize);
+    return create(path, permission, flags, CreateModes.options(false, replication, blockSize));
   }
 
   private FSDataOutputStream create(
-      Path path,
-      FsPermission permission,
-      EnumSet<CreateFlag> flags,
-      boolean createParents,
-      short replication,
-      long blockSize)
-      throws IOException {
-    return create(path, permission, flags, createParents, replication, blockSize, 0);
-  }
-
-  /** As Hadoop's, with the length that is expected, 0 when nobody knows. */
-  FSDataOutputStream create(
-      Path path,
-      FsPermission permission,
-      EnumSet<CreateFlag> flags,
-      boolean createParents,
-      short replication,
-      long blockSize,
-      long expectedLength)
+      Path path, FsPermission permission, EnumSet<CreateFlag> flags, CreateOptions options)
       throws IOException {
     FsPermission masked = masked(permission, FsPermission.getFileDefault());
-    CreateOptions options =
-        CreateModes.options(masked, createParents, replication, blockSize)
-            .withExpectedLength(expectedLength);
     return operationStatistics.timed(
         StoreStatisticNames.OP_CREATE,
-        () -> writing().data().create(qualified(path), flags, options));
+        () ->
+            writing()
+                .data()
+                .create(qualified(path), flags, CreateModes.withPermission(options, masked)));
   }
 
   /** The bits of {@code permission}, or of {@code otherwise} when null, that the umask leaves. */

@@ -3,6 +3,13 @@ package io.takofs.hadoop;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
+import io.takofs.hadoop.internal.ClientConfig;
+import io.takofs.hadoop.internal.CreateModes;
+import io.takofs.hadoop.internal.FileSystemOperations;
+import io.takofs.hadoop.internal.OpenFileOptions;
+import io.takofs.hadoop.internal.OperationStatistics;
+import io.takofs.hadoop.internal.SharedClients;
+import io.takofs.hadoop.internal.StatusOperations;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -140,7 +147,9 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
       Options.ChecksumOpt checksum,
       boolean createParent)
       throws IOException {
-    CreateOptions options = CreateModes.options(permission, createParent, replication, blockSize);
+    CreateOptions options =
+        CreateModes.withPermission(
+            CreateModes.options(createParent, replication, blockSize), permission);
     return operationStatistics.timed(
         StoreStatisticNames.OP_CREATE,
         () -> writing().data().create(makeQualified(path), flags, options));

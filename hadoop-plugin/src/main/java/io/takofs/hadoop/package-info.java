@@ -1,4 +1,6 @@
 /**
- * Hadoop's FileSystem and AbstractFileSystem over Tako's client; the only place of Hadoop types.
+ * Hadoop's FileSystem and AbstractFileSystem over Tako's client: the classes that Hadoop loads by
+ * name, and their superclasses. Only this package and {@code io.takofs.hadoop.internal} have
+ * Hadoop's types.
  */
 package io.takofs.hadoop;

@@ -1,0 +1,45 @@
+package io.takofs.hadoop.internal;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
+
+/** Reads Tako's keys out of a Hadoop configuration, core-site.xml and job settings alike. */
+public final class ClientConfig {
+  private ClientConfig() {}
+
+  /**
+   * What {@code conf} sets, checked.
+   *
+   * @throws IOException naming key, value and what is allowed
+   */
+  public static TakoConfig of(Configuration conf) throws IOException {
+    try {
+      return TakoConfig.of(settings(conf).entrySet(), "Hadoop configuration");
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, "Hadoop configuration");
+    }
+  }
+
+  /** The {@code fs.tako.*} keys of {@code conf} that are Tako's. */
+  static Map<String, String> settings(Configuration conf) {
+    Map<String, String> settings = new TreeMap<>();
+    conf.getPropsWithPrefix(ConfigKeys.PREFIX)
+        .forEach(
+            (name, value) -> {
+              if (!isHadoops(name)) {
+                settings.put(ConfigKeys.PREFIX + name, value);
+              }
+            });
+    return settings;
+  }
+
+  /** Whether Hadoop itself reads the key: {@code fs.SCHEME.impl} and its like. */
+  private static boolean isHadoops(String name) {
+    return name.equals("impl") || name.startsWith("impl.");
+  }
+}

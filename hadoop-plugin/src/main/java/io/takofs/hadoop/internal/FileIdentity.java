@@ -1,0 +1,36 @@
+package io.takofs.hadoop.internal;
+
+import io.takofs.client.PathStatus;
+import java.io.Serializable;
+import org.apache.hadoop.fs.EtagSource;
+
+/**
+ * Which file a status is of, and in which state.
+ *
+ * @param parentId of the directory it was in
+ * @param id of the file, whatever its name
+ * @param version of its content
+ */
+record FileIdentity(long parentId, long id, long version) implements Serializable {
+  /** What has one: a status that Tako gave. */
+  interface Holder extends EtagSource {
+    FileIdentity identity();
+
+    boolean isDirectory();
+
+    /** Null for a directory, which has no content. */
+    @Override
+    default String getEtag() {
+      return isDirectory() ? null : identity().etag();
+    }
+  }
+
+  static FileIdentity of(PathStatus status) {
+    return new FileIdentity(status.parentId(), status.id(), status.version());
+  }
+
+  /** Changes with the content; renaming leaves it. */
+  String etag() {
+    return Long.toHexString(id) + "-" + Long.toHexString(version);
+  }
+}

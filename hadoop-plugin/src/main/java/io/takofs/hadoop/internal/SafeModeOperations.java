@@ -1,0 +1,36 @@
+package io.takofs.hadoop.internal;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.TakoClient;
+import java.io.IOException;
+
+/**
+ * Whether the server refuses all changes.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class SafeModeOperations {
+  private final TakoClient client;
+
+  SafeModeOperations(TakoClient client) {
+    this.client = client;
+  }
+
+  public boolean isOn() throws IOException {
+    try {
+      return client.isInSafeMode();
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, client.uri().toString());
+    }
+  }
+
+  /** Returns what it is afterwards. */
+  public boolean set(boolean on) throws IOException {
+    try {
+      client.setSafeMode(on);
+      return on;
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, client.uri().toString());
+    }
+  }
+}

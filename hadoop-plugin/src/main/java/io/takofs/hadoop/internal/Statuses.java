@@ -1,0 +1,58 @@
+package io.takofs.hadoop.internal;
+
+import io.takofs.client.PathStatus;
+import java.net.URI;
+import java.util.function.Function;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Path;
+
+/** From the client's statuses to Hadoop's. */
+final class Statuses {
+  private Statuses() {}
+
+  /** The status of {@code path}, which is qualified. */
+  static TakoFileStatus of(Path path, PathStatus status) {
+    return new TakoFileStatus(path, status);
+  }
+
+  /** The status of what has the path that {@code paths} makes of its name when it is wanted. */
+  static TakoFileStatus of(Function<String, Path> paths, PathStatus status) {
+    return new TakoFileStatus(paths, status);
+  }
+
+  /** {@code status} with the places of its data. */
+  static LocatedFileStatus located(TakoFileStatus status, URI server) {
+    BlockLocation[] locations =
+        status.isDirectory() ? null : blocks(status, 0, Math.max(1, status.getLen()), server);
+    return new TakoLocatedFileStatus(status, locations);
+  }
+
+  /**
+   * Where bytes {@code start} to {@code start + length} are: all on the server, told in blocks
+   * because Hadoop makes its input splits of them.
+   */
+  static BlockLocation[] blocks(FileStatus status, long start, long length, URI server) {
+    if (start < 0 || length < 0) {
+      throw new IllegalArgumentException(
+          status.getPath() + ": invalid range: start " + start + ", length " + length);
+    }
+    long end = start + Math.min(length, status.getLen() - start);
+    if (status.isDirectory() || start >= end) {
+      return new BlockLocation[0];
+    }
+    String[] names = {server.getHost() + ":" + server.getPort()};
+    String[] hosts = {server.getHost()};
+    long blockSize = Math.max(1, status.getBlockSize());
+    int first = Math.toIntExact(start / blockSize);
+    int last = Math.toIntExact((end - 1) / blockSize);
+    BlockLocation[] blocks = new BlockLocation[last - first + 1];
+    for (int i = 0; i < blocks.length; i++) {
+      long offset = (first + i) * blockSize;
+      blocks[i] =
+          new BlockLocation(names, hosts, offset, Math.min(blockSize, status.getLen() - offset));
+    }
+    return blocks;
+  }
+}
