@@ -105,7 +105,7 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   /** The command line, bin/tako. */
-  static String launcher() {
+  public static String launcher() {
     return ROOT.resolve("bin/tako").toString();
   }
 
