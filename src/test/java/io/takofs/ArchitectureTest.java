@@ -96,6 +96,17 @@ class ArchitectureTest {
   }
 
   @Test
+  void shouldKeepTheInsideOfTheClientToItself() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("io.takofs.client..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.takofs.client.internal..")
+        .check(classes);
+  }
+
+  @Test
   void shouldHaveNoPackageCycles() {
     slices().matching("io.takofs.(**)").should().beFreeOfCycles().check(classes);
   }

@@ -2,6 +2,12 @@ package io.takofs.client;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.Connector;
+import io.takofs.client.internal.session.ServerConnection;
+import io.takofs.client.internal.session.ServerLink;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.client.internal.zone.LocalMemory;
+import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;

@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.Session;
 import io.takofs.proto.AclEntry;
 import io.takofs.proto.AclStatus;
 import io.takofs.proto.GetAcl;

@@ -3,6 +3,7 @@ package io.takofs.client;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.Session;
 import io.takofs.layout.Layout;
 import io.takofs.proto.DeleteFiles;
 import io.takofs.proto.DeleteResults;

@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.file.PathNames;
 import io.takofs.proto.Listing;
 import io.takofs.rpc.ListingReader;
 
@@ -38,8 +39,8 @@ final class ListingPage {
     String name = entries.name();
     boolean itself = name.isEmpty(); // a file that was listed
     return new PathStatus(
-        itself ? PathStatus.parentOf(path) : path,
-        itself ? PathStatus.nameOf(path) : name,
+        itself ? PathNames.parentOf(path) : path,
+        itself ? PathNames.nameOf(path) : name,
         entries.parentId(),
         entries.id(),
         entries.directory(),

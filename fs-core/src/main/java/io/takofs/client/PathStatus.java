@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.client.internal.file.PathNames;
 import io.takofs.proto.FileInfo;
 import io.takofs.proto.FileType;
 
@@ -43,8 +44,8 @@ public record PathStatus(
 
   static PathStatus of(String path, FileInfo info) {
     return new PathStatus(
-        parentOf(path),
-        nameOf(path),
+        PathNames.parentOf(path),
+        PathNames.nameOf(path),
         info.getParentId(),
         info.getId(),
         info.getType() == FileType.DIRECTORY,
@@ -59,17 +60,6 @@ public record PathStatus(
         info.getUnderConstruction(),
         info.getVersion(),
         info.getHasAcl());
-  }
-
-  /** Parent of an absolute path, as {@link #parent} has it. */
-  static String parentOf(String path) {
-    int end = path.lastIndexOf('/');
-    return end > 0 || path.length() == 1 ? path.substring(0, end) : "/";
-  }
-
-  /** Last element of a path. */
-  static String nameOf(String path) {
-    return path.substring(path.lastIndexOf('/') + 1);
   }
 
   /** Its absolute path. */

@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.Session;
 import io.takofs.proto.ContentCursor;
 import io.takofs.proto.GetContentSummary;
 import io.takofs.proto.Request;

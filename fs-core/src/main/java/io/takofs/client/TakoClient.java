@@ -3,6 +3,19 @@ package io.takofs.client;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.client.OpenOptions.ReadPattern;
+import io.takofs.client.internal.file.Concatenation;
+import io.takofs.client.internal.file.FileReader;
+import io.takofs.client.internal.file.FileWriter;
+import io.takofs.client.internal.file.Truncation;
+import io.takofs.client.internal.file.ZoneAccess;
+import io.takofs.client.internal.session.Answer;
+import io.takofs.client.internal.session.ClientName;
+import io.takofs.client.internal.session.Connector;
+import io.takofs.client.internal.session.IdleCloser;
+import io.takofs.client.internal.session.LeaseKeeper;
+import io.takofs.client.internal.session.RpcConnector;
+import io.takofs.client.internal.session.Session;
+import io.takofs.client.internal.zone.DataZone;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Append;
@@ -93,7 +106,8 @@ public final class TakoClient implements Closeable {
    */
   public static TakoClient connect(URI uri, TakoConfig config, String user) throws TakoException {
     TakoConfig own = new TakoConfig(config);
-    return new TakoClient(uri, own, user, RpcConnector.of(uri, own));
+    String server = ServerUri.canonical(uri).getAuthority();
+    return new TakoClient(uri, own, user, new RpcConnector(server, own));
   }
 
   /** The server's URI, as given. */

@@ -2,6 +2,9 @@ package io.takofs.client;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.OpenOptions.ReadPattern;
+import io.takofs.client.internal.file.FileReader;
+import io.takofs.client.internal.file.Lender;
+import io.takofs.client.internal.file.ReadAhead;
 import io.takofs.proto.Status;
 import java.io.EOFException;
 import java.io.IOException;
@@ -89,7 +92,10 @@ public final class TakoInputStream extends InputStream {
       checkOpen();
       if (!reading) {
         reading = true;
-        ahead = reader.readAhead(pattern, aheadBytes);
+        ahead =
+            pattern == ReadPattern.RANDOM
+                ? null
+                : reader.readAhead(pattern == ReadPattern.SEQUENTIAL, aheadBytes);
       }
       int count = reader.read(position, target, ahead);
       position += Math.max(count, 0);
@@ -128,10 +134,15 @@ public final class TakoInputStream extends InputStream {
    */
   public void read(List<ReadRange> ranges) throws TakoException {
     checkOpen();
+    long[] positions = new long[ranges.size()];
+    ByteBuffer[] targets = new ByteBuffer[positions.length];
+    int count = 0;
     for (ReadRange range : ranges) {
       checkPosition(range.position());
+      positions[count] = range.position();
+      targets[count++] = range.target();
     }
-    reader.read(ranges);
+    reader.read(positions, targets);
   }
 
   /**

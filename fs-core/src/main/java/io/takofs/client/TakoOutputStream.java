@@ -1,6 +1,8 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.file.FileWriter;
+import io.takofs.client.internal.session.LeaseKeeper;
 import io.takofs.proto.Status;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;

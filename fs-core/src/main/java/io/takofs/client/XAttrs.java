@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.Session;
 import io.takofs.proto.GetXAttrs;
 import io.takofs.proto.RemoveXAttr;
 import io.takofs.proto.Request;

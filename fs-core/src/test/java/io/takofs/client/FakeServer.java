@@ -2,6 +2,12 @@ package io.takofs.client;
 
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.Connector;
+import io.takofs.client.internal.session.ServerConnection;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.client.internal.zone.MappedZone;
+import io.takofs.client.internal.zone.MemoryBudget;
+import io.takofs.client.internal.zone.PoolFile;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Arenas;
@@ -41,7 +47,7 @@ import java.util.TreeMap;
  *
  * <p>Thread rule: any thread.
  */
-final class FakeServer implements Connector {
+public final class FakeServer implements Connector {
   static final int INLINE_MAX = 2048;
   static final int LEASE_SOFT_LIMIT_MS = 60;
 
@@ -93,7 +99,7 @@ final class FakeServer implements Connector {
   private boolean superuser;
 
   /** A server with {@code arenaSize} bytes that grants extents of {@code extentSize}. */
-  FakeServer(int arenaSize, int extentSize) {
+  public FakeServer(int arenaSize, int extentSize) {
     this(ByteBuffer.allocateDirect(arenaSize), extentSize, null);
   }
 
@@ -124,12 +130,12 @@ final class FakeServer implements Connector {
   }
 
   /** Refuses the next {@code count} connections. */
-  synchronized void refuseConnections(int count) {
+  public synchronized void refuseConnections(int count) {
     refuseConnections = count;
   }
 
   /** How many connections were refused. */
-  synchronized int connectionsRefused() {
+  public synchronized int connectionsRefused() {
     return connectionsRefused;
   }
 
@@ -149,7 +155,7 @@ final class FakeServer implements Connector {
   }
 
   /** Breaks all connections. */
-  synchronized void disconnectAll() {
+  public synchronized void disconnectAll() {
     connections.forEach(connection -> connection.open = false);
   }
 

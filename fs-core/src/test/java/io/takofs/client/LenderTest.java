@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.takofs.base.SharedCleaner;
 import io.takofs.base.TakoException;
 import io.takofs.client.FakeServer.Fault;
+import io.takofs.client.internal.file.Lender;
 import io.takofs.config.TakoConfig;
 import io.takofs.memory.NativeFile;
 import io.takofs.proto.Extent;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.FakeServer.Fault;
+import io.takofs.client.internal.session.CallNumbers;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Request.OperationCase;
 import io.takofs.proto.Status;

@@ -1,0 +1,106 @@
+package io.takofs.client.internal.file;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.RemoteZone;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Reads pieces of a file with few doorbells: as many as there is memory for are posted together,
+ * and while the oldest is verified the others are on their way.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class BatchRead {
+  /** Bytes of staging memory that one batch has under way at most. */
+  private static final int MEMORY_MAX = 16 << 20;
+
+  /** The part of a range, by its index, within an extent; {@code target} is as long as it is. */
+  record Piece(int range, ExtentView extent, long position, ByteBuffer target) {
+    FetchedGranules fetched() {
+      return new FetchedGranules(extent, (int) (position - extent.start()), target.remaining());
+    }
+  }
+
+  /** A piece on its way. */
+  private record Posted(Piece piece, FetchedGranules granules) {}
+
+  private final ZoneAccess access;
+  private final ArrayDeque<Posted> underWay = new ArrayDeque<>();
+  private int memory;
+
+  BatchRead(ZoneAccess access) {
+    this.access = access;
+  }
+
+  /**
+   * Reads what it can. The target of a piece that could not be read or verified this way keeps its
+   * space: it has to be read by itself, which finds out what is wrong.
+   */
+  void read(List<Piece> pieces) throws TakoException {
+    long deadlineNs = access.deadline();
+    try {
+      int next = 0;
+      while (next < pieces.size() || !underWay.isEmpty()) {
+        next = post(pieces, next, deadlineNs);
+        takeOldest(deadlineNs);
+      }
+    } catch (TransportChangedException e) {
+      // What is left is read by itself, over whatever there is now.
+    } finally {
+      underWay.forEach(posted -> posted.granules.release());
+      underWay.clear();
+    }
+  }
+
+  /**
+   * Begins those from {@code next} on that there is memory for; returns the first that waits. One
+   * that there is none for at all is left to be read by itself.
+   */
+  private int post(List<Piece> pieces, int next, long deadlineNs) throws TakoException {
+    RemoteZone zone = access.remote();
+    List<FetchedGranules> together = new ArrayList<>();
+    int end = next;
+    while (end < pieces.size()) {
+      FetchedGranules granules = pieces.get(end).fetched();
+      boolean prepared = hasRoomFor(granules) && granules.tryPrepare(zone);
+      if (!prepared && !underWay.isEmpty()) {
+        break;
+      }
+      if (prepared) {
+        underWay.add(new Posted(pieces.get(end), granules));
+        memory += granules.memory();
+        together.add(granules);
+      }
+      end++;
+    }
+    zone.read(deadlineNs, together);
+    return end;
+  }
+
+  private boolean hasRoomFor(FetchedGranules granules) {
+    return underWay.isEmpty()
+        || (memory + granules.memory() <= MEMORY_MAX && underWay.size() < RemoteZone.TRANSFERS_MAX);
+  }
+
+  private void takeOldest(long deadlineNs) throws TakoException {
+    if (underWay.isEmpty()) {
+      return;
+    }
+    Posted oldest = underWay.element();
+    try {
+      if (oldest.granules.await(deadlineNs)) {
+        oldest.granules.verify();
+        ByteBuffer target = oldest.piece.target;
+        oldest.granules.copyFrom(oldest.piece.position, target.remaining(), target);
+      }
+    } catch (StaleExtentException e) {
+      // The same as bytes that did not come.
+    }
+    underWay.remove();
+    memory -= oldest.granules.memory();
+    oldest.granules.release();
+  }
+}

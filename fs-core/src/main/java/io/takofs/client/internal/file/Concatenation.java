@@ -1,0 +1,305 @@
+package io.takofs.client.internal.file;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.ByteString;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.Answer;
+import io.takofs.client.internal.session.LeaseKeeper;
+import io.takofs.client.internal.session.Session;
+import io.takofs.client.internal.session.SessionIdentity;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.Append;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Concat;
+import io.takofs.proto.ConcatSource;
+import io.takofs.proto.Extent;
+import io.takofs.proto.ExtentMap;
+import io.takofs.proto.GetExtents;
+import io.takofs.proto.GrantExtents;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+
+/**
+ * Joins files. The server moves their extents; what is small, and so in no extent, this writes to
+ * some of the target's, which it holds the lease of meanwhile.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class Concatenation {
+  /** How often a source may change between the look and the joining. */
+  private static final int ATTEMPTS = 10;
+
+  /** Names and small sources of one request, which fits a slot with the bytes it carries. */
+  private static final int BATCH_BYTES = 4500;
+
+  private static final int BATCH_SMALL = 32;
+
+  /** What a source takes of a request besides its name. */
+  private static final int SOURCE_BYTES = 24;
+
+  private final Session session;
+  private final LeaseKeeper leases;
+  private final TakoConfig config;
+  private final String target;
+  private final List<String> sources;
+
+  /** A source as it was seen. */
+  private record Source(String name, ExtentMap map) {
+    boolean isSmall() {
+      return map.getExtentsCount() == 0;
+    }
+
+    long length() {
+      return map.getFile().getLength();
+    }
+
+    ConcatSource toProto() {
+      return ConcatSource.newBuilder()
+          .setName(name)
+          .setFileId(map.getFile().getId())
+          .setVersion(map.getFile().getVersion())
+          .build();
+    }
+  }
+
+  public Concatenation(
+      Session session, LeaseKeeper leases, TakoConfig config, String target, List<String> sources) {
+    this.session = session;
+    this.leases = leases;
+    this.config = config;
+    this.target = target;
+    this.sources = new ArrayList<>(sources);
+  }
+
+  public void run() throws TakoException {
+    check();
+    for (int attempt = 1; ; attempt++) {
+      try {
+        join(look());
+        return;
+      } catch (TakoException e) {
+        if (e.status() != Status.STALE_VERSION || attempt == ATTEMPTS) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /** What can be told from the paths. */
+  private void check() throws TakoException {
+    if (sources.isEmpty()) {
+      throw invalid("there are no sources");
+    }
+    if (new HashSet<>(sources).size() < sources.size()) {
+      throw invalid("a source is named twice");
+    }
+    for (String source : sources) {
+      if (source.equals(target)) {
+        throw invalid("the target is among the sources");
+      }
+      if (!PathNames.parentOf(source).equals(PathNames.parentOf(target))) {
+        throw invalid("the source " + source + " is in another directory");
+      }
+    }
+  }
+
+  private List<Source> look() throws TakoException {
+    List<Source> seen = new ArrayList<>(sources.size());
+    for (String source : sources) {
+      GetExtents.Builder first = GetExtents.newBuilder().setPath(source).setLimit(1);
+      ExtentMap map =
+          session.call("concat", source, Request.newBuilder().setGetExtents(first)).getExtentMap();
+      seen.add(new Source(PathNames.nameOf(source), map));
+    }
+    return seen;
+  }
+
+  private void join(List<Source> seen) throws TakoException {
+    DataZone before = session.openZone();
+    Append.Builder append = Append.newBuilder().setPath(target);
+    Answer opened = session.call("concat", target, Request.newBuilder().setAppend(append), null);
+    LeaseKeeper.Lease lease = leases.keep(opened, target);
+    ZoneAccess access = ZoneAccess.forWriter(session, config, opened, before, target);
+    boolean joined = false;
+    try (Joining joining = new Joining(opened, access)) {
+      try {
+        joining.joinAll(seen);
+        joined = true;
+      } finally {
+        if (joined) {
+          lease.released();
+        } else {
+          joining.abandon(lease);
+        }
+      }
+    }
+  }
+
+  private TakoException invalid(String why) {
+    return new TakoException(Status.INVALID_ARGUMENT, "concat " + target + ": " + why);
+  }
+
+  /** The target while it is open. */
+  private final class Joining implements AutoCloseable {
+    private final SessionIdentity owner;
+    private final OpenedFile file;
+    private final ZoneAccess access;
+    private ByteString small; // the target's content, while it is in no extent
+    private ExtentSink sink;
+    private long end;
+
+    Joining(Answer opened, ZoneAccess access) {
+      this.owner = opened.session();
+      this.file = opened.reply().getOpenedFile();
+      this.access = access;
+      this.small = file.getInlineData();
+      this.end = file.getFile().getLength();
+    }
+
+    void joinAll(List<Source> seen) throws TakoException {
+      int next = 0;
+      while (next < seen.size()) {
+        List<Source> batch = batch(seen.subList(next, seen.size()));
+        Concat.Builder request = request(batch, next + batch.size() == seen.size());
+        int done =
+            session
+                .call("concat", target, Request.newBuilder().setConcat(request), owner)
+                .reply()
+                .getConcatenated();
+        for (Source source : batch.subList(0, done)) {
+          end += source.length();
+          sources.remove(0);
+        }
+        if (sink != null) {
+          sink.restPlaced();
+        }
+        small = ByteString.EMPTY;
+        next += done;
+      }
+    }
+
+    private List<Source> batch(List<Source> left) {
+      int bytes = target.length();
+      int smallOnes = 0;
+      int count = 0;
+      for (Source source : left) {
+        bytes += SOURCE_BYTES + source.name().getBytes(UTF_8).length;
+        smallOnes += source.isSmall() ? 1 : 0;
+        if (count > 0 && (bytes > BATCH_BYTES || smallOnes > BATCH_SMALL)) {
+          break;
+        }
+        count++;
+      }
+      return left.subList(0, count);
+    }
+
+    private Concat.Builder request(List<Source> batch, boolean last) throws TakoException {
+      CommitExtents.Builder commit =
+          CommitExtents.newBuilder()
+              .setFileId(file.getFile().getId())
+              .setLeaseEpoch(file.getLeaseEpoch())
+              .setClose(last);
+      if (!staysInline(batch, last)) {
+        write(batch, commit);
+      }
+      commit.setAllWritesCompleted(sink == null || sink.allCompleted());
+      Concat.Builder request = Concat.newBuilder().setTarget(target).setCommit(commit);
+      batch.forEach(source -> request.addSources(source.toProto()));
+      return request;
+    }
+
+    /** Whether all that will be in the target can stay in the metadata. */
+    private boolean staysInline(List<Source> batch, boolean last) {
+      long total = end;
+      boolean allSmall = end == small.size();
+      for (Source source : batch) {
+        total += source.length();
+        allSmall &= source.isSmall();
+      }
+      return last && allSmall && total <= session.terms().getInlineMax();
+    }
+
+    /** Writes what is small to extents, at the places that it will have. */
+    private void write(List<Source> batch, CommitExtents.Builder commit) throws TakoException {
+      long position = end - small.size();
+      position = write(small, position, commit);
+      for (Source source : batch) {
+        if (source.isSmall()) {
+          position = write(source.map().getInlineData(), position, commit);
+        } else {
+          position += source.length();
+        }
+      }
+      if (sink != null) {
+        sink.flush();
+        commit.addAllPlacements(sink.rest());
+      }
+    }
+
+    private long write(ByteString content, long position, CommitExtents.Builder commit)
+        throws TakoException {
+      ByteBuffer bytes = content.asReadOnlyByteBuffer();
+      long next = position;
+      while (bytes.hasRemaining()) {
+        if (sink == null) {
+          sink = access.sink();
+        }
+        ExtentBuilder extent = new ExtentBuilder(grant(), next);
+        int count = Math.min(bytes.remaining(), extent.room());
+        extent.append(bytes, count, sink);
+        commit.addExtents(extent.build());
+        next += count;
+      }
+      return next;
+    }
+
+    /** The smallest extent there is. */
+    private Extent grant() throws TakoException {
+      GrantExtents.Builder wanted =
+          GrantExtents.newBuilder()
+              .setFileId(file.getFile().getId())
+              .setLeaseEpoch(file.getLeaseEpoch())
+              .setBytes(1);
+      List<Extent> granted =
+          session
+              .call("concat", target, Request.newBuilder().setGrantExtents(wanted), owner)
+              .reply()
+              .getGrants()
+              .getExtentsList();
+      access.granted(granted);
+      return granted.get(0);
+    }
+
+    /** Closes the target as it is now. */
+    void abandon(LeaseKeeper.Lease lease) {
+      CommitExtents.Builder commit =
+          CommitExtents.newBuilder()
+              .setFileId(file.getFile().getId())
+              .setLeaseEpoch(file.getLeaseEpoch())
+              .setClose(true)
+              .setAbandon(true)
+              .setAllWritesCompleted(sink == null || sink.allCompleted());
+      try {
+        session.call("close", target, Request.newBuilder().setCommitExtents(commit), owner);
+        lease.released();
+      } catch (TakoException e) {
+        lease.abandon(); // it is tried again
+      }
+    }
+
+    @Override
+    public void close() {
+      if (sink != null) {
+        sink.close();
+        sink = null;
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+package io.takofs.client.internal.file;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.Granules;
+import io.takofs.proto.Extent;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * A granted extent that is being filled, and the checksums of what is in it.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class ExtentBuilder {
+  private final Extent grant;
+  private final long fileOffset;
+  private final CRC32C partial = new CRC32C();
+  private final CRC32C checksums = new CRC32C();
+  private final ByteBuffer entry =
+      ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private final int[] crcs = new int[Granules.BATCH];
+  private int length;
+
+  /** An empty one whose first byte will be at {@code fileOffset}. */
+  ExtentBuilder(Extent grant, long fileOffset) {
+    this.grant = grant;
+    this.fileOffset = fileOffset;
+  }
+
+  /**
+   * One that goes on behind committed bytes.
+   *
+   * @param entries checksum entries of its full granules, little-endian
+   * @param tail its last, partial granule
+   */
+  ExtentBuilder(Extent committed, ByteBuffer entries, ByteBuffer tail) {
+    this(committed, committed.getFileOffset());
+    checksums.update(entries);
+    partial.update(tail);
+    length = committed.getLength();
+  }
+
+  /** What was granted. */
+  Extent grant() {
+    return grant;
+  }
+
+  /** Bytes that still fit. */
+  int room() {
+    return grant.getCapacity() - length;
+  }
+
+  /** Appends {@code count} bytes of {@code source}, at most {@link #room}. */
+  void append(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+    int end = source.position() + count;
+    while (source.position() < end) {
+      int left = end - source.position();
+      int fill = length % Layout.GRANULE_SIZE;
+      if (fill == 0 && left >= Layout.GRANULE_SIZE) {
+        appendGranules(source, Math.min(left / Layout.GRANULE_SIZE, Granules.BATCH), sink);
+      } else {
+        appendPart(source, Math.min(Layout.GRANULE_SIZE - fill, left), sink);
+      }
+    }
+  }
+
+  private void appendGranules(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+    sink.writeGranules(grant, length, source, count, crcs);
+    for (int i = 0; i < count; i++) {
+      length += Layout.GRANULE_SIZE;
+      finishGranule(crcs[i], sink);
+    }
+  }
+
+  private void appendPart(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+    int end = source.position() + count;
+    partial.update(source.slice(source.position(), count));
+    sink.write(grant, length, source.duplicate().limit(end));
+    source.position(end);
+    length += count;
+    if (length % Layout.GRANULE_SIZE == 0) {
+      finishGranule((int) partial.getValue(), sink);
+      partial.reset();
+    }
+  }
+
+  private void finishGranule(int crc, ExtentSink sink) throws TakoException {
+    checksums.update(entry.clear().putInt(crc).flip());
+    sink.writeChecksum(grant, length / Layout.GRANULE_SIZE - 1, crc);
+  }
+
+  /** What a commit says of it now. */
+  Extent build() {
+    return grant.toBuilder()
+        .clearRkey()
+        .clearChecksumsRkey()
+        .setFileOffset(fileOffset)
+        .setLength(length)
+        .setChecksumsCrc((int) checksums.getValue())
+        .setTailCrc(length % Layout.GRANULE_SIZE == 0 ? 0 : (int) partial.getValue())
+        .build();
+  }
+}

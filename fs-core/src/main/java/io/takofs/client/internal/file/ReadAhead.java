@@ -1,0 +1,115 @@
+package io.takofs.client.internal.file;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.RemoteZone;
+import io.takofs.layout.Layout;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/**
+ * Fetches what a sequential reader will want next. The further it has read without a jump, the more
+ * is fetched, up to a limit.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+public final class ReadAhead {
+  /** Finds extents: those that are known, no call is made. */
+  @FunctionalInterface
+  interface Finder {
+    ExtentView find(long position);
+  }
+
+  private final ZoneAccess access;
+  private final Finder finder;
+  private final long limit;
+  private final boolean eager;
+  private final ArrayDeque<FetchedGranules> chunks = new ArrayDeque<>();
+  private long expected = -1;
+  private long streak;
+
+  /**
+   * For one stream.
+   *
+   * @param limit bytes fetched ahead at most
+   * @param eager whether all of them from the first read on
+   */
+  ReadAhead(ZoneAccess access, Finder finder, long limit, boolean eager) {
+    this.access = access;
+    this.finder = finder;
+    this.limit = limit;
+    this.eager = eager;
+  }
+
+  /**
+   * Reads from {@code position} what was fetched ahead or is worth fetching.
+   *
+   * @return bytes read; 0 when this has nothing to give and a direct read must do
+   */
+  int read(long position, ByteBuffer target) throws TakoException {
+    if (position != expected) {
+      drop();
+      streak = 0;
+    }
+    int start = target.position();
+    try {
+      readOn(position, target);
+    } catch (StaleExtentException | TransportChangedException e) {
+      // The direct read finds out whether the list is old or the bytes are bad, and another way.
+      drop();
+    }
+    int count = target.position() - start;
+    streak += count;
+    expected = position + count;
+    return count;
+  }
+
+  private void readOn(long position, ByteBuffer target) throws TakoException, StaleExtentException {
+    long at = position;
+    while (target.hasRemaining()) {
+      while (!chunks.isEmpty() && chunks.element().fileEnd() <= at) {
+        chunks.remove().release();
+      }
+      fetch(at, target.remaining());
+      if (chunks.isEmpty()) {
+        return;
+      }
+      FetchedGranules chunk = chunks.element();
+      if (!chunk.await(access.deadline())) {
+        drop();
+        return;
+      }
+      chunk.verify();
+      int count = (int) Math.min(target.remaining(), chunk.fileEnd() - at);
+      chunk.copyFrom(at, count, target);
+      at += count;
+    }
+  }
+
+  /** Keeps enough on its way for a reader at {@code position} that wants {@code wanted} bytes. */
+  private void fetch(long position, int wanted) throws TakoException {
+    long goal = position + (eager ? limit : Math.min(limit, Math.max(wanted, 4 * streak)));
+    long next = chunks.isEmpty() ? position : chunks.getLast().fileEnd();
+    while (next < goal && chunks.size() < RemoteZone.TRANSFERS_MAX / 4) {
+      ExtentView extent = finder.find(next);
+      if (extent == null || extent.length() == 0) {
+        return;
+      }
+      int offset = (int) (next - extent.start());
+      int count = (int) Math.min(extent.end() - next, Math.max(goal - next, Layout.UNIT_SIZE));
+      FetchedGranules chunk = new FetchedGranules(extent, offset, count);
+      RemoteZone zone = access.remote();
+      if (!chunk.tryPrepare(zone)) {
+        return;
+      }
+      chunks.add(chunk);
+      chunk.post(zone, access.deadline());
+      next = chunk.fileEnd();
+    }
+  }
+
+  /** Gives everything up. */
+  public void drop() {
+    chunks.forEach(FetchedGranules::release);
+    chunks.clear();
+  }
+}

@@ -1,0 +1,345 @@
+package io.takofs.client.internal.file;
+
+import com.google.protobuf.ByteString;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.RemoteZone;
+import io.takofs.client.internal.zone.Staging;
+import io.takofs.client.internal.zone.Transfer;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import io.takofs.proto.Placement;
+import io.takofs.transport.MemoryRegion;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.List;
+
+/**
+ * Gathers bytes in registered buffers and transfers them, several buffers at a time. A buffer is
+ * kept until its bytes are placed; when the connection breaks before, they are sent again over the
+ * next, which may be another transport's with memory of its own. A small rest travels with the
+ * commit.
+ */
+final class RemoteSink implements ExtentSink {
+  /** Checksum entries may lag behind the bytes of their buffer by this many. */
+  private static final int ENTRIES_SLACK = 32;
+
+  /** Bytes that a commit carries at most: with their entries they fit a request's slot. */
+  private static final int REST_MAX = 8192;
+
+  private final ZoneAccess access;
+  private final int bufferSize;
+  private final int buffersMax;
+  private final ArrayDeque<Chunk> posted = new ArrayDeque<>();
+  private final ArrayDeque<Chunk> idle = new ArrayDeque<>();
+  private Chunk current;
+  private int buffers;
+  private boolean lost;
+
+  /** Something was written that processors of the server may not see yet. */
+  private boolean unseen;
+
+  /** What is read to have them see it, and where it is from; made when it is first wanted. */
+  private MemoryRegion word;
+
+  private Staging wordHome;
+  private Transfer read;
+
+  /** Nothing was written after that read was posted. */
+  private boolean behind;
+
+  /**
+   * A sink.
+   *
+   * @param bufferSize bytes of a buffer
+   * @param buffersMax buffers under way at most
+   */
+  RemoteSink(ZoneAccess access, int bufferSize, int buffersMax) {
+    this.access = access;
+    this.bufferSize = bufferSize;
+    this.buffersMax = buffersMax;
+  }
+
+  /** A buffer: contiguous bytes of one extent, and checksum entries that belong near them. */
+  private final class Chunk {
+    private final int size;
+    private Staging home;
+    private MemoryRegion region;
+    private ByteBuffer memory;
+    Extent extent;
+    int start;
+    int fill;
+    int firstEntry;
+    int entries;
+    Transfer transfer;
+
+    /** One of {@code size} bytes, in {@code region} of {@code home}. */
+    Chunk(Staging home, MemoryRegion region, int size) {
+      this.home = home;
+      this.region = region;
+      this.memory = region.buffer();
+      this.size = size;
+    }
+
+    /** Goes on in memory of another transport. */
+    private void move(Staging target) throws TakoException {
+      MemoryRegion moved = target.exchange(chunkSize(size));
+      moved.buffer().put(0, memory, 0, chunkSize(size));
+      release();
+      home = target;
+      region = moved;
+      memory = moved.buffer();
+    }
+
+    /** Gives the memory back once nothing transfers it. */
+    void release() {
+      RemoteZone.releaseAfter(transfer, home, region);
+      transfer = null;
+    }
+
+    Chunk begin(Extent target, int offset) {
+      extent = target;
+      start = offset;
+      fill = 0;
+      entries = 0;
+      return this;
+    }
+
+    boolean continues(Extent target, int offset) {
+      return extent.getArena() == target.getArena()
+          && extent.getOffset() == target.getOffset()
+          && start + fill == offset
+          && fill < size;
+    }
+
+    void put(ByteBuffer source) {
+      int count = Math.min(source.remaining(), size - fill);
+      memory.put(fill, source, source.position(), count);
+      source.position(source.position() + count);
+      fill += count;
+    }
+
+    void putEntry(int granule, int crc32c) {
+      if (entries == 0) {
+        firstEntry = granule;
+      }
+      memory.putInt(size + entries * Integer.BYTES, crc32c);
+      entries++;
+    }
+
+    List<Placement> placements() {
+      Placement bytes =
+          Placement.newBuilder()
+              .setArena(extent.getArena())
+              .setOffset(extent.getOffset() + start)
+              .setData(ByteString.copyFrom(memory.slice(0, fill)))
+              .build();
+      if (entries == 0) {
+        return List.of(bytes);
+      }
+      return List.of(
+          bytes,
+          Placement.newBuilder()
+              .setArena(extent.getArena())
+              .setOffset(entryOffset())
+              .setData(ByteString.copyFrom(memory.slice(size, entries * Integer.BYTES)))
+              .build());
+    }
+
+    private int entryOffset() {
+      return (extent.getOffset() / Layout.GRANULE_SIZE + firstEntry) * Integer.BYTES;
+    }
+
+    String failure() {
+      return transfer == null ? "nothing was sent" : transfer.failure();
+    }
+
+    void post() throws TakoException {
+      RemoteZone zone = access.remote();
+      if (zone.staging() != home) {
+        move(zone.staging());
+      }
+      unseen |= zone.keysOfExtents();
+      behind = false;
+      Extent keys = access.writable(zone, extent);
+      if (keys == null) {
+        transfer = null; // the connection has ended meanwhile
+        return;
+      }
+      RemoteZone.Piece bytes =
+          new RemoteZone.Piece(
+              region, 0, fill, extent.getArena(), extent.getOffset() + start, keys.getRkey());
+      if (entries == 0) {
+        transfer = zone.write(access.deadline(), bytes);
+        return;
+      }
+      transfer =
+          zone.write(
+              access.deadline(),
+              bytes,
+              new RemoteZone.Piece(
+                  region,
+                  size,
+                  entries * Integer.BYTES,
+                  extent.getArena(),
+                  entryOffset(),
+                  keys.getChecksumsRkey()));
+    }
+  }
+
+  @Override
+  public void write(Extent extent, int offset, ByteBuffer source) throws TakoException {
+    int from = offset - source.position();
+    while (source.hasRemaining()) {
+      if (current == null || !current.continues(extent, from + source.position())) {
+        post();
+        current = takeChunk().begin(extent, from + source.position());
+      }
+      current.put(source);
+    }
+  }
+
+  @Override
+  public void writeChecksum(Extent extent, int granule, int crc32c) {
+    current.putEntry(granule, crc32c);
+  }
+
+  private void post() throws TakoException {
+    if (current != null) {
+      Chunk full = current;
+      current = null;
+      posted.add(full);
+      full.post();
+    }
+  }
+
+  private Chunk takeChunk() throws TakoException {
+    if (idle.isEmpty() && buffers == buffersMax) {
+      awaitOldest();
+    }
+    if (!idle.isEmpty()) {
+      return idle.pop();
+    }
+    RemoteZone zone = access.remote();
+    MemoryRegion region = zone.staging().tryTake(chunkSize(bufferSize));
+    int size = bufferSize;
+    if (region == null && !posted.isEmpty()) {
+      awaitOldest(); // slower, with what is here
+      return idle.pop();
+    }
+    if (region == null) {
+      size = Layout.UNIT_SIZE;
+      region = zone.takeNeeded(chunkSize(size), access.deadline());
+    }
+    buffers++;
+    return new Chunk(zone.staging(), region, size);
+  }
+
+  private static int chunkSize(int size) {
+    return size + (size / Layout.GRANULE_SIZE + ENTRIES_SLACK) * Integer.BYTES;
+  }
+
+  /** A writer that has nothing to send may be idle for long. */
+  private void releaseIdle() {
+    buffers -= idle.size();
+    idle.forEach(Chunk::release);
+    idle.clear();
+  }
+
+  private void awaitOldest() throws TakoException {
+    Chunk oldest = posted.element();
+    long deadline = access.deadline();
+    while (oldest.transfer == null || !oldest.transfer.await(deadline)) {
+      lost = true;
+      access.pause(deadline, oldest.failure());
+      oldest.post();
+    }
+    posted.remove();
+    idle.push(oldest);
+  }
+
+  @Override
+  public void flush() throws TakoException {
+    if (current != null && current.fill > REST_MAX) {
+      post();
+    }
+    if (unseen) {
+      readBehind();
+    }
+    while (!posted.isEmpty()) {
+      awaitOldest();
+    }
+    awaitSeen();
+    releaseIdle();
+  }
+
+  /**
+   * A device may say that a write is done before processors of its host see the bytes. What a read
+   * brings back that comes after it through the same pair, they see. And what came through an
+   * earlier pair they see when there is another: the server has taken that one from its device
+   * first, and heard that it was done.
+   */
+  private void readBehind() throws TakoException {
+    RemoteZone zone = access.remote();
+    if (word == null || wordHome != zone.staging()) {
+      releaseWord();
+      wordHome = zone.staging();
+      word = wordHome.exchange(Long.BYTES);
+    }
+    RemoteZone.Piece first = new RemoteZone.Piece(word, 0, Long.BYTES, 0, 0, 0);
+    read = zone.read(access.deadline(), first);
+    behind = true;
+  }
+
+  private void awaitSeen() throws TakoException {
+    long deadline = access.deadline();
+    while (unseen) {
+      if (!behind) {
+        readBehind(); // something was sent again meanwhile
+      }
+      if (read.await(deadline)) {
+        unseen = false;
+      } else {
+        access.pause(deadline, read.failure());
+        behind = false;
+      }
+    }
+  }
+
+  private void releaseWord() {
+    if (word != null) {
+      RemoteZone.releaseAfter(read, wordHome, word);
+      word = null;
+    }
+  }
+
+  @Override
+  public List<Placement> rest() {
+    return current == null ? List.of() : current.placements();
+  }
+
+  @Override
+  public void restPlaced() {
+    if (current != null) {
+      idle.push(current);
+      current = null;
+      releaseIdle();
+    }
+  }
+
+  @Override
+  public boolean allCompleted() {
+    return !lost && posted.isEmpty();
+  }
+
+  @Override
+  public void close() {
+    if (current != null) {
+      idle.push(current);
+      current = null;
+    }
+    releaseIdle();
+    releaseWord();
+    posted.forEach(Chunk::release);
+    posted.clear(); // closing again must not release them again
+  }
+}

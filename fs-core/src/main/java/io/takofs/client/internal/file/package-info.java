@@ -1,0 +1,2 @@
+/** Open files: readers, writers, and the extents that their bytes are in. */
+package io.takofs.client.internal.file;

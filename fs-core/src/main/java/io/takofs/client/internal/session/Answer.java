@@ -1,0 +1,11 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.proto.Reply;
+
+/**
+ * A successful reply.
+ *
+ * @param reply with status OK
+ * @param session under which the call was executed
+ */
+public record Answer(Reply reply, SessionIdentity session) {}

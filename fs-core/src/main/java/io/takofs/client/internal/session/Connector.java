@@ -1,0 +1,35 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.client.internal.zone.MemoryBudget;
+import io.takofs.transport.TransportCounters;
+import java.io.IOException;
+import java.util.Map;
+
+/** Makes connections to the one server a client talks to. */
+public interface Connector extends AutoCloseable {
+  /**
+   * Connects.
+   *
+   * @param clientId session the connection is for, 0 for a new one
+   * @param deadlineNs of the client's clock
+   */
+  ServerConnection connect(long clientId, long deadlineNs) throws IOException;
+
+  /** The server, {@code host:port}. */
+  String server();
+
+  /**
+   * What this side did over each transport that it used, by the transport's name; empty after
+   * {@link #close}.
+   */
+  Map<String, TransportCounters> counters();
+
+  /** Of this side's buffers for file data. */
+  MemoryBudget budget();
+
+  /** Lets go, if no stream has a buffer, of what the next connection can make anew. */
+  void rest();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,80 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.Interrupts;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.proto.Session;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection on which a session is open.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class Link implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+
+  private final ServerConnection connection;
+  private final SessionIdentity identity;
+  private final Session terms;
+  private final Object opening = new Object();
+  private volatile DataZone zone;
+
+  Link(ServerConnection connection, SessionIdentity identity, Session terms) {
+    this.connection = connection;
+    this.identity = identity;
+    this.terms = terms;
+  }
+
+  ServerConnection connection() {
+    return connection;
+  }
+
+  public SessionIdentity identity() {
+    return identity;
+  }
+
+  /** What the server said when the session was opened on this connection. */
+  public Session terms() {
+    return terms;
+  }
+
+  /** The data zone, opened when it is first wanted and when it broke. */
+  public DataZone zone(long deadlineNs) throws TakoException {
+    DataZone opened = zone;
+    if (opened == null || !opened.isOpen()) {
+      synchronized (opening) {
+        opened = zone;
+        if (opened == null || !opened.isOpen()) {
+          opened = openZone(deadlineNs);
+          zone = opened;
+        }
+      }
+    }
+    return opened;
+  }
+
+  /** The data zone if it is open, else null. */
+  DataZone openZone() {
+    DataZone opened = zone;
+    return opened != null && opened.isOpen() ? opened : null;
+  }
+
+  private DataZone openZone(long deadlineNs) throws TakoException {
+    try (Interrupts interrupts = new Interrupts()) {
+      interrupts.putOff(); // it would end the attempt, and each further one
+      return connection.openZone(terms, deadlineNs);
+    }
+  }
+
+  /** Notes a failure that nobody waits for. */
+  void failed(TakoException why) {
+    LOG.debug("session {}: {}", Long.toHexString(identity.clientId()), why.getMessage());
+  }
+
+  @Override
+  public void close() {
+    connection.close();
+  }
+}

@@ -1,0 +1,302 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.Clock;
+import io.takofs.base.Interrupts;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.client.internal.zone.MemoryBudget;
+import io.takofs.layout.Layout;
+import io.takofs.proto.OpenSession;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Session;
+import io.takofs.proto.Status;
+import io.takofs.transport.TransportCounters;
+import io.takofs.transport.select.TransportLostException;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one link to the server: made when it is first wanted, made again when it broke.
+ *
+ * <p>Thread rule: any thread; one of them connects while the others wait.
+ */
+final class Links {
+  private static final Logger LOG = LoggerFactory.getLogger(Links.class);
+
+  private final Clock clock;
+  private final Connector connector;
+  private final String user;
+  private final String clientName;
+  private final long connectTimeoutNs;
+  private final Backoff.Limits backoff;
+  private final ReentrantLock connecting = new ReentrantLock();
+  private volatile Link current;
+  private final AtomicReference<SessionIdentity> identity = new AtomicReference<>();
+  private volatile boolean shut;
+  private long lostSinceNs; // 0: the session's transport works; with the lock "connecting"
+  private volatile String verdict = "";
+
+  Links(
+      Connector connector,
+      String user,
+      String clientName,
+      long connectTimeoutNs,
+      Backoff.Limits backoff,
+      Clock clock) {
+    this.clock = clock;
+    this.connector = connector;
+    this.user = user;
+    this.clientName = clientName;
+    this.connectTimeoutNs = connectTimeoutNs;
+    this.backoff = backoff;
+  }
+
+  String server() {
+    return connector.server();
+  }
+
+  SessionIdentity identity() {
+    return identity.get();
+  }
+
+  /** What the server said when the present connection, or the last one, was made. */
+  Session terms() {
+    Link link = current;
+    return link == null ? Session.getDefaultInstance() : link.terms();
+  }
+
+  /** The data zone if there is one and it is open, else null. */
+  DataZone openZone() {
+    Link link = current;
+    return link == null ? null : link.openZone();
+  }
+
+  MemoryBudget budget() {
+    return connector.budget();
+  }
+
+  Map<String, TransportCounters> transportCounters() {
+    return connector.counters();
+  }
+
+  String transportVerdict() {
+    return verdict;
+  }
+
+  /**
+   * The link, connecting until the deadline when there is none.
+   *
+   * @param what the operation it is for, for errors
+   */
+  Link get(long deadlineNs, String what) throws TakoException {
+    Link link = current;
+    if (link != null && link.connection().isOpen()) {
+      return link;
+    }
+    if (!Interrupts.await(
+        clock, deadlineNs, left -> connecting.tryLock(left, TimeUnit.NANOSECONDS))) {
+      throw new TakoException(
+          Status.DEADLINE_EXCEEDED, what + ": no connection to the server in time");
+    }
+    try {
+      link = current;
+      if (link == null || !link.connection().isOpen()) {
+        drop(link);
+        link = connectUntil(deadlineNs, what);
+        current = link;
+      }
+      return link;
+    } finally {
+      connecting.unlock();
+    }
+  }
+
+  private Link connectUntil(long deadlineNs, String what) throws TakoException {
+    Backoff pause = new Backoff(backoff, clock);
+    long now = clock.nanoTime();
+    // Who was never connected learns soon that nobody is there.
+    long patience =
+        identity.get() == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
+    try (Interrupts interrupts = new Interrupts()) {
+      while (true) {
+        if (shut) {
+          throw new TakoException(Status.UNAVAILABLE, what + ": the client is closed");
+        }
+        interrupts.putOff(); // an attempt that one ended is made again
+        try {
+          return connect(deadlineNs);
+        } catch (IOException e) {
+          forgetLostSession(e);
+          if (!worthRetrying(e) || !pause.sleep(now + patience)) {
+            throw new TakoException(statusOf(e), what + ": " + e.getMessage(), e);
+          }
+          LOG.debug("connecting again to {}: {}", server(), e.getMessage());
+        }
+      }
+    }
+  }
+
+  /** What a call says that could not be sent: nothing has happened. */
+  private static Status statusOf(IOException failure) {
+    boolean known = failure instanceof TakoException e && e.status() != Status.DISCONNECTED;
+    return known ? ((TakoException) failure).status() : Status.UNAVAILABLE;
+  }
+
+  /**
+   * A server that answers, but not over the session's transport, has ended the session once it has
+   * missed its client for long enough: then another transport will do.
+   */
+  private void forgetLostSession(IOException failure) {
+    if (!(failure instanceof TransportLostException)) {
+      return;
+    }
+    long now = clock.nanoTime();
+    lostSinceNs = lostSinceNs == 0 ? now : lostSinceNs;
+    long lifeNs = TimeUnit.MILLISECONDS.toNanos(terms().getSessionTtlMs());
+    if (now - lostSinceNs > lifeNs) {
+      LOG.warn("the session at {} is lost: {}", server(), failure.getMessage());
+      identity.set(null);
+      lostSinceNs = 0;
+    }
+  }
+
+  /** Whether the same attempt may succeed a little later: a server that starts again is quick. */
+  private boolean worthRetrying(IOException e) {
+    if (!(e instanceof TakoException known)) {
+      return true;
+    }
+    return switch (known.status()) {
+      case VERSION_MISMATCH, MALFORMED, INVALID_ARGUMENT, PERMISSION_DENIED -> false;
+      // A server that stops takes its shared memory away before it is gone.
+      case UNSUPPORTED -> identity.get() != null;
+      default -> true;
+    };
+  }
+
+  private Link connect(long deadlineNs) throws IOException {
+    long attemptDeadline =
+        Math.min(deadlineNs - clock.nanoTime(), connectTimeoutNs) + clock.nanoTime();
+    SessionIdentity resumed = identity.get();
+    ServerConnection connection =
+        connector.connect(resumed == null ? 0 : resumed.clientId(), attemptDeadline);
+    Link link = null;
+    try {
+      link = open(connection, resumed, attemptDeadline);
+      identity.set(link.identity());
+      lostSinceNs = 0;
+      verdict = connection.transportVerdict();
+      return link;
+    } finally {
+      if (link == null) {
+        connection.close();
+      }
+    }
+  }
+
+  private Link open(ServerConnection connection, SessionIdentity resumed, long deadlineNs)
+      throws TakoException {
+    Request request =
+        Request.newBuilder()
+            .setOpenSession(
+                OpenSession.newBuilder()
+                    .setProtocolVersion(Layout.PROTOCOL_VERSION)
+                    .setLayoutHash(Layout.LAYOUT_HASH)
+                    .setUser(user)
+                    .setClientName(clientName))
+            .build();
+    long clientId = resumed == null ? 0 : resumed.clientId();
+    Reply reply = connection.call(clientId, CallNumbers.UNRECORDED, request, deadlineNs);
+    if (reply.getStatus() == Status.SESSION_EXPIRED) {
+      identity.set(null);
+    }
+    if (reply.getStatus() != Status.OK) {
+      throw new TakoException(reply.getStatus(), reply.getMessage());
+    }
+    SessionIdentity opened =
+        resumed != null
+            ? resumed
+            : new SessionIdentity(reply.getSession().getClientId(), new CallNumbers(clock));
+    return new Link(connection, opened, reply.getSession());
+  }
+
+  /** Closes {@code link}; the next {@link #get} makes another. */
+  void drop(Link link) {
+    if (link != null) {
+      link.close();
+    }
+  }
+
+  /**
+   * The server does not know the session of {@code link}: the next {@link #get} opens a new one.
+   */
+  void forget(Link link) {
+    // Without the lock: who has it may connect for as long as its own call has time.
+    identity.compareAndSet(link.identity(), null);
+    link.close();
+  }
+
+  /** Gives up the session and returns its link, if there is one that works. */
+  Link leave() {
+    if (!connecting.tryLock()) {
+      return null; // somebody connects: it is wanted
+    }
+    try {
+      Link link = current;
+      identity.set(null);
+      current = null;
+      if (link != null && !link.connection().isOpen()) {
+        link.close();
+        link = null;
+      }
+      return link;
+    } finally {
+      connecting.unlock();
+    }
+  }
+
+  /** Without a link, lets go of what connections are made from: they have threads of their own. */
+  void rest() {
+    if (connecting.tryLock()) {
+      try {
+        if (current == null) {
+          connector.rest();
+        }
+      } finally {
+        connecting.unlock();
+      }
+    }
+  }
+
+  /**
+   * No more connecting; returns the link if there is one that works. Waits for an attempt to
+   * connect that is under way, or for the pause after it, and for no further one.
+   */
+  Link shut() {
+    shut = true; // before the lock: who has it looks here between two attempts
+    connecting.lock();
+    try {
+      Link link = current;
+      if (link != null && !link.connection().isOpen()) {
+        link.close();
+        link = null;
+      }
+      if (link == null) {
+        connector.close();
+      }
+      return link;
+    } finally {
+      connecting.unlock();
+    }
+  }
+
+  /** Releases what connections were made from; after {@link #shut}. */
+  void close() {
+    connector.close();
+  }
+}

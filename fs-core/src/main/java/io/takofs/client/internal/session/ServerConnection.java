@@ -1,0 +1,42 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Session;
+
+/**
+ * One connection to the server.
+ *
+ * <p>Thread rule: any thread.
+ */
+public interface ServerConnection extends AutoCloseable {
+  /**
+   * Sends a request and waits for its reply, whatever its status.
+   *
+   * @param clientId session that calls, 0 before there is one
+   * @param sequence number of the call within the session
+   * @param deadlineNs of the client's clock
+   * @throws TakoException DEADLINE_EXCEEDED or DISCONNECTED: the outcome is unknown
+   */
+  Reply call(long clientId, long sequence, Request request, long deadlineNs) throws TakoException;
+
+  /** Whether calls may still succeed. */
+  boolean isOpen();
+
+  /** How this connection reaches the server, and why this way; for people. */
+  String transportVerdict();
+
+  /**
+   * Opens the data zone on a connection beside this one. Closing this closes it, and so does
+   * opening it again.
+   *
+   * @param terms of the session that is open on this connection
+   * @param deadlineNs of the client's clock
+   */
+  DataZone openZone(Session terms, long deadlineNs) throws TakoException;
+
+  @Override
+  void close();
+}

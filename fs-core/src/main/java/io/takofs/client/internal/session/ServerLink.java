@@ -1,0 +1,192 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.client.internal.zone.LocalMemory;
+import io.takofs.client.internal.zone.MappedZone;
+import io.takofs.client.internal.zone.RemoteZone;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Arenas;
+import io.takofs.proto.GetArenas;
+import io.takofs.proto.RemoteArena;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Session;
+import io.takofs.proto.Status;
+import io.takofs.rpc.ConnectionInfo;
+import io.takofs.rpc.RpcClient;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.Transport;
+import java.io.IOException;
+import java.util.List;
+
+/** One connection for calls and, once file data is wanted, one beside it for that. */
+public final class ServerLink implements ServerConnection {
+  private final RpcClient rpc;
+  private final Transport transport;
+  private final LocalMemory memory;
+  private final String endpoint;
+  private final Clock clock;
+  private volatile String verdict = "";
+  private DataZone zone;
+  private boolean closed;
+
+  private ServerLink(
+      RpcClient rpc, Transport transport, LocalMemory memory, String endpoint, Clock clock) {
+    this.rpc = rpc;
+    this.transport = transport;
+    this.memory = memory;
+    this.endpoint = endpoint;
+    this.clock = clock;
+  }
+
+  /**
+   * Connects.
+   *
+   * @param memory of {@code transport}, for file data
+   * @param endpoint of the server, in the transport's form
+   * @param server its name in errors
+   * @param clientId the session to go on with, or 0
+   */
+  public static ServerLink connect(
+      Transport transport,
+      LocalMemory memory,
+      String endpoint,
+      String server,
+      long clientId,
+      long deadlineNs,
+      Clock clock)
+      throws IOException {
+    long timeoutNs = Math.max(1, deadlineNs - clock.nanoTime());
+    RpcClient rpc = RpcClient.connect(transport, endpoint, server, clientId, timeoutNs, clock);
+    return new ServerLink(rpc, transport, memory, endpoint, clock);
+  }
+
+  /** Notes how and why the server is reached this way, for people. */
+  ServerLink because(String reason) {
+    verdict = reason;
+    return this;
+  }
+
+  Transport transport() {
+    return transport;
+  }
+
+  @Override
+  public Reply call(long clientId, long sequence, Request request, long deadlineNs)
+      throws TakoException {
+    return rpc.call(clientId, sequence, request, deadlineNs);
+  }
+
+  @Override
+  public boolean isOpen() {
+    return rpc.isConnected();
+  }
+
+  @Override
+  public String transportVerdict() {
+    return verdict;
+  }
+
+  @Override
+  public synchronized DataZone openZone(Session terms, long deadlineNs) throws TakoException {
+    if (zone != null) {
+      zone.close();
+      zone = null;
+    }
+    if (closed) {
+      throw new TakoException(Status.DISCONNECTED, "the connection is closed");
+    }
+    CompletionQueue completions = transport.createCompletionQueue(RemoteZone.OPERATIONS_MAX);
+    QueuePair pair = null;
+    try {
+      pair = connectData(terms, completions, deadlineNs);
+      zone = zone(arenas(terms, deadlineNs), pair, completions);
+      return zone;
+    } finally {
+      if (zone == null) {
+        if (pair != null) {
+          pair.close();
+        }
+        completions.close();
+      }
+    }
+  }
+
+  private QueuePair connectData(Session terms, CompletionQueue completions, long deadlineNs)
+      throws TakoException {
+    MemoryRegion word = memory.word();
+    ConnectionInfo ours =
+        ConnectionInfo.ours(
+            Layout.CONNECTION_DATA,
+            terms.getClientId(),
+            terms.getEpoch(),
+            word == null ? 0 : word.address(),
+            word == null ? 0 : word.rkey());
+    QueuePairConfig config =
+        new QueuePairConfig(
+            memory.domain(), completions, completions, RemoteZone.OPERATIONS_MAX, 0);
+    long timeoutNs = Math.max(1, deadlineNs - clock.nanoTime());
+    try {
+      QueuePair pair = transport.connect(endpoint, config, ours.pack(), timeoutNs);
+      ConnectionInfo theirs = ConnectionInfo.unpack(pair.remotePrivateData(), rpc.serverName());
+      if (theirs.epoch() != terms.getEpoch()) {
+        pair.close();
+        throw new IOException("the server was started again meanwhile");
+      }
+      return pair;
+    } catch (IOException e) {
+      throw new TakoException(
+          Status.DISCONNECTED,
+          "no connection to the data zone of " + rpc.serverName() + ": " + e.getMessage(),
+          e);
+    }
+  }
+
+  private Arenas arenas(Session terms, long deadlineNs) throws TakoException {
+    Request request = Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build();
+    Reply reply = rpc.call(terms.getClientId(), CallNumbers.UNRECORDED, request, deadlineNs);
+    if (reply.getStatus() != Status.OK) {
+      throw new TakoException(reply.getStatus(), reply.getMessage());
+    }
+    return reply.getArenas();
+  }
+
+  private DataZone zone(Arenas shown, QueuePair pair, CompletionQueue completions)
+      throws TakoException {
+    List<RemoteArena> arenas = shown.getArenasList();
+    if (arenas.isEmpty()) {
+      throw new TakoException(
+          Status.INTERNAL, "the server showed no arena over " + transport.name());
+    }
+    MappedZone mapped =
+        MappedZone.over(
+            pair,
+            shown,
+            () -> {
+              pair.close();
+              completions.close();
+            });
+    RemoteArena first = arenas.get(0);
+    boolean maps = pair.map(first.getAddress(), 1, first.getRkey()) != null;
+    if (!maps && pair.state() != QueuePair.State.CONNECTED) {
+      throw new TakoException(Status.DISCONNECTED, pair.errorText());
+    }
+    return maps ? mapped : new RemoteZone(shown, pair, completions, memory.staging(), clock);
+  }
+
+  @Override
+  public void close() {
+    rpc.close();
+    synchronized (this) {
+      closed = true;
+      if (zone != null) {
+        zone.close();
+      }
+    }
+  }
+}

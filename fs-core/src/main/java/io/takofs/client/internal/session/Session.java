@@ -1,0 +1,316 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.Clock;
+import io.takofs.base.Interrupts;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.client.internal.zone.MemoryBudget;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.CloseSession;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.rpc.Operations;
+import io.takofs.transport.TransportCounters;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * The calls of one client. Each has a number and a deadline; when the connection breaks, the call
+ * reconnects and sends itself again under the same number, so that a change is executed exactly
+ * once. When the server has forgotten the session, later calls open a new one, and a call whose
+ * outcome is unknown fails and says so.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class Session implements AutoCloseable {
+  private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
+
+  /** How long a call waits for the reclaiming of what was deleted; half of its time at most. */
+  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
+
+  private final Clock clock;
+  private final Links links;
+  private final long timeoutNs;
+  private final Backoff.Limits backoff;
+
+  /** Calls share it; who has it alone knows that there is none. */
+  private final ReadWriteLock calling = new ReentrantReadWriteLock();
+
+  private Runnable connected = () -> {};
+  private volatile long lastUseNs;
+  private volatile Link lastLink;
+
+  public Session(
+      Connector connector, TakoConfig config, String user, String clientName, Clock clock) {
+    this.clock = clock;
+    this.timeoutNs = config.get(ConfigKeys.CLIENT_TIMEOUT).toNanos();
+    this.backoff =
+        new Backoff.Limits(
+            config.get(ConfigKeys.CLIENT_BACKOFF_MIN).toNanos(),
+            config.get(ConfigKeys.CLIENT_BACKOFF_MAX).toNanos());
+    this.links =
+        new Links(
+            connector,
+            user,
+            clientName,
+            config.get(ConfigKeys.CLIENT_CONNECT_TIMEOUT).toNanos(),
+            backoff,
+            clock);
+  }
+
+  /** The time that deadlines are of. */
+  public Clock clock() {
+    return clock;
+  }
+
+  /** Of the buffers for file data. */
+  public MemoryBudget budget() {
+    return links.budget();
+  }
+
+  /** What was done over each transport that was used, by its name. */
+  public Map<String, TransportCounters> transportCounters() {
+    return links.transportCounters();
+  }
+
+  /** The server, {@code host:port}. */
+  public String server() {
+    return links.server();
+  }
+
+  /** The present connection, made when there is none; within the time of one call. */
+  public Link link(String operation, String path) throws TakoException {
+    return use(links.get(deadline(), what(operation, path)));
+  }
+
+  private Link use(Link link) {
+    lastUseNs = clock.nanoTime();
+    if (link != lastLink) {
+      lastLink = link;
+      connected.run();
+    }
+    return link;
+  }
+
+  /**
+   * Ends the session if nothing has used it for so long. Files that are read go on under the next
+   * one; none may be open for writing.
+   *
+   * @return nanoseconds until it is worth asking again, 0 when there is no connection any more
+   */
+  long closeWhenIdleFor(long idleNs) {
+    if (!calling.writeLock().tryLock()) {
+      return idleNs;
+    }
+    try {
+      long leftNs = idleNs - (clock.nanoTime() - lastUseNs);
+      if (leftNs > 0) {
+        return leftNs;
+      }
+      lastLink = null;
+      Link link = links.leave();
+      if (link != null) {
+        end(link);
+      }
+      links.rest();
+      return 0;
+    } finally {
+      calling.writeLock().unlock();
+    }
+  }
+
+  /** Runs {@code listener} when a new connection is used first; before the first call. */
+  public void onConnected(Runnable listener) {
+    connected = listener;
+  }
+
+  /** When a call that begins now must be over, of the clock. */
+  public long deadline() {
+    return clock.nanoTime() + timeoutNs;
+  }
+
+  /** Calls under whatever session there is; returns the reply, whose status is OK. */
+  public Reply call(String operation, String path, Request.Builder request) throws TakoException {
+    return call(operation, path, request, null).reply();
+  }
+
+  /**
+   * Calls.
+   *
+   * @param operation and {@code path}, for messages
+   * @param request changed by this: its acknowledgement is filled in
+   * @param owner the session the call is good for, null for any: a commit makes sense only under
+   *     the session that holds the lease
+   * @throws TakoException with the reply's status when it is not OK; SESSION_EXPIRED when the owner
+   *     is gone, or when the session ended while the outcome was unknown; DEADLINE_EXCEEDED
+   */
+  public Answer call(String operation, String path, Request.Builder request, SessionIdentity owner)
+      throws TakoException {
+    String what = what(operation, path);
+    long deadline = deadline();
+    long patienceEnd = clock.nanoTime() + Math.min(PATIENCE_NS, timeoutNs / 2);
+    Attempt attempt = new Attempt(what, request, owner);
+    Backoff pause = new Backoff(backoff, clock);
+    if (!Interrupts.await(
+        clock, deadline, left -> calling.readLock().tryLock(left, TimeUnit.NANOSECONDS))) {
+      throw new TakoException(
+          Status.DEADLINE_EXCEEDED, what + ": the session was being ended all the time");
+    }
+    try {
+      while (true) {
+        Link link = use(links.get(deadline, what));
+        boolean saidToHaveWaited = request.getHasWaited();
+        Reply reply = attempt.send(link, deadline);
+        if (reply.getStatus() == Status.OK) {
+          return new Answer(reply, link.identity());
+        }
+        switch (reply.getStatus()) {
+          case DISCONNECTED -> links.drop(link);
+          case SESSION_EXPIRED -> links.forget(link);
+          case UNAVAILABLE ->
+              request.setHasWaited(saidToHaveWaited || clock.nanoTime() - patienceEnd >= 0);
+          default -> throw failure(what, reply);
+        }
+        if (!pause.sleep(deadline)) {
+          if (reply.getStatus() != Status.UNAVAILABLE || saidToHaveWaited) {
+            throw failure(what, reply);
+          }
+          request.setHasWaited(true); // with a last attempt
+        }
+      }
+    } finally {
+      attempt.end();
+      lastUseNs = clock.nanoTime();
+      calling.readLock().unlock();
+    }
+  }
+
+  private static TakoException failure(String what, Reply reply) {
+    return new TakoException(reply.getStatus(), what + ": " + reply.getMessage());
+  }
+
+  private String what(String operation, String path) {
+    return operation + (path.isEmpty() ? "" : " " + path) + " on " + server();
+  }
+
+  /** Whether {@code identity} is the present session, as far as this client knows. */
+  boolean isCurrent(SessionIdentity identity) {
+    return links.identity() == identity;
+  }
+
+  /** What the server said last when the session was opened or resumed; after the first call. */
+  public io.takofs.proto.Session terms() {
+    return links.terms();
+  }
+
+  /** The data zone if there is one and it is open, else null. */
+  public DataZone openZone() {
+    return links.openZone();
+  }
+
+  /** How the server is reached, and why this way; empty before the first connection. */
+  public String transportVerdict() {
+    return links.transportVerdict();
+  }
+
+  /** Ends the session at the server, if it can be told, and the connection. */
+  @Override
+  public void close() {
+    Link link = links.shut();
+    if (link != null) {
+      end(link);
+      links.close();
+    }
+  }
+
+  private void end(Link link) {
+    try {
+      Request request =
+          Request.newBuilder().setCloseSession(CloseSession.getDefaultInstance()).build();
+      link.connection()
+          .call(
+              link.identity().clientId(),
+              CallNumbers.UNRECORDED,
+              request,
+              clock.nanoTime() + Math.min(timeoutNs, CLOSE_TIMEOUT_NS));
+    } catch (TakoException e) {
+      // The server ends the session by itself when the connection is gone.
+      link.failed(e);
+    } finally {
+      link.close();
+    }
+  }
+
+  /** One call and its number, which moves to another session only while nothing can have run. */
+  private static final class Attempt {
+    private final String what;
+    private final Request.Builder request;
+    private final SessionIdentity owner;
+    private final boolean changing;
+    private SessionIdentity identity;
+    private long sequence;
+    private TakoException doubt;
+
+    Attempt(String what, Request.Builder request, SessionIdentity owner) {
+      this.what = what;
+      this.request = request;
+      this.owner = owner;
+      this.changing = Operations.isMutation(request.getOperationCase());
+    }
+
+    /** Sends once; a connection that breaks makes a reply that says so. */
+    Reply send(Link link, long deadline) throws TakoException {
+      if (identity != link.identity()) {
+        moveTo(link.identity(), deadline);
+      }
+      if (changing) {
+        request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
+      }
+      try {
+        return link.connection().call(identity.clientId(), sequence, request.build(), deadline);
+      } catch (TakoException e) {
+        if (e.status() != Status.DISCONNECTED) {
+          throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
+        }
+        doubt = e;
+        return Reply.newBuilder().setStatus(e.status()).setMessage(e.getMessage()).build();
+      }
+    }
+
+    private void moveTo(SessionIdentity next, long deadline) throws TakoException {
+      if (owner != null && owner != next) {
+        throw new TakoException(
+            Status.SESSION_EXPIRED,
+            what
+                + ": the server ended the session that opened this file, and with it its lease;"
+                + " what was flushed before is kept");
+      }
+      if (doubt != null && changing) {
+        throw new TakoException(
+            Status.SESSION_EXPIRED,
+            what
+                + ": the connection broke and the server ended the session meanwhile; whether the"
+                + " operation was executed is unknown, look before doing it again",
+            doubt);
+      }
+      end();
+      identity = null;
+      try {
+        sequence = changing ? next.numbers().begin(deadline) : next.numbers().ofQuery();
+      } catch (TakoException e) {
+        throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
+      }
+      identity = next;
+    }
+
+    void end() {
+      if (identity != null && changing) {
+        identity.numbers().end(sequence);
+      }
+    }
+  }
+}

@@ -1,0 +1,200 @@
+package io.takofs.client.internal.zone;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.memory.NativeFile;
+import io.takofs.proto.Arenas;
+import io.takofs.proto.Extent;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The file of a server's data zone, mapped for reading, and what of it this process holds: the
+ * server gives a held extent to nobody. Unlike the mapping of a connection, this one stays when the
+ * connection or the server goes; it goes when nobody can reach a byte of it any more. One for all
+ * clients of this process, because what one holds another must not let go.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class PoolFile {
+  /** Extents held at a time by this process; they make the server's look at each slower. */
+  static final int HELD_MAX = 1024;
+
+  private static final Logger LOG = LoggerFactory.getLogger(PoolFile.class);
+
+  private static final Map<Identity, PoolFile> OPEN = new HashMap<>();
+
+  private record Identity(long device, long inode) {}
+
+  /** Where an extent is. */
+  private record Range(long offset, long length) {
+    static Range of(Extent extent) {
+      return new Range(
+          extent.getArena() * (long) Layout.ARENA_SIZE + extent.getOffset(), extent.getCapacity());
+    }
+
+    long end() {
+      return offset + length;
+    }
+  }
+
+  private final Identity identity;
+  private final NativeFile file;
+  private final Map<Integer, Long> arenaLengths = new HashMap<>();
+  private final Map<Integer, MappedMemory> arenas = new HashMap<>();
+  private final NavigableMap<Range, Integer> held =
+      new TreeMap<>(Comparator.comparingLong(Range::offset).thenComparingLong(Range::length));
+  private int users;
+  private boolean closed;
+
+  private PoolFile(Identity identity, NativeFile file, Arenas shown) {
+    this.identity = identity;
+    this.file = file;
+    shown.getArenasList().forEach(arena -> arenaLengths.put(arena.getIndex(), arena.getLength()));
+  }
+
+  /**
+   * The file that the server names, until {@link #close}; null when this process cannot open it, or
+   * finds another there.
+   */
+  public static PoolFile open(Arenas shown) {
+    if (shown.getDataFile().isEmpty()) {
+      return null;
+    }
+    Identity identity = new Identity(shown.getDataDevice(), shown.getDataInode());
+    synchronized (OPEN) {
+      PoolFile known = OPEN.get(identity);
+      try {
+        known = known == null ? tryOpen(identity, shown) : known;
+      } catch (IOException e) {
+        LOG.debug("what is read is copied: {}", e.getMessage());
+      }
+      if (known != null) {
+        known.users++;
+        OPEN.put(identity, known);
+      }
+      return known;
+    }
+  }
+
+  private static PoolFile tryOpen(Identity identity, Arenas shown) throws IOException {
+    NativeFile file = NativeFile.open(Path.of(shown.getDataFile()), 0);
+    Number device = (Number) Files.getAttribute(file.self(), "unix:dev");
+    Number inode = (Number) Files.getAttribute(file.self(), "unix:ino");
+    if (identity.equals(new Identity(device.longValue(), inode.longValue()))) {
+      return new PoolFile(identity, file, shown);
+    }
+    file.close();
+    throw new IOException(file.path() + " is not the file that the server means");
+  }
+
+  /** The user who opened it is done; what is held is held until it is let go. */
+  void close() {
+    synchronized (OPEN) {
+      users--;
+      closeUnused();
+    }
+  }
+
+  private void closeUnused() {
+    if (users == 0 && held.isEmpty()) {
+      closed = true;
+      OPEN.remove(identity, this);
+      file.close();
+    }
+  }
+
+  /**
+   * Holds {@code extent} once more. Whoever does has to look afterwards whether it is still the
+   * file's: before, it may have been given away.
+   *
+   * @return false when it cannot be
+   */
+  public boolean hold(Extent extent) {
+    Range range = Range.of(extent);
+    synchronized (OPEN) {
+      Integer times = held.get(range);
+      try {
+        if (times == null && (isFull(range) || !file.tryShare(range.offset, range.length))) {
+          return false;
+        }
+      } catch (TakoException e) {
+        LOG.debug("what is read is copied: {}", e.getMessage());
+        return false;
+      }
+      held.put(range, times == null ? 1 : times + 1);
+      return true;
+    }
+  }
+
+  /**
+   * Whether nothing more can be held there. The locks of this process are one owner's: who let go
+   * of a range would take from another what both have of it.
+   */
+  private boolean isFull(Range range) {
+    Range before = held.lowerKey(range);
+    Range after = held.higherKey(range);
+    return closed
+        || held.size() == HELD_MAX
+        || (before != null && before.end() > range.offset)
+        || (after != null && after.offset < range.end());
+  }
+
+  /** Holds {@code extent} once less. */
+  public void letGo(Extent extent) {
+    Range range = Range.of(extent);
+    synchronized (OPEN) {
+      int times = held.get(range);
+      if (times > 1) {
+        held.put(range, times - 1);
+        return;
+      }
+      held.remove(range);
+      try {
+        file.unshare(range.offset, range.length);
+      } catch (TakoException e) {
+        LOG.warn("{}: the extent is held until this process ends", e.getMessage());
+      }
+      closeUnused();
+    }
+  }
+
+  /** Extents that are held. */
+  int heldCount() {
+    synchronized (OPEN) {
+      return held.size();
+    }
+  }
+
+  /** All of an arena, to be read only; mapped as long as somebody has it or a part of it. */
+  public MappedMemory arena(int index) throws IOException {
+    synchronized (OPEN) {
+      MappedMemory mapped = arenas.get(index);
+      if (closed) {
+        throw new IOException(file.path() + " is closed");
+      }
+      if (mapped == null) {
+        mapped = map(index);
+        arenas.put(index, mapped);
+      }
+      return mapped;
+    }
+  }
+
+  private MappedMemory map(int index) throws IOException {
+    Long length = arenaLengths.get(index);
+    if (length == null) {
+      throw new IOException("the server has named no arena " + index);
+    }
+    return file.map(index * (long) Layout.ARENA_SIZE, length, 0);
+  }
+}

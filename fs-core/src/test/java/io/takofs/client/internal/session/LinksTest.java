@@ -1,0 +1,67 @@
+package io.takofs.client.internal.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.client.FakeServer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What one thread may do while another one connects. */
+@Timeout(60)
+class LinksTest {
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private final FakeServer server = new FakeServer(1 << 20, 65536);
+  private final Links links =
+      new Links(
+          server, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), Clock.SYSTEM);
+
+  /** Gets a link on another thread, and returns when that thread has begun to connect. */
+  private CompletableFuture<Link> getWhileTheServerRefuses() {
+    server.disconnectAll();
+    server.refuseConnections(Integer.MAX_VALUE);
+    CompletableFuture<Link> got = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                got.complete(links.get(System.nanoTime() + 30 * SECOND, "stat"));
+              } catch (TakoException e) {
+                got.completeExceptionally(e);
+              }
+            });
+    thread.setDaemon(true);
+    thread.start();
+    long giveUp = System.nanoTime() + 20 * SECOND;
+    while (server.connectionsRefused() == 0) {
+      assertThat(System.nanoTime() - giveUp).describedAs("does not connect").isNegative();
+      Thread.onSpinWait();
+    }
+    return got;
+  }
+
+  @Test
+  void shouldNotWaitForADeadlineWhenItIsShutWhileConnecting() throws Exception {
+    links.get(System.nanoTime() + SECOND, "first");
+    CompletableFuture<Link> connecting = getWhileTheServerRefuses();
+    assertThat(CompletableFuture.supplyAsync(links::shut).get(10, TimeUnit.SECONDS)).isNull();
+    assertThatThrownBy(() -> connecting.get(10, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasMessageContaining("closed");
+  }
+
+  @Test
+  void shouldForgetASessionWhileAnotherThreadConnects() throws Exception {
+    Link link = links.get(System.nanoTime() + SECOND, "first");
+    CompletableFuture<Link> connecting = getWhileTheServerRefuses();
+    CompletableFuture.runAsync(() -> links.forget(link)).get(10, TimeUnit.SECONDS);
+    server.refuseConnections(0);
+    assertThat(connecting.get(10, TimeUnit.SECONDS).identity()).isNotSameAs(link.identity());
+  }
+}
