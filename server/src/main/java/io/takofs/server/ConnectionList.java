@@ -2,7 +2,7 @@ package io.takofs.server;
 
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
-import io.takofs.server.namespace.Limits;
+import io.takofs.server.namespace.state.Limits;
 
 /**
  * The connections in a status: as many as fit a reply beside the rest of it, and how many more

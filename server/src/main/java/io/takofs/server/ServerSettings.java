@@ -4,7 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
-import io.takofs.server.namespace.Limits;
+import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.pool.PoolSizes;
 import java.time.Duration;
 import java.util.ArrayList;

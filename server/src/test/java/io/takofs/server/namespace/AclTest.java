@@ -19,6 +19,8 @@ import io.takofs.proto.SetAcl;
 import io.takofs.proto.SetAcl.Change;
 import io.takofs.proto.Status;
 import io.takofs.server.codec.ByteWriter;
+import io.takofs.server.namespace.state.Ids;
+import io.takofs.server.namespace.state.Keys;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;

@@ -12,6 +12,7 @@ import io.takofs.proto.Create;
 import io.takofs.proto.GetContentSummary;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
+import io.takofs.server.namespace.operation.ContentSummaryQuery;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;

@@ -16,6 +16,8 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
+import io.takofs.server.namespace.operation.TruncateOperation;
+import io.takofs.server.namespace.state.QuarantinedExtent;
 import io.takofs.server.store.HeapStore;
 import java.util.Collections;
 import java.util.List;

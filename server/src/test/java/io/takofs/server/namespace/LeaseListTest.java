@@ -2,6 +2,7 @@ package io.takofs.server.namespace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.server.namespace.state.OpenLease;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -12,6 +12,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.SetQuota;
 import io.takofs.proto.Status;
+import io.takofs.server.namespace.state.Quota;
 import io.takofs.server.store.HeapStore;
 import java.util.ArrayList;
 import java.util.EnumMap;

@@ -20,6 +20,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.SetAcl;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
+import io.takofs.server.namespace.state.Quota;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

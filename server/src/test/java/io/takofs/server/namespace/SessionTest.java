@@ -18,6 +18,9 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Request.OperationCase;
 import io.takofs.proto.Status;
 import io.takofs.rpc.Operations;
+import io.takofs.server.namespace.state.OpenLease;
+import io.takofs.server.namespace.state.QuarantinedExtent;
+import io.takofs.server.namespace.state.SessionInfo;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -16,6 +16,7 @@ import io.takofs.proto.SetXAttr;
 import io.takofs.proto.Status;
 import io.takofs.proto.XAttr;
 import io.takofs.proto.XAttrNamespace;
+import io.takofs.server.namespace.operation.XAttrOperation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

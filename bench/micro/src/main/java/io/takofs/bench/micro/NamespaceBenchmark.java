@@ -9,7 +9,7 @@ import io.takofs.proto.OpenSession;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
-import io.takofs.server.namespace.Limits;
+import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.namespace.StateMachine;
 import java.io.IOException;
 import java.util.List;

@@ -1,0 +1,28 @@
+package io.takofs.server.namespace.operation;
+
+import io.takofs.proto.Extent;
+import io.takofs.proto.FreeExtents;
+import io.takofs.proto.Reply;
+import io.takofs.server.extent.ExtentTable;
+import io.takofs.server.extent.Location;
+import io.takofs.server.extent.Quarantined;
+import io.takofs.server.namespace.state.Context;
+import java.util.HashSet;
+import java.util.Set;
+
+/** The end of quarantine. What is not in quarantine, or with another generation, is left alone. */
+public final class FreeOperation {
+  private FreeOperation() {}
+
+  public static Reply apply(Context context, FreeExtents command) {
+    ExtentTable table = context.state().extents;
+    Set<Location> freed = new HashSet<>();
+    for (Extent extent : command.getExtentsList()) {
+      Quarantined resting = table.quarantined(Location.of(extent), extent.getGeneration());
+      if (resting != null && freed.add(resting.location())) {
+        table.free(context.tx(), resting);
+      }
+    }
+    return Replies.done();
+  }
+}

@@ -1,0 +1,61 @@
+package io.takofs.server.namespace.operation;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import io.takofs.proto.GrantExtents;
+import io.takofs.proto.Grants;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Status;
+import io.takofs.server.extent.ExtentTable;
+import io.takofs.server.extent.Grant;
+import io.takofs.server.namespace.state.Context;
+import io.takofs.server.namespace.state.Inode;
+import io.takofs.server.namespace.state.Lease;
+import io.takofs.server.namespace.state.State;
+import java.util.List;
+
+/** Giving a writer space, and taking back what it does not want. */
+public final class GrantOperation {
+  /** Extents of one file before no more are granted: what closing it may have to take back. */
+  private static final int GRANTS_MAX = 256;
+
+  private GrantOperation() {}
+
+  public static Reply grant(Context context, GrantExtents request) throws TakoException {
+    Lease lease = Recovery.requireLease(context, request.getFileId(), request.getLeaseEpoch());
+    State state = context.state();
+    if (request.getBytes() == 0) {
+      throw new TakoException(Status.INVALID_ARGUMENT, "a grant of no bytes was asked for");
+    }
+    int held = context.state().extents.granted(request.getFileId()).size();
+    if (held >= GRANTS_MAX) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "file %016x has %d extents granted and none of them committed; commit some first"
+              .formatted(request.getFileId(), held));
+    }
+    Inode file = state.tree.get(lease.parentId(), lease.name()).inode();
+    List<Long> quotas = state.quotas.over(lease.parentId());
+    List<Extent> granted = Opening.grant(context, file, quotas, request.getBytes());
+    if (granted.isEmpty()) {
+      // It says so when it is a quota that has no room for the smallest extent.
+      state.quotas.charge(context, quotas, 0, (long) Layout.UNIT_SIZE * file.replication);
+      throw new TakoException(
+          Status.NO_SPACE,
+          "no space for data: none of %d MiB is free in extents of %d KiB; delete files or enlarge the pool"
+              .formatted(context.state().extents.capacityBytes() >> 20, Layout.UNIT_SIZE >> 10));
+    }
+    return Reply.newBuilder().setGrants(Grants.newBuilder().addAllExtents(granted)).build();
+  }
+
+  /** The grantee itself ends a grant. */
+  static void giveBack(Context context, Grant grant, boolean allWritesCompleted) {
+    ExtentTable table = context.state().extents;
+    if (allWritesCompleted) {
+      table.release(context.tx(), grant);
+    } else {
+      table.revoke(context.tx(), grant, context.clientId(), context.timeMs());
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package io.takofs.server.namespace.state;
+
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import io.takofs.server.codec.ByteReader;
+import io.takofs.server.codec.ByteWriter;
+import io.takofs.server.extent.Location;
+
+/**
+ * A committed extent of a file. Its record is: flags u8 (1 sealed), arena, offset and capacity in
+ * units, generation u32, length, two CRC u32; of a sealed one the late writer u64. About 20 bytes.
+ *
+ * @param fileOffset position in the file of its first byte
+ * @param generation of the grant under which it was written
+ * @param length bytes that belong to the file
+ * @param sealed nothing may be written behind its length any more: another client might still, or
+ *     bytes there were committed once
+ * @param lateWriter of a sealed one: the client that might still write behind its length, or 0
+ */
+public record FileExtent(
+    long fileOffset,
+    Location location,
+    int generation,
+    int length,
+    int checksumsCrc,
+    int tailCrc,
+    boolean sealed,
+    long lateWriter) {
+  private static final int SEALED = 1;
+
+  public static FileExtent of(Extent extent) {
+    return new FileExtent(
+        extent.getFileOffset(),
+        Location.of(extent),
+        extent.getGeneration(),
+        extent.getLength(),
+        extent.getChecksumsCrc(),
+        extent.getTailCrc(),
+        false,
+        0);
+  }
+
+  public static FileExtent decode(long fileOffset, byte[] value) {
+    ByteReader in = new ByteReader(value);
+    boolean sealed = (in.u8() & SEALED) != 0;
+    Location location =
+        new Location(
+            (int) in.variable(),
+            (int) in.variable() * Layout.UNIT_SIZE,
+            (int) in.variable() * Layout.UNIT_SIZE);
+    return new FileExtent(
+        fileOffset,
+        location,
+        in.u32(),
+        (int) in.variable(),
+        in.u32(),
+        in.u32(),
+        sealed,
+        sealed ? in.u64() : 0);
+  }
+
+  public byte[] encode() {
+    ByteWriter out =
+        new ByteWriter(32)
+            .u8(sealed ? SEALED : 0)
+            .variable(location.arena())
+            .variable(location.unit())
+            .variable(location.capacity() / Layout.UNIT_SIZE)
+            .u32(generation)
+            .variable(length)
+            .u32(checksumsCrc)
+            .u32(tailCrc);
+    return (sealed ? out.u64(lateWriter) : out).toBytes();
+  }
+
+  /** First byte of the file that is not in it. */
+  public long end() {
+    return fileOffset + length;
+  }
+
+  /** Whether bytes can be added behind its length. */
+  public boolean canGrow() {
+    return !sealed && length < location.capacity();
+  }
+
+  /** The same with nothing to be added any more. */
+  public FileExtent seal(long writer) {
+    return new FileExtent(
+        fileOffset, location, generation, length, checksumsCrc, tailCrc, true, writer);
+  }
+
+  /** The same at another place of a file. */
+  public FileExtent movedTo(long offset) {
+    return new FileExtent(
+        offset, location, generation, length, checksumsCrc, tailCrc, sealed, lateWriter);
+  }
+
+  public Extent toProto() {
+    return location
+        .toProto()
+        .setGeneration(generation)
+        .setFileOffset(fileOffset)
+        .setLength(length)
+        .setChecksumsCrc(checksumsCrc)
+        .setTailCrc(tailCrc)
+        .build();
+  }
+}
