@@ -7,7 +7,8 @@ import org.apache.hadoop.fs.Path;
 /**
  * A file system under test, or plain memory.
  *
- * @param name in the table, one of those below
+ * @param name in the table: its kind, one of those below, of Tako with {@code @DIR} after it where
+ *     DIR is another checkout
  * @param fs the client; of memory, the file system that maps it
  * @param base an empty or missing directory to work in
  * @param serverPids processes whose processor time counts as the server's; none for a local one
@@ -23,7 +24,17 @@ record Candidate(String name, FileSystem fs, Path base, List<Long> serverPids) {
   /** Copies to and from a mapping of a tmpfs: what 1 MiB at a time could reach. */
   static final String MEMORY = "memory";
 
-  boolean is(String name) {
-    return this.name.equals(name);
+  boolean is(String kind) {
+    return kindOf(name).equals(kind);
+  }
+
+  /** What it is, whichever checkout it is of. */
+  static String kindOf(String name) {
+    return name.replaceFirst("^(tako-[^@]*)@.*", "$1");
+  }
+
+  /** The other checkout that it is of; an empty string for none. */
+  static String checkoutOf(String name) {
+    return name.substring(kindOf(name).length()).replaceFirst("@", "");
   }
 }

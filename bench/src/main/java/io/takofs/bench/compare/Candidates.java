@@ -6,44 +6,43 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 
 /**
- * The file systems to compare: HDFS and a directory of the local one, which end with this, and a
- * Tako that runs already.
+ * The file systems to compare: HDFS and a directory of the local one, which end with this, and
+ * Takos that run already.
  *
  * <p>Thread rule: one thread.
  */
 final class Candidates implements AutoCloseable {
   private final java.nio.file.Path work;
+  private final Map<String, Checkout> takos;
   private final List<Candidate> list = new ArrayList<>();
   private HdfsCluster hdfs; // null unless it was asked for
-
-  /**
-   * A running Tako.
-   *
-   * @param uri of its file system
-   * @param pid of its data server
-   */
-  record Server(URI uri, long pid) {}
 
   /**
    * Starts what does not run.
    *
    * @param names of the candidates, in the order wanted
-   * @param tako to compare
+   * @param takos checkouts to compare, by what stands after the @ in a name; they end with this
    * @param tmpfs where the others store
    * @param launcher words before the java command of HDFS's servers
    */
-  Candidates(List<String> names, Server tako, java.nio.file.Path tmpfs, List<String> launcher)
+  Candidates(
+      List<String> names,
+      Map<String, Checkout> takos,
+      java.nio.file.Path tmpfs,
+      List<String> launcher)
       throws Exception {
+    this.takos = takos;
     work = Files.createTempDirectory(tmpfs, "tako-compare-");
     try {
       for (String name : names) {
-        list.add(candidate(name, tako, launcher));
+        list.add(candidate(name, launcher));
       }
     } catch (Exception e) {
       close();
@@ -71,24 +70,27 @@ final class Candidates implements AutoCloseable {
       if (hdfs != null) {
         hdfs.close();
       }
+      for (Checkout tako : takos.values()) {
+        tako.close();
+      }
       try (FileSystem local = rawLocal()) {
         local.delete(new Path(work.toUri()), true);
       }
     }
   }
 
-  private Candidate candidate(String name, Server tako, List<String> launcher) throws Exception {
+  private Candidate candidate(String name, List<String> launcher) throws Exception {
     Path base = new Path("/compare-" + ProcessHandle.current().pid());
-    return switch (name) {
+    String kind = Candidate.kindOf(name);
+    return switch (kind) {
       case Candidate.HDFS -> {
         hdfs = new HdfsCluster(work.resolve(name), launcher);
         yield new Candidate(name, hdfs.client(), base, hdfs.pids());
       }
       case Candidate.TAKO_SHM, Candidate.TAKO_TCP -> {
-        Configuration conf = new Configuration();
-        conf.set("fs.tako.transport", name.substring("tako-".length()));
-        FileSystem fs = FileSystem.newInstance(tako.uri(), conf);
-        yield new Candidate(name, fs, base, List.of(tako.pid()));
+        Checkout tako = takos.get(Candidate.checkoutOf(name));
+        String transport = kind.substring("tako-".length());
+        yield new Candidate(name, tako.client(transport), base, List.of(tako.pid()));
       }
       case Candidate.LOCAL, Candidate.MEMORY ->
           new Candidate(name, rawLocal(), new Path(work.resolve(name).toUri()), List.of());

@@ -1,12 +1,14 @@
 package io.takofs.bench.compare;
 
+import io.takofs.bench.report.Baseline;
 import io.takofs.bench.report.Measurement;
 import io.takofs.bench.report.Report;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,11 +27,14 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = "Tako over shm and tcp, HDFS and the raw local file system side by side.")
 public final class CompareMain implements Callable<Integer> {
-  @Option(names = "--tako", required = true, description = "URI of a running Tako.")
-  private URI tako;
+  @Option(names = "--tako", required = true, description = "Directory of a running `tako dev`.")
+  private Path tako;
 
-  @Option(names = "--tako-pid", required = true, description = "Process id of its data server.")
-  private long takoPid;
+  @Option(
+      names = "--other",
+      paramLabel = "DIR=STATE",
+      description = "Another checkout, as candidates name it, and the same of its `tako dev`.")
+  private Map<String, Path> others = Map.of();
 
   @Option(
       names = "--candidates",
@@ -37,7 +42,8 @@ public final class CompareMain implements Callable<Integer> {
       defaultValue = "hdfs,tako-shm,tako-tcp,local,memory",
       description =
           "Which to compare: with the first, and with local and memory (a plain copy) if they are"
-              + " among them.")
+              + " among them. tako-shm@DIR and tako-tcp@DIR are server and client of another built"
+              + " checkout, with which its namesakes here are compared, too.")
   private List<String> names;
 
   @Option(names = "--jobs", description = "TestDFSIO, TeraGen, TeraSort and WordCount instead.")
@@ -93,8 +99,7 @@ public final class CompareMain implements Callable<Integer> {
           new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
     }
     out.printf("starting %s%n", String.join(", ", names));
-    Candidates.Server server = new Candidates.Server(tako, takoPid);
-    try (Candidates candidates = new Candidates(names, server, tmpfs, placement())) {
+    try (Candidates candidates = new Candidates(names, checkouts(), tmpfs, placement())) {
       for (Line line : lines(candidates)) {
         out.printf("measuring %s%n", line.name());
         results.put(line, comparison.measure(line, candidates.list()));
@@ -120,12 +125,33 @@ public final class CompareMain implements Callable<Integer> {
     return lines;
   }
 
-  private List<String> baselines() {
-    return Stream.of(names.get(0), Candidate.LOCAL, Candidate.MEMORY)
-        .filter(names::contains)
-        .filter(name -> !(jobs && name.equals(Candidate.MEMORY)))
-        .distinct()
-        .toList();
+  private Map<String, Checkout> checkouts() throws IOException {
+    Map<String, Checkout> checkouts = new HashMap<>();
+    checkouts.put("", Checkout.current(tako));
+    for (Map.Entry<String, Path> other : others.entrySet()) {
+      checkouts.put(other.getKey(), Checkout.of(Path.of(other.getKey()), other.getValue()));
+    }
+    return checkouts;
+  }
+
+  private List<Baseline> baselines() {
+    Stream<Baseline> candidates =
+        Stream.of(names.get(0), Candidate.LOCAL, Candidate.MEMORY)
+            .filter(names::contains)
+            .filter(name -> !(jobs && name.equals(Candidate.MEMORY)))
+            .distinct()
+            .map(Baseline::candidate);
+    Stream<Baseline> checkouts =
+        names.stream()
+            .map(Candidate::checkoutOf)
+            .filter(checkout -> !checkout.isEmpty())
+            .distinct()
+            .map(
+                checkout ->
+                    new Baseline(
+                        "@" + Path.of(checkout).getFileName(),
+                        name -> Candidate.kindOf(name) + "@" + checkout));
+    return Stream.concat(candidates, checkouts).toList();
   }
 
   private List<String> placement() {

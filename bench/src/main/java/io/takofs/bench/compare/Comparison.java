@@ -24,6 +24,7 @@ record Comparison(int rounds, double warmUpSeconds) {
       if (itsOwn != null) {
         lines.put(candidate, itsOwn);
         measurements.put(candidate.name(), new Measurement(rounds));
+        useCodeOf(candidate);
         warmUp(itsOwn, candidate);
       }
     }
@@ -37,6 +38,7 @@ record Comparison(int rounds, double warmUpSeconds) {
 
   private static void measure(Line line, Candidate candidate, int round, Measurement measurement)
       throws Exception {
+    useCodeOf(candidate);
     line.prepare(candidate, round);
     CpuTime client = CpuTime.ofSelf();
     CpuTime server = CpuTime.ofProcesses(candidate.serverPids());
@@ -50,6 +52,11 @@ record Comparison(int rounds, double warmUpSeconds) {
         clientNanos / 1e3 / line.batch(),
         serverNanos / 1e3 / line.batch());
     line.finish(candidate, round);
+  }
+
+  /** Hadoop's jobs look for a file system's class with this thread's loader, and so do theirs. */
+  private static void useCodeOf(Candidate candidate) {
+    Thread.currentThread().setContextClassLoader(candidate.fs().getConf().getClassLoader());
   }
 
   private void warmUp(Line line, Candidate candidate) throws Exception {

@@ -18,9 +18,10 @@ import java.util.stream.Collectors;
 public final class Report {
   private static final int NAME_WIDTH = 32;
   private static final int COLUMN_WIDTH = 13;
+  private static final int INDENTATION = 2;
 
   private final List<String> names;
-  private final List<String> baselines;
+  private final List<Baseline> baselines;
   private final Map<Row, Map<String, Measurement>> results;
 
   /**
@@ -28,17 +29,17 @@ public final class Report {
    * @param results of every candidate by row, in the order to print; a row may lack some
    */
   public Report(List<String> names, Map<? extends Row, Map<String, Measurement>> results) {
-    this(names, names.subList(0, 1), results);
+    this(names, List.of(Baseline.candidate(names.get(0))), results);
   }
 
   /**
    * @param names of the candidates
-   * @param baselines those of them that the others are compared with
+   * @param baselines those of them that others are compared with
    * @param results of every candidate by row, in the order to print; a row may lack some
    */
   public Report(
       List<String> names,
-      List<String> baselines,
+      List<Baseline> baselines,
       Map<? extends Row, Map<String, Measurement>> results) {
     this.names = names;
     this.baselines = baselines;
@@ -49,9 +50,9 @@ public final class Report {
   public void print(PrintStream out) {
     out.printf(
         "%nMedians of the rounds, and of their pairs: how many times better than %s.%n",
-        String.join(", ", baselines));
+        baselines.stream().map(Baseline::name).collect(Collectors.joining(", ")));
     StringBuilder heading = new StringBuilder(left("")).append(right("figure"));
-    baselines.forEach(baseline -> heading.append(right("x " + baseline)));
+    baselines.forEach(baseline -> heading.append(right("x " + baseline.name())));
     if (hasCpu()) {
       heading.append(right("client CPU")).append(right("server CPU"));
     }
@@ -73,9 +74,10 @@ public final class Report {
       }
       StringBuilder line = new StringBuilder(left("  " + name));
       line.append(right(number(measured.figure())));
-      for (String baseline : baselines) {
-        boolean compared = measurements.containsKey(baseline) && !baseline.equals(name);
-        line.append(right(compared ? ratio(advantage(row, measurements, name, baseline)) : ""));
+      for (Baseline baseline : baselines) {
+        String other = baseline.of().apply(name);
+        boolean compared = measurements.containsKey(other) && !other.equals(name);
+        line.append(right(compared ? ratio(advantage(row, measurements, name, other)) : ""));
       }
       if (measured.hasCpu()) {
         line.append(right(number(row.unit().cpu(measured.clientCpuMicros()))));
@@ -140,14 +142,14 @@ public final class Report {
         name,
         measured.figure(),
         baselines.stream()
-            .filter(measurements::containsKey)
+            .filter(baseline -> measurements.containsKey(baseline.of().apply(name)))
             .map(
                 baseline ->
                     String.format(
                         Locale.ROOT,
                         "\"%s\": %.3f",
-                        baseline,
-                        advantage(row, measurements, name, baseline)))
+                        baseline.name(),
+                        advantage(row, measurements, name, baseline.of().apply(name))))
             .collect(Collectors.joining(", ", "{", "}")),
         cpu,
         Arrays.stream(measured.figures())
@@ -166,8 +168,9 @@ public final class Report {
     return Measurement.median(ratios);
   }
 
-  private static String left(String text) {
-    return String.format(Locale.ROOT, "%-" + NAME_WIDTH + "s", text);
+  private String left(String text) {
+    int longest = names.stream().mapToInt(String::length).max().orElse(0) + INDENTATION;
+    return String.format(Locale.ROOT, "%-" + Math.max(NAME_WIDTH, longest) + "s", text);
   }
 
   private static String right(String text) {

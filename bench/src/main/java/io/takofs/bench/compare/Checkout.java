@@ -1,0 +1,119 @@
+package io.takofs.bench.compare;
+
+import io.takofs.hadoop.TakoFileSystem;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+
+/**
+ * A built checkout of Tako, and a server that runs from it. Its clients are of its own plug-in jar,
+ * which a class loader of their own keeps apart from those of other checkouts.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class Checkout implements AutoCloseable {
+  private final URI uri;
+  private final long pid;
+  private final PluginLoader loader;
+
+  private Checkout(Path plugin, Path state) throws IOException {
+    uri = URI.create(Files.readString(state.resolve("uri")).strip());
+    pid = Long.parseLong(Files.readString(state.resolve("pid")).strip());
+    loader = new PluginLoader(plugin);
+  }
+
+  /** The one whose plug-in is on the class path; its {@code tako dev} runs in {@code state}. */
+  static Checkout current(Path state) throws IOException {
+    URL plugin = TakoFileSystem.class.getProtectionDomain().getCodeSource().getLocation();
+    return new Checkout(Path.of(URI.create(plugin.toString())), state);
+  }
+
+  /**
+   * Another one.
+   *
+   * @param root of the checkout
+   * @param state directory of its {@code tako dev}, which runs
+   * @throws IOException when the checkout is not built
+   */
+  static Checkout of(Path root, Path state) throws IOException {
+    return new Checkout(plugin(root), state);
+  }
+
+  /** A client over {@code transport}, of this checkout's code. */
+  FileSystem client(String transport) throws IOException {
+    Configuration conf = new Configuration();
+    conf.setClassLoader(loader);
+    conf.set("fs.tako.impl", TakoFileSystem.class.getName());
+    conf.set("fs.tako.transport", transport);
+    return FileSystem.newInstance(uri, conf);
+  }
+
+  /** Process id of the server. */
+  long pid() {
+    return pid;
+  }
+
+  @Override
+  public void close() throws IOException {
+    loader.close();
+  }
+
+  private static Path plugin(Path root) throws IOException {
+    Path directory = root.resolve("hadoop-plugin").resolve("target");
+    if (Files.isDirectory(directory)) {
+      try (DirectoryStream<Path> jars = Files.newDirectoryStream(directory, "tako-hadoop-*.jar")) {
+        for (Path jar : jars) {
+          return jar;
+        }
+      }
+    }
+    throw new IOException(
+        "no tako-hadoop-*.jar in "
+            + directory
+            + ": build that checkout (mvn package -DskipTests there)");
+  }
+
+  /** Takes from the jar whatever is in it, and only then asks others. */
+  private static final class PluginLoader extends URLClassLoader {
+    PluginLoader(Path jar) throws IOException {
+      super(new URL[] {jar.toUri().toURL()}, PluginLoader.class.getClassLoader());
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      synchronized (getClassLoadingLock(name)) {
+        Class<?> loaded = findLoadedClass(name);
+        if (loaded != null) {
+          return loaded;
+        }
+        if (findResource(name.replace('.', '/') + ".class") != null) {
+          return findClass(name);
+        }
+      }
+      return super.loadClass(name, resolve);
+    }
+
+    @Override
+    public URL getResource(String name) {
+      URL own = findResource(name);
+      return own != null ? own : super.getResource(name);
+    }
+
+    @Override
+    public Enumeration<URL> getResources(String name) throws IOException {
+      List<URL> all = new ArrayList<>(Collections.list(findResources(name)));
+      all.addAll(Collections.list(getParent().getResources(name)));
+      return Collections.enumeration(all);
+    }
+  }
+}

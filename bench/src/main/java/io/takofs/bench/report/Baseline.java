@@ -1,0 +1,16 @@
+package io.takofs.bench.report;
+
+import java.util.function.UnaryOperator;
+
+/**
+ * What candidates are compared with: a column of the table.
+ *
+ * @param name in the table and in the JSON
+ * @param of the candidate that a candidate is compared with, by their names
+ */
+public record Baseline(String name, UnaryOperator<String> of) {
+  /** The same candidate for all. */
+  public static Baseline candidate(String name) {
+    return new Baseline(name, candidate -> name);
+  }
+}
