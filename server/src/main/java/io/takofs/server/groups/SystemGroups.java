@@ -8,12 +8,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Groups as the operating system knows them ({@code id -Gn}), kept for five minutes; users that the
- * configuration lists have the groups listed there. When the system cannot be asked, nothing is
+ * Groups as the operating system knows them ({@code id -Gnz}), kept for five minutes; users that
+ * the configuration lists have the groups listed there. When the system cannot be asked, nothing is
  * kept.
  */
 public final class SystemGroups implements GroupMapping {
@@ -82,21 +83,20 @@ public final class SystemGroups implements GroupMapping {
   private List<String> ask(String user) {
     try {
       Process process =
-          new ProcessBuilder(tool, "-Gn", "--", user)
+          new ProcessBuilder(tool, "-Gnz", "--", user)
               .redirectError(ProcessBuilder.Redirect.DISCARD)
               .start();
       try {
         if (!process.waitFor(timeoutS, TimeUnit.SECONDS)) {
-          LOG.warn("{} -Gn {} took more than {} s; asking again when needed", tool, user, timeoutS);
+          LOG.warn(
+              "{} -Gnz {} took more than {} s; asking again when needed", tool, user, timeoutS);
           return null;
         }
         if (process.exitValue() > NO_SUCH_USER) {
-          LOG.warn("{} -Gn {} ended with {}; asking again", tool, user, process.exitValue());
+          LOG.warn("{} -Gnz {} ended with {}; asking again", tool, user, process.exitValue());
           return null;
         }
-        String names =
-            new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        return names.isEmpty() ? List.of() : List.of(names.split(" +"));
+        return names(process.getInputStream().readAllBytes());
       } finally {
         process.destroyForcibly();
       }
@@ -107,5 +107,11 @@ public final class SystemGroups implements GroupMapping {
       Thread.currentThread().interrupt();
       return null;
     }
+  }
+
+  /** Each name ends with a zero byte, because a name may have blanks ("domain users"). */
+  private static List<String> names(byte[] output) {
+    String text = new String(output, StandardCharsets.UTF_8);
+    return Stream.of(text.split("\0")).map(String::strip).filter(n -> !n.isEmpty()).toList();
   }
 }

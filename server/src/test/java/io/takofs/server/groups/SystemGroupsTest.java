@@ -36,12 +36,30 @@ class SystemGroupsTest {
 
   @Test
   void shouldKeepWhatTheToolSays() throws IOException {
-    toolRuns("echo users wheel");
+    toolRuns("printf 'users\\0wheel\\0'");
     assertThat(groups.known("alice")).isNull();
     assertThat(groups.resolve("alice")).containsExactly("users", "wheel");
-    toolRuns("echo others");
+    toolRuns("printf 'others\\0'");
     assertThat(groups.known("alice")).containsExactly("users", "wheel");
     assertThat(groups.resolve("bob")).containsExactly("staff");
+  }
+
+  @Test
+  void shouldKeepBlanksInTheNameOfAGroup() throws IOException {
+    toolRuns(
+        """
+        case $1 in
+          -*z*) printf 'domain users\\0users of the cluster\\0' ;;
+          *) echo domain users users of the cluster ;;
+        esac""");
+    assertThat(groups.resolve("alice")).containsExactly("domain users", "users of the cluster");
+  }
+
+  @Test
+  void shouldAskTheToolOfThisSystem() {
+    SystemGroups system = new SystemGroups(new StaticGroups(Map.of()), Clock.SYSTEM);
+    assertThat(system.resolve("root")).contains("root");
+    assertThat(system.resolve("no-such-user-here")).isEmpty();
   }
 
   @Test
@@ -57,7 +75,7 @@ class SystemGroupsTest {
   void shouldAskAgainAfterAToolThatCouldNotBeStarted() throws IOException {
     assertThat(groups.resolve("alice")).isNull();
     assertThat(groups.known("alice")).isNull();
-    toolRuns("echo users");
+    toolRuns("printf 'users\\0'");
     assertThat(groups.resolve("alice")).containsExactly("users");
   }
 
@@ -65,7 +83,7 @@ class SystemGroupsTest {
   void shouldAskAgainAfterAToolThatTookTooLong() throws IOException {
     toolRuns("exec sleep 30");
     assertThat(groups.resolve("alice")).isNull();
-    toolRuns("echo users");
+    toolRuns("printf 'users\\0'");
     assertThat(groups.resolve("alice")).containsExactly("users");
   }
 
@@ -73,7 +91,7 @@ class SystemGroupsTest {
   void shouldAskAgainAfterAToolThatDied() throws IOException {
     toolRuns("echo us; kill -9 $$");
     assertThat(groups.resolve("alice")).isNull();
-    toolRuns("echo users");
+    toolRuns("printf 'users\\0'");
     assertThat(groups.resolve("alice")).containsExactly("users");
   }
 }
