@@ -231,6 +231,51 @@ class ContentSummaryTest {
   }
 
   @Test
+  void shouldCountNothingThatACursorNamesOutsideThePath() {
+    client.mkdirs("/open", 0777);
+    client.mkdirs("/secret", 0700);
+    client.mkdirs("/secret/inner", 0777);
+    client.file("/secret/inner/f", 10);
+    client.file("/secret/inner/g", 10);
+    client.mkdirs("/beside", 0777);
+    client.file("/beside/f", 10);
+    Harness.Client alice = server.client("alice");
+    for (String hidden : List.of("/secret/inner", "/beside")) {
+      long parent = client.stat(hidden).getFile().getParentId();
+      String name = hidden.substring(hidden.lastIndexOf('/') + 1);
+      ContentCursor cursor =
+          ContentCursor.newBuilder()
+              .setParentId(parent)
+              .setName(ByteString.copyFromUtf8(name))
+              .build();
+      Reply reply =
+          alice.summary(GetContentSummary.newBuilder().setPath("/open").setCursor(cursor));
+      assertThat(reply.getContentSummary()).isEqualTo(ContentSummary.getDefaultInstance());
+    }
+  }
+
+  @Test
+  void shouldCountNothingOfADeepDirectoryThatLeftThePath() {
+    String chain = ("/" + "d".repeat(249)).repeat(30);
+    client.mkdirs("/next" + chain);
+    client.file("/next" + chain + "/f", 100);
+    client.mkdirs("/top" + chain);
+    assertOk(client.rename("/next", "/top" + chain + "/next", false));
+    Summing inside = new Summing(client, "/top");
+    assertThat(inside.rest().files).isEqualTo(1);
+    for (boolean delete : new boolean[] {false, true}) {
+      Summing sum = new Summing(client, "/top");
+      assertThat(sum.remaining.peek().getName().isEmpty()).isFalse();
+      String first = "/top/" + "d".repeat(249);
+      assertOk(delete ? client.delete(first, true) : client.rename(first, "/elsewhere", false));
+      assertThat(sum.rest().files).isZero();
+      if (!delete) {
+        assertOk(client.rename("/elsewhere", first, false));
+      }
+    }
+  }
+
+  @Test
   void shouldRefuseACursorThatItNeverGave() {
     client.mkdirs("/a");
     ByteString tooLong = ByteString.copyFromUtf8("n".repeat(256));

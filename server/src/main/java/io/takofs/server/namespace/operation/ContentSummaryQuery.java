@@ -12,6 +12,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.FilePath;
+import io.takofs.server.namespace.state.Ids;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.namespace.state.Permissions;
@@ -117,15 +118,31 @@ public final class ContentSummaryQuery {
   private DirectoryEntry start(ContentCursor cursor) throws TakoException {
     try {
       DirectoryEntry top = state.tree.lookup(path, caller);
-      return cursor.getName().isEmpty()
-          ? top
-          : state.tree.get(cursor.getParentId(), checked(cursor.getName()));
+      if (cursor.getName().isEmpty()) {
+        return top;
+      }
+      byte[] name = checked(cursor.getName());
+      return isAtOrBelow(cursor.getParentId(), top.inode().id)
+          ? state.tree.get(cursor.getParentId(), name)
+          : null;
     } catch (TakoException e) {
       if (e.status() == Status.NOT_FOUND || e.status() == Status.NOT_A_DIRECTORY) {
         return null;
       }
       throw e;
     }
+  }
+
+  /**
+   * Whether a directory that has entries is still part of a tree. A cursor comes from the client,
+   * which may name any directory in it.
+   */
+  private boolean isAtOrBelow(long directoryId, long topId) {
+    long at = directoryId;
+    while (at != topId && at != Ids.ROOT_PARENT && !Detached.isDetached(state, at)) {
+      at = state.tree.parentOf(at);
+    }
+    return at == topId;
   }
 
   private static byte[] checked(ByteString name) throws TakoException {

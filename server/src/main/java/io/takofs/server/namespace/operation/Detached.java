@@ -52,6 +52,11 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
     return found[0];
   }
 
+  /** Whether {@code id} has no entry any more and still has parts. */
+  static boolean isDetached(State state, long id) {
+    return state.store.server().get(Keys.of(Keys.DETACHED, id)) != null;
+  }
+
   /** Whether {@code id} is a file that has no entry any more and still has parts. */
   static boolean isFile(State state, long id) {
     byte[] record = state.store.server().get(Keys.of(Keys.DETACHED, id));
