@@ -239,6 +239,21 @@ class XAttrTest {
   }
 
   @Test
+  void shouldKeepDataFromTheSuperuserOnlyWhenAWriterOfTheFileSaysSo() {
+    XAttr unreadable = xattr(SECURITY, UNREADABLE, ByteString.EMPTY);
+    assertStatus(set(bob, "/home/f", unreadable), Status.PERMISSION_DENIED);
+    assertOk(root.extents(GetExtents.newBuilder().setPath("/home/f")));
+    assertOk(ann.set(attributes("/home/f").setPermission(0664)));
+    assertOk(set(bob, "/home/f", unreadable));
+    assertOk(ann.mkdirs("/home/d"));
+    for (Harness.Client client : List.of(ann, root)) {
+      Reply refused = assertStatus(set(client, "/home/d", unreadable), Status.INVALID_ARGUMENT);
+      assertThat(refused.getMessage()).contains("on a file");
+    }
+    assertThat(names(root, "/home/d")).isEmpty();
+  }
+
+  @Test
   void shouldGoWithTheInode() {
     assertOk(ann.mkdirs("/home/d/e"));
     ann.file("/home/d/e/f", 1_000_000);

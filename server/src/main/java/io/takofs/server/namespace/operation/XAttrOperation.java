@@ -39,8 +39,8 @@ public final class XAttrOperation {
     Inode inode = entry.inode();
     XAttrs xattrs = context.state().xattrs;
     checkSize(xattr);
-    if (isUnreadable(xattr) && !xattr.getValue().isEmpty()) {
-      throw denied("Values are not allowed for the xattr " + prefixed(xattr));
+    if (isUnreadable(xattr)) {
+      checkUnreadable(inode, xattr);
     }
     boolean exists = xattrs.get(inode.id, xattr.getNamespace(), xattr.getName()) != null;
     if (exists && !request.getReplace()) {
@@ -86,10 +86,21 @@ public final class XAttrOperation {
     checkName(xattr);
     FilePath path = FilePath.parse(name);
     DirectoryEntry entry = context.state().tree.lookup(path, caller);
-    if (xattr.getNamespace() == XAttrNamespace.XATTR_USER) {
+    if (xattr.getNamespace() != XAttrNamespace.XATTR_TRUSTED) {
+      // HDFS's code lets everybody set the one of the security namespace who can name the file; its
+      // documentation wants the file's permissions. It cannot be taken back, so they hold here.
       Permissions.requireXAttrChange(caller, entry.inode(), path.toString());
     }
     return entry;
+  }
+
+  private static void checkUnreadable(Inode inode, XAttr xattr) throws TakoException {
+    if (!xattr.getValue().isEmpty()) {
+      throw denied("Values are not allowed for the xattr " + prefixed(xattr));
+    }
+    if (inode.directory) {
+      throw invalid("Can only set '%s' on a file.".formatted(prefixed(xattr)));
+    }
   }
 
   /** What a caller may ask for, wherever it is. */
