@@ -18,6 +18,9 @@ final class ClientState {
   /** Who calls; null until a connection of this incarnation opened the session. */
   Caller caller;
 
+  /** When the groups of {@link #caller} were last seen to be the user's. */
+  long groupsKnownNs;
+
   String clientName = "";
   long lastHeardNs;
 

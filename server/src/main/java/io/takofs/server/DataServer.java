@@ -279,6 +279,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
 
   private void execute(List<IncomingCall> calls) {
     List<Answer> answers = new ArrayList<>(calls.size());
+    List<String> stale;
     boolean tick;
     long arrivedNs = clock.nanoTime();
     lock.lock();
@@ -287,10 +288,12 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
         return;
       }
       core.onCalls(calls, arrivedNs, answers);
+      stale = core.staleUsers();
       tick = core.wantsTick();
     } finally {
       lock.unlock();
     }
+    stale.forEach(lookups::refresh);
     windows.post();
     for (Answer answer : answers) {
       answer.send(windows, transportReport);

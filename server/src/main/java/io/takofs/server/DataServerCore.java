@@ -45,7 +45,7 @@ final class DataServerCore {
   private final StateMachine machine;
   private final Journal journal;
   private final SessionTable sessions;
-  private final GroupMapping groups;
+  private final Callers callers;
   private final ReaderHolds holds;
   private final Counters counters = new Counters();
   private final OperationTimes times = new OperationTimes();
@@ -80,7 +80,7 @@ final class DataServerCore {
     this.settings = settings;
     this.epoch = epoch;
     this.machine = machine;
-    this.groups = groups;
+    this.callers = new Callers(settings, groups);
     this.holds = holds;
     this.dataConnections = dataConnections;
     this.windows = windows;
@@ -199,6 +199,11 @@ final class DataServerCore {
     return housekeeping.clientsToFence();
   }
 
+  /** Users whose groups must be looked up again; asked once each time. */
+  List<String> staleUsers() {
+    return callers.takeStale();
+  }
+
   /** Whether {@link #onTick} should be called soon, whatever it said last. */
   boolean wantsTick() {
     return housekeeping.isBusy();
@@ -225,23 +230,31 @@ final class DataServerCore {
     if (request.hasGetServerStatus()) {
       return statusReport.build();
     }
-    if (request.hasListLeases()) {
-      return leaseReport.list(client.caller, request.getListLeases());
-    }
     if (request.hasRenewLeases()) {
       return renewed(call.clientId(), request.getRenewLeases());
     }
     if (request.hasGetArenas()) {
       return arenas(call.clientId());
     }
+    if (request.hasCloseSession()) {
+      return close(call, client);
+    }
+    Caller caller = callers.of(client, client.lastHeardNs);
+    if (request.hasListLeases()) {
+      return leaseReport.list(caller, request.getListLeases());
+    }
     if (request.hasSetSafeMode()) {
-      return safeMode.set(client.caller, request.getSetSafeMode());
+      return safeMode.set(caller, request.getSetSafeMode());
     }
     if (!Operations.isMutation(request.getOperationCase())) {
-      return machine.query(client.caller, request);
+      return machine.query(caller, request);
     }
-    Reply reply = mutate(call.clientId(), call.sequence(), client.caller, request);
-    if (request.hasCloseSession() && reply.getStatus() == Status.OK) {
+    return mutate(call.clientId(), call.sequence(), caller, request);
+  }
+
+  private Reply close(IncomingCall call, ClientState client) throws TakoException {
+    Reply reply = mutate(call.clientId(), call.sequence(), client.caller, call.request());
+    if (reply.getStatus() == Status.OK) {
       housekeeping.endSession(call.clientId());
     }
     return reply;
@@ -326,7 +339,7 @@ final class DataServerCore {
    */
   Reply query(String user, Request request) throws TakoException {
     journal.checkUsable();
-    Caller caller = caller(user);
+    Caller caller = callers.of(user);
     return request.hasListLeases()
         ? leaseReport.list(caller, request.getListLeases())
         : machine.query(caller, request);
@@ -340,7 +353,7 @@ final class DataServerCore {
       throw new TakoException(Status.INVALID_ARGUMENT, "a session needs a user; none was named");
     }
     StateMachine.check(open);
-    Caller caller = caller(open.getUser());
+    Caller caller = callers.of(open.getUser());
     Reply reply;
     if (call.clientId() == 0) {
       reply = mutate(0, call.sequence(), caller, call.request());
@@ -354,6 +367,7 @@ final class DataServerCore {
     long clientId = reply.getSession().getClientId();
     ClientState client = sessions.client(clientId);
     client.caller = caller;
+    client.groupsKnownNs = clock.nanoTime();
     client.clientName = open.getClientName();
     sessions.bind(call.connection(), client);
     Session session =
@@ -404,22 +418,6 @@ final class DataServerCore {
             .setInlineMax(settings.limits().inlineMax())
             .build();
     return Reply.newBuilder().setSession(session).build();
-  }
-
-  private Caller caller(String user) throws TakoException {
-    List<String> known = groups.known(user);
-    if (known == null) {
-      throw new TakoException(
-          Status.UNAVAILABLE,
-          "the groups of "
-              + user
-              + " are not known at the moment; try again, and see the server's log");
-    }
-    boolean superuser =
-        !settings.permissionsEnabled()
-            || user.equals(settings.user())
-            || known.contains(settings.supergroup());
-    return Caller.newBuilder().setUser(user).addAllGroups(known).setSuperuser(superuser).build();
   }
 
   private static TakoException unknownSession(long clientId) {

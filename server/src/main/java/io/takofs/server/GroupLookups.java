@@ -2,6 +2,7 @@ package io.takofs.server;
 
 import io.takofs.server.groups.GroupMapping;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -24,6 +25,7 @@ final class GroupLookups {
   private final GroupMapping groups;
   private final Executor blocking;
   private final Map<String, CountDownLatch> awaited = new ConcurrentHashMap<>();
+  private final Set<String> refreshed = ConcurrentHashMap.newKeySet();
 
   GroupLookups(GroupMapping groups, Executor blocking) {
     this.groups = groups;
@@ -48,6 +50,19 @@ final class GroupLookups {
             then.run();
           }
         });
+  }
+
+  /** Looks the groups of {@code user} up for whoever calls next, unless that is under way. */
+  void refresh(String user) {
+    if (!refreshed.add(user)) {
+      return;
+    }
+    try {
+      start(user, () -> refreshed.remove(user));
+    } catch (RuntimeException | Error e) {
+      refreshed.remove(user);
+      LOG.warn("no thread to look up the groups of {} again: {}", user, e.toString());
+    }
   }
 
   /**

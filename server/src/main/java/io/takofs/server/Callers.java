@@ -1,0 +1,101 @@
+package io.takofs.server;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Caller;
+import io.takofs.proto.Status;
+import io.takofs.server.groups.GroupMapping;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Who calls: users with their groups and whether they are superusers. A session may live for
+ * months, so its groups are not those of its begin for ever: when {@link GroupMapping} does not
+ * know them any more they are looked up again. Meanwhile, and for {@link #STALE_MAX_NS} at most,
+ * the last ones hold, so that a slow lookup delays nobody.
+ *
+ * <p>Thread rule: the holder of the data server's lock.
+ */
+final class Callers {
+  /** How often the groups of a session that calls are compared with those known. */
+  static final long CHECK_MS = 1000;
+
+  private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(CHECK_MS);
+
+  /** How long groups that cannot be looked up again hold; as long as known groups are kept. */
+  static final long STALE_MAX_NS = TimeUnit.MINUTES.toNanos(5);
+
+  private final ServerSettings settings;
+  private final GroupMapping groups;
+  private final Set<String> stale = new LinkedHashSet<>();
+
+  Callers(ServerSettings settings, GroupMapping groups) {
+    this.settings = settings;
+    this.groups = groups;
+  }
+
+  /**
+   * The user with the groups known now.
+   *
+   * @throws TakoException UNAVAILABLE when they are not known
+   */
+  Caller of(String user) throws TakoException {
+    List<String> known = groups.known(user);
+    if (known == null) {
+      throw unknown(user);
+    }
+    return caller(user, known);
+  }
+
+  /**
+   * Whose session {@code client} is.
+   *
+   * @param nowNs by the server's clock
+   * @throws TakoException UNAVAILABLE when the groups have been stale for too long
+   */
+  Caller of(ClientState client, long nowNs) throws TakoException {
+    if (nowNs - client.groupsKnownNs < CHECK_NS) {
+      return client.caller;
+    }
+    String user = client.caller.getUser();
+    List<String> known = groups.known(user);
+    if (known == null) {
+      stale.add(user);
+      if (nowNs - client.groupsKnownNs > STALE_MAX_NS) {
+        throw unknown(user);
+      }
+    } else {
+      client.groupsKnownNs = nowNs;
+      client.caller = caller(user, known);
+    }
+    return client.caller;
+  }
+
+  /** Users who called since the last time and whose groups must be looked up again. */
+  List<String> takeStale() {
+    if (stale.isEmpty()) {
+      return List.of();
+    }
+    List<String> taken = new ArrayList<>(stale);
+    stale.clear();
+    return taken;
+  }
+
+  private Caller caller(String user, List<String> known) {
+    boolean superuser =
+        !settings.permissionsEnabled()
+            || user.equals(settings.user())
+            || known.contains(settings.supergroup());
+    return Caller.newBuilder().setUser(user).addAllGroups(known).setSuperuser(superuser).build();
+  }
+
+  private static TakoException unknown(String user) {
+    return new TakoException(
+        Status.UNAVAILABLE,
+        "the groups of "
+            + user
+            + " are not known at the moment; try again, and see the server's log");
+  }
+}
