@@ -11,7 +11,7 @@ import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.transport.Transport;
 import io.takofs.transport.TransportCounters;
 import java.io.IOException;
@@ -122,7 +122,7 @@ public final class SimClients {
     }
 
     @Override
-    public DataZone openZone(Session terms, long deadlineNs) throws TakoException {
+    public DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException {
       return connection.openZone(terms, deadlineNs);
     }
 

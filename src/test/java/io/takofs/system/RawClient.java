@@ -7,10 +7,10 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.GetArenas;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.RpcClient;
@@ -48,7 +48,7 @@ final class RawClient implements AutoCloseable {
   private final MemoryRegion word;
   private final String endpoint;
   private final RpcClient rpc;
-  private final Session session;
+  private final SessionTerms session;
   private long sequence;
   private CompletionQueue completions;
   private QueuePair data;
@@ -63,7 +63,7 @@ final class RawClient implements AutoCloseable {
     Request open =
         Request.newBuilder()
             .setOpenSession(
-                OpenSession.newBuilder()
+                OpenSessionRequest.newBuilder()
                     .setProtocolVersion(Layout.PROTOCOL_VERSION)
                     .setLayoutHash(Layout.LAYOUT_HASH)
                     .setUser(System.getProperty("user.name"))

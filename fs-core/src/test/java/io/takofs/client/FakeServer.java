@@ -23,7 +23,7 @@ import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
 import io.takofs.rpc.Operations;
@@ -283,7 +283,7 @@ public final class FakeServer implements Connector {
     }
 
     @Override
-    public DataZone openZone(Session terms, long deadlineNs) {
+    public DataZone openZone(SessionTerms terms, long deadlineNs) {
       ByteBuffer memory = arena.duplicate().order(ByteOrder.LITTLE_ENDIAN);
       return new MappedZone(
           List.of(RemoteArena.newBuilder().setLength(arena.capacity()).build()),
@@ -349,7 +349,7 @@ public final class FakeServer implements Connector {
     sessions.add(id);
     return Reply.newBuilder()
         .setSession(
-            Session.newBuilder()
+            SessionTerms.newBuilder()
                 .setClientId(id)
                 .setInlineMax(INLINE_MAX)
                 .setSuperuser(superuser)

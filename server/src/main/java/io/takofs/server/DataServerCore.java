@@ -11,11 +11,11 @@ import io.takofs.proto.Caller;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Grants;
 import io.takofs.proto.LogEntry;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.Operations;
@@ -347,7 +347,7 @@ final class DataServerCore {
 
   // ---- sessions ---------------------------------------------------------------------------------
 
-  private Reply openSession(IncomingCall call, OpenSession open) throws TakoException {
+  private Reply openSession(IncomingCall call, OpenSessionRequest open) throws TakoException {
     checkVersion(open);
     if (open.getUser().isBlank()) {
       throw new TakoException(Status.INVALID_ARGUMENT, "a session needs a user; none was named");
@@ -370,7 +370,7 @@ final class DataServerCore {
     client.groupsKnownNs = clock.nanoTime();
     client.clientName = open.getClientName();
     sessions.bind(call.connection(), client);
-    Session session =
+    SessionTerms session =
         reply.getSession().toBuilder()
             .setEpoch(epoch)
             .setSessionTtlMs(settings.sessionTtl().toMillis())
@@ -380,7 +380,7 @@ final class DataServerCore {
     return reply.toBuilder().setSession(session).build();
   }
 
-  private static void checkVersion(OpenSession open) throws TakoException {
+  private static void checkVersion(OpenSessionRequest open) throws TakoException {
     if (open.getProtocolVersion() != Layout.PROTOCOL_VERSION
         || open.getLayoutHash() != Layout.LAYOUT_HASH) {
       throw new TakoException(
@@ -409,8 +409,8 @@ final class DataServerCore {
 
   /** A session that exists is not changed by a new connection, so nothing is logged. */
   private Reply resumed(long clientId) {
-    Session session =
-        Session.newBuilder()
+    SessionTerms session =
+        SessionTerms.newBuilder()
             .setClientId(clientId)
             .setBlockSize(settings.limits().blockSize())
             .setLeaseSoftLimitMs(settings.leaseSoftLimit().toMillis())

@@ -16,12 +16,12 @@ import io.takofs.proto.GrantExtents;
 import io.takofs.proto.LeaseInfo;
 import io.takofs.proto.Leases;
 import io.takofs.proto.ListLeases;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
@@ -168,7 +168,7 @@ class DataServerTest {
       Request open =
           Request.newBuilder()
               .setOpenSession(
-                  OpenSession.newBuilder()
+                  OpenSessionRequest.newBuilder()
                       .setProtocolVersion(Layout.PROTOCOL_VERSION)
                       .setLayoutHash(Layout.LAYOUT_HASH)
                       .setUser("alice")
@@ -199,7 +199,7 @@ class DataServerTest {
       client.session = other.session;
       assertThat(client.call(mkdirs("/x")).getStatus()).isEqualTo(Status.SESSION_EXPIRED);
       assertThat(client.openSession().getStatus()).isEqualTo(Status.PERMISSION_DENIED);
-      client.session = Session.newBuilder().setClientId(mine + 1).build();
+      client.session = SessionTerms.newBuilder().setClientId(mine + 1).build();
       assertThat(client.openSession().getStatus()).isEqualTo(Status.SESSION_EXPIRED);
       assertThatThrownBy(client::connectData).hasMessageContaining("session");
     }
@@ -208,12 +208,12 @@ class DataServerTest {
   @Test
   void shouldRefuseAnotherVersion() throws Exception {
     try (TestClient client = new TestClient(server, "alice")) {
-      client.session = Session.getDefaultInstance();
+      client.session = SessionTerms.getDefaultInstance();
       Reply reply =
           client.call(
               Request.newBuilder()
                   .setOpenSession(
-                      OpenSession.newBuilder()
+                      OpenSessionRequest.newBuilder()
                           .setProtocolVersion(7)
                           .setLayoutHash(Layout.LAYOUT_HASH)
                           .setUser("alice"))

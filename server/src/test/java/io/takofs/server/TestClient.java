@@ -11,12 +11,12 @@ import io.takofs.proto.GetExtents;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.GetServerStatus;
 import io.takofs.proto.Mkdirs;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.RpcClient;
@@ -37,7 +37,7 @@ final class TestClient implements AutoCloseable {
   private final String endpoint;
   private final String user;
   RpcClient rpc;
-  Session session = Session.getDefaultInstance();
+  SessionTerms session = SessionTerms.getDefaultInstance();
   long sequence;
 
   /** The last call is not acknowledged, so that it may be repeated. */
@@ -71,7 +71,7 @@ final class TestClient implements AutoCloseable {
         ++sequence,
         Request.newBuilder()
             .setOpenSession(
-                OpenSession.newBuilder()
+                OpenSessionRequest.newBuilder()
                     .setProtocolVersion(Layout.PROTOCOL_VERSION)
                     .setLayoutHash(Layout.LAYOUT_HASH)
                     .setUser(user)

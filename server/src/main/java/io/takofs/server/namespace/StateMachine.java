@@ -6,7 +6,7 @@ import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.LogEntry;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -252,7 +252,7 @@ public final class StateMachine {
    *
    * @throws TakoException INVALID_ARGUMENT
    */
-  public static void check(OpenSession request) throws TakoException {
+  public static void check(OpenSessionRequest request) throws TakoException {
     SessionOperation.check(request);
   }
 

@@ -18,7 +18,7 @@ import io.takofs.proto.GetFile;
 import io.takofs.proto.GrantExtents;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Mkdirs;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RecoverLease;
 import io.takofs.proto.Rename;
@@ -140,7 +140,7 @@ final class Harness {
     LogEntry.Builder entry = LogEntry.newBuilder().setCaller(caller);
     entry
         .getRequestBuilder()
-        .setOpenSession(OpenSession.newBuilder().setUser(user).setClientName("test"));
+        .setOpenSession(OpenSessionRequest.newBuilder().setUser(user).setClientName("test"));
     return new Client(caller, apply(entry).getSession().getClientId());
   }
 

@@ -11,7 +11,7 @@ import io.takofs.proto.Create;
 import io.takofs.proto.Extent;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Mkdirs;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -59,7 +59,8 @@ class SessionTest {
   @Test
   void shouldResumeASessionOfTheSameUserOnly() {
     Request.Builder open =
-        Request.newBuilder().setOpenSession(OpenSession.newBuilder().setUser(Harness.SUPERUSER));
+        Request.newBuilder()
+            .setOpenSession(OpenSessionRequest.newBuilder().setUser(Harness.SUPERUSER));
     LogEntry.Builder entry = LogEntry.newBuilder().setRequest(open);
     assertThat(assertOk(server.apply(entry.setClientId(client.id))).getSession().getClientId())
         .isEqualTo(client.id);

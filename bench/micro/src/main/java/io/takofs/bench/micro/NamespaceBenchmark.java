@@ -5,7 +5,7 @@ import io.takofs.proto.Create;
 import io.takofs.proto.GetContentSummary;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.LogEntry;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -50,7 +50,8 @@ public class NamespaceBenchmark {
       machine = new StateMachine(zone.store, List.of(1L << 30), Limits.defaults("bench"));
       Request open =
           Request.newBuilder()
-              .setOpenSession(OpenSession.newBuilder().setUser("bench").setClientName("bench"))
+              .setOpenSession(
+                  OpenSessionRequest.newBuilder().setUser("bench").setClientName("bench"))
               .build();
       clientId = apply(0, open).getSession().getClientId();
     }

@@ -5,6 +5,7 @@ import io.takofs.proto.CommitExtents;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Request;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -180,7 +181,7 @@ public final class LeaseKeeper implements AutoCloseable {
 
   /** Two renewals may get lost before the session or a lease is. */
   private long periodNs() {
-    io.takofs.proto.Session terms = session.terms();
+    SessionTerms terms = session.terms();
     long limitMs = Math.min(terms.getSessionTtlMs(), terms.getLeaseSoftLimitMs());
     return TimeUnit.MILLISECONDS.toNanos(Math.max(limitMs / 3, 10));
   }

@@ -3,7 +3,7 @@ package io.takofs.client.internal.session;
 import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.DataZone;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,11 +17,11 @@ public final class Link implements AutoCloseable {
 
   private final ServerConnection connection;
   private final SessionIdentity identity;
-  private final Session terms;
+  private final SessionTerms terms;
   private final Object opening = new Object();
   private volatile DataZone zone;
 
-  Link(ServerConnection connection, SessionIdentity identity, Session terms) {
+  Link(ServerConnection connection, SessionIdentity identity, SessionTerms terms) {
     this.connection = connection;
     this.identity = identity;
     this.terms = terms;
@@ -36,7 +36,7 @@ public final class Link implements AutoCloseable {
   }
 
   /** What the server said when the session was opened on this connection. */
-  public Session terms() {
+  public SessionTerms terms() {
     return terms;
   }
 

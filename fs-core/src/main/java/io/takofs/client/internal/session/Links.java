@@ -6,10 +6,10 @@ import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.layout.Layout;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.transport.TransportCounters;
 import io.takofs.transport.select.TransportLostException;
@@ -66,9 +66,9 @@ final class Links {
   }
 
   /** What the server said when the present connection, or the last one, was made. */
-  Session terms() {
+  SessionTerms terms() {
     Link link = current;
-    return link == null ? Session.getDefaultInstance() : link.terms();
+    return link == null ? SessionTerms.getDefaultInstance() : link.terms();
   }
 
   /** The data zone if there is one and it is open, else null. */
@@ -204,7 +204,7 @@ final class Links {
     Request request =
         Request.newBuilder()
             .setOpenSession(
-                OpenSession.newBuilder()
+                OpenSessionRequest.newBuilder()
                     .setProtocolVersion(Layout.PROTOCOL_VERSION)
                     .setLayoutHash(Layout.LAYOUT_HASH)
                     .setUser(user)

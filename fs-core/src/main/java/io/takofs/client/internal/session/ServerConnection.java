@@ -4,7 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 
 /**
  * One connection to the server.
@@ -35,7 +35,7 @@ public interface ServerConnection extends AutoCloseable {
    * @param terms of the session that is open on this connection
    * @param deadlineNs of the client's clock
    */
-  DataZone openZone(Session terms, long deadlineNs) throws TakoException;
+  DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException;
 
   @Override
   void close();

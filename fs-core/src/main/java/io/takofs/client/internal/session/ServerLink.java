@@ -12,7 +12,7 @@ import io.takofs.proto.GetArenas;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.RpcClient;
@@ -93,7 +93,7 @@ public final class ServerLink implements ServerConnection {
   }
 
   @Override
-  public synchronized DataZone openZone(Session terms, long deadlineNs) throws TakoException {
+  public synchronized DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException {
     if (zone != null) {
       zone.close();
       zone = null;
@@ -117,7 +117,7 @@ public final class ServerLink implements ServerConnection {
     }
   }
 
-  private QueuePair connectData(Session terms, CompletionQueue completions, long deadlineNs)
+  private QueuePair connectData(SessionTerms terms, CompletionQueue completions, long deadlineNs)
       throws TakoException {
     MemoryRegion word = memory.word();
     ConnectionInfo ours =
@@ -147,7 +147,7 @@ public final class ServerLink implements ServerConnection {
     }
   }
 
-  private Arenas arenas(Session terms, long deadlineNs) throws TakoException {
+  private Arenas arenas(SessionTerms terms, long deadlineNs) throws TakoException {
     Request request = Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build();
     Reply reply = rpc.call(terms.getClientId(), CallNumbers.UNRECORDED, request, deadlineNs);
     if (reply.getStatus() != Status.OK) {

@@ -10,6 +10,7 @@ import io.takofs.config.TakoConfig;
 import io.takofs.proto.CloseSession;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.Operations;
 import io.takofs.transport.TransportCounters;
@@ -203,7 +204,7 @@ public final class Session implements AutoCloseable {
   }
 
   /** What the server said last when the session was opened or resumed; after the first call. */
-  public io.takofs.proto.Session terms() {
+  public SessionTerms terms() {
     return links.terms();
   }
 

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
-import io.takofs.proto.OpenSession;
+import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
-import io.takofs.proto.Session;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.Ids;
@@ -19,7 +19,7 @@ public final class SessionOperation {
   private SessionOperation() {}
 
   /** The server adds to the reply what only it knows: its incarnation and its arenas. */
-  public static Reply open(Context context, OpenSession request) throws TakoException {
+  public static Reply open(Context context, OpenSessionRequest request) throws TakoException {
     State state = context.state();
     check(request);
     long clientId = context.clientId();
@@ -39,7 +39,7 @@ public final class SessionOperation {
     Limits limits = state.limits;
     return Reply.newBuilder()
         .setSession(
-            Session.newBuilder()
+            SessionTerms.newBuilder()
                 .setClientId(clientId)
                 .setBlockSize(limits.blockSize())
                 .setLeaseSoftLimitMs(limits.leaseSoftLimitMs())
@@ -53,7 +53,7 @@ public final class SessionOperation {
    *
    * @throws TakoException INVALID_ARGUMENT
    */
-  public static void check(OpenSession request) throws TakoException {
+  public static void check(OpenSessionRequest request) throws TakoException {
     Attributes.checkPrincipal(request.getUser(), "user");
     int length = request.getClientName().getBytes(UTF_8).length;
     if (length > Layout.CLIENT_NAME_MAX) {
