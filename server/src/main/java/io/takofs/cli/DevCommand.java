@@ -111,8 +111,8 @@ final class DevCommand implements Callable<Integer> {
       out.println("pages           " + pages);
     }
     out.println("log             " + dev.logFile());
-    out.println("try             bin/tako fs -ls " + uri + "/");
-    out.println("stop            bin/tako dev stop --dir " + dev.path());
+    out.println("try             " + Installation.command() + " fs -ls " + uri + "/");
+    out.println("stop            " + Installation.command() + " dev stop --dir " + dev.path());
     out.flush();
     return 0;
   }

@@ -21,8 +21,6 @@ import java.util.List;
  * <p>Thread rule: one thread.
  */
 final class HadoopShell {
-  private static final String[] JARS = {"hadoop-plugin/target", "hadoop-plugin/target/hadoop"};
-
   /** Bytes copied at a time. */
   private static final String BUFFER = "1048576";
 
@@ -90,22 +88,21 @@ final class HadoopShell {
   }
 
   private static URL[] jars() throws IOException {
-    Path home = Installation.home();
+    List<Path> directories = Installation.hadoopJars();
+    if (directories.isEmpty()) {
+      throw new IOException("where Hadoop's jars are is not known: start this by bin/tako");
+    }
     List<URL> jars = new ArrayList<>();
-    for (String directory : JARS) {
+    for (Path directory : directories) {
       File[] found =
-          home == null
-              ? null
-              : home.resolve(directory)
-                  .toFile()
-                  .listFiles((in, name) -> name.endsWith(".jar") && !name.startsWith("original-"));
+          directory
+              .toFile()
+              .listFiles((in, name) -> name.endsWith(".jar") && !name.startsWith("original-"));
       if (found == null || found.length == 0) {
         throw new IOException(
             "no jars are in "
                 + directory
-                + " of "
-                + home
-                + ": build Tako (mvn package -DskipTests)");
+                + ": unpack the release again, or build Tako (mvn package -DskipTests)");
       }
       Arrays.sort(found);
       for (File jar : found) {
