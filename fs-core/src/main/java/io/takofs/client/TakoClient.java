@@ -8,13 +8,13 @@ import io.takofs.client.internal.file.FileReader;
 import io.takofs.client.internal.file.FileWriter;
 import io.takofs.client.internal.file.Truncation;
 import io.takofs.client.internal.file.ZoneAccess;
-import io.takofs.client.internal.session.Answer;
 import io.takofs.client.internal.session.ClientName;
 import io.takofs.client.internal.session.Connector;
 import io.takofs.client.internal.session.IdleCloser;
 import io.takofs.client.internal.session.LeaseKeeper;
 import io.takofs.client.internal.session.RpcConnector;
 import io.takofs.client.internal.session.Session;
+import io.takofs.client.internal.session.SessionReply;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -125,7 +125,7 @@ public final class TakoClient implements Closeable {
    * everybody when it does not check permissions. Connects when there was no call yet.
    */
   public boolean isSuperuser() throws TakoException {
-    return session.link("connect", "").terms().getSuperuser();
+    return session.open("connect", "").terms().getSuperuser();
   }
 
   /**
@@ -133,7 +133,7 @@ public final class TakoClient implements Closeable {
    * checked with. Connects when there was no call yet.
    */
   public List<String> groups() throws TakoException {
-    return List.copyOf(session.link("connect", "").terms().getGroupsList());
+    return List.copyOf(session.open("connect", "").terms().getGroupsList());
   }
 
   /**
@@ -141,7 +141,7 @@ public final class TakoClient implements Closeable {
    */
   public String transportVerdict() throws TakoException {
     if (session.transportVerdict().isEmpty()) {
-      session.link("connect", "");
+      session.open("connect", "");
     }
     return session.transportVerdict();
   }
@@ -438,7 +438,7 @@ public final class TakoClient implements Closeable {
   private TakoOutputStream writer(String operation, String path, Request.Builder request)
       throws TakoException {
     DataZone before = session.openZone();
-    Answer opened = session.call(operation, path, request, null);
+    SessionReply opened = session.call(operation, path, request, null);
     LeaseKeeper.Lease lease = leases.keep(opened, path);
     try {
       ZoneAccess access = ZoneAccess.forWriter(session, config, opened, before, path);

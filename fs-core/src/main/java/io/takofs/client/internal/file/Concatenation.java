@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
-import io.takofs.client.internal.session.Answer;
 import io.takofs.client.internal.session.LeaseKeeper;
 import io.takofs.client.internal.session.Session;
 import io.takofs.client.internal.session.SessionIdentity;
+import io.takofs.client.internal.session.SessionReply;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Append;
@@ -124,7 +124,8 @@ public final class Concatenation {
   private void join(List<Source> seen) throws TakoException {
     DataZone before = session.openZone();
     Append.Builder append = Append.newBuilder().setPath(target);
-    Answer opened = session.call("concat", target, Request.newBuilder().setAppend(append), null);
+    SessionReply opened =
+        session.call("concat", target, Request.newBuilder().setAppend(append), null);
     LeaseKeeper.Lease lease = leases.keep(opened, target);
     ZoneAccess access = ZoneAccess.forWriter(session, config, opened, before, target);
     boolean joined = false;
@@ -155,7 +156,7 @@ public final class Concatenation {
     private ExtentSink sink;
     private long end;
 
-    Joining(Answer opened, ZoneAccess access) {
+    Joining(SessionReply opened, ZoneAccess access) {
       this.owner = opened.session();
       this.file = opened.reply().getOpenedFile();
       this.access = access;
@@ -178,7 +179,7 @@ public final class Concatenation {
           sources.remove(0);
         }
         if (sink != null) {
-          sink.restPlaced();
+          sink.inlineTailPlaced();
         }
         small = ByteString.EMPTY;
         next += done;
@@ -239,7 +240,7 @@ public final class Concatenation {
       }
       if (sink != null) {
         sink.flush();
-        commit.addAllPlacements(sink.rest());
+        commit.addAllPlacements(sink.inlineTail());
       }
     }
 

@@ -35,17 +35,19 @@ interface ExtentSink {
    */
   void writeChecksum(Extent extent, int granule, int crc32c) throws TakoException;
 
-  /** Returns when everything written, but for {@link #rest}, is placed in the server's memory. */
+  /**
+   * Returns when everything written, but for {@link #inlineTail}, is placed in the server's memory.
+   */
   void flush() throws TakoException;
 
   /**
    * After {@link #flush}: the little that the next commit has to carry, because placing it would
    * take as long as the commit itself.
    */
-  List<Placement> rest();
+  List<Placement> inlineTail();
 
-  /** A commit that carried the {@link #rest} succeeded. */
-  void restPlaced();
+  /** A commit that carried the {@link #inlineTail} succeeded. */
+  void inlineTailPlaced();
 
   /** Whether nothing that was ever begun can still land in the server's memory. */
   boolean allCompleted();

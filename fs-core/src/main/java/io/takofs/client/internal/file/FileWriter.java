@@ -2,9 +2,9 @@ package io.takofs.client.internal.file;
 
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
-import io.takofs.client.internal.session.Answer;
 import io.takofs.client.internal.session.Session;
 import io.takofs.client.internal.session.SessionIdentity;
+import io.takofs.client.internal.session.SessionReply;
 import io.takofs.layout.Layout;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
@@ -94,7 +94,7 @@ public final class FileWriter {
 
   /** The writer of the file that {@code answer} opened, going on in its last extent. */
   public static FileWriter open(
-      Session session, ZoneAccess access, String path, Answer answer, int inlineMax)
+      Session session, ZoneAccess access, String path, SessionReply answer, int inlineMax)
       throws TakoException {
     OpenedFile opened = answer.reply().getOpenedFile();
     ExtentBuilder last = null;
@@ -207,7 +207,7 @@ public final class FileWriter {
     }
     CommitExtents.Builder commit = commitOf(position, close);
     if (sink != null) {
-      commit.addAllPlacements(sink.rest());
+      commit.addAllPlacements(sink.inlineTail());
     }
     if (small == null) {
       uncommitted.forEach(extent -> commit.addExtents(extent.build()));
@@ -216,7 +216,7 @@ public final class FileWriter {
     }
     session.call("write", path, Request.newBuilder().setCommitExtents(commit), owner);
     if (sink != null) {
-      sink.restPlaced();
+      sink.inlineTailPlaced();
     }
     committed = position;
     for (ExtentBuilder extent : uncommitted) {

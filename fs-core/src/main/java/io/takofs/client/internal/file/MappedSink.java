@@ -86,12 +86,12 @@ final class MappedSink implements ExtentSink {
   }
 
   @Override
-  public List<Placement> rest() {
+  public List<Placement> inlineTail() {
     return List.of();
   }
 
   @Override
-  public void restPlaced() {}
+  public void inlineTailPlaced() {}
 
   @Override
   public boolean allCompleted() {

@@ -16,7 +16,7 @@ import java.util.List;
 /**
  * Gathers bytes in registered buffers and transfers them, several buffers at a time. A buffer is
  * kept until its bytes are placed; when the connection breaks before, they are sent again over the
- * next, which may be another transport's with memory of its own. A small rest travels with the
+ * next, which may be another transport's with memory of its own. A small tail travels with the
  * commit.
  */
 final class RemoteSink implements ExtentSink {
@@ -24,7 +24,7 @@ final class RemoteSink implements ExtentSink {
   private static final int ENTRIES_SLACK = 32;
 
   /** Bytes that a commit carries at most: with their entries they fit a request's slot. */
-  private static final int REST_MAX = 8192;
+  private static final int INLINE_TAIL_MAX = 8192;
 
   private final ZoneAccess access;
   private final int bufferSize;
@@ -36,16 +36,16 @@ final class RemoteSink implements ExtentSink {
   private boolean lost;
 
   /** Something was written that processors of the server may not see yet. */
-  private boolean unseen;
+  private boolean hasUnflushedWrites;
 
   /** What is read to have them see it, and where it is from; made when it is first wanted. */
-  private MemoryRegion word;
+  private MemoryRegion flushWord;
 
-  private Staging wordHome;
-  private Transfer read;
+  private Staging flushWordHome;
+  private Transfer flushRead;
 
   /** Nothing was written after that read was posted. */
-  private boolean behind;
+  private boolean flushReadIsLast;
 
   /**
    * A sink.
@@ -158,8 +158,8 @@ final class RemoteSink implements ExtentSink {
       if (zone.staging() != home) {
         move(zone.staging());
       }
-      unseen |= zone.keysOfExtents();
-      behind = false;
+      hasUnflushedWrites |= zone.keysOfExtents();
+      flushReadIsLast = false;
       Extent keys = access.writable(zone, extent);
       if (keys == null) {
         transfer = null; // the connection has ended meanwhile
@@ -259,16 +259,16 @@ final class RemoteSink implements ExtentSink {
 
   @Override
   public void flush() throws TakoException {
-    if (current != null && current.fill > REST_MAX) {
+    if (current != null && current.fill > INLINE_TAIL_MAX) {
       post();
     }
-    if (unseen) {
-      readBehind();
+    if (hasUnflushedWrites) {
+      postFlushRead();
     }
     while (!posted.isEmpty()) {
       awaitOldest();
     }
-    awaitSeen();
+    awaitFlushRead();
     releaseIdle();
   }
 
@@ -278,47 +278,47 @@ final class RemoteSink implements ExtentSink {
    * earlier pair they see when there is another: the server has taken that one from its device
    * first, and heard that it was done.
    */
-  private void readBehind() throws TakoException {
+  private void postFlushRead() throws TakoException {
     RemoteZone zone = access.remote();
-    if (word == null || wordHome != zone.staging()) {
-      releaseWord();
-      wordHome = zone.staging();
-      word = wordHome.exchange(Long.BYTES);
+    if (flushWord == null || flushWordHome != zone.staging()) {
+      releaseFlushWord();
+      flushWordHome = zone.staging();
+      flushWord = flushWordHome.exchange(Long.BYTES);
     }
-    RemoteZone.Piece first = new RemoteZone.Piece(word, 0, Long.BYTES, 0, 0, 0);
-    read = zone.read(access.deadline(), first);
-    behind = true;
+    RemoteZone.Piece first = new RemoteZone.Piece(flushWord, 0, Long.BYTES, 0, 0, 0);
+    flushRead = zone.read(access.deadline(), first);
+    flushReadIsLast = true;
   }
 
-  private void awaitSeen() throws TakoException {
+  private void awaitFlushRead() throws TakoException {
     long deadline = access.deadline();
-    while (unseen) {
-      if (!behind) {
-        readBehind(); // something was sent again meanwhile
+    while (hasUnflushedWrites) {
+      if (!flushReadIsLast) {
+        postFlushRead(); // something was sent again meanwhile
       }
-      if (read.await(deadline)) {
-        unseen = false;
+      if (flushRead.await(deadline)) {
+        hasUnflushedWrites = false;
       } else {
-        access.pause(deadline, read.failure());
-        behind = false;
+        access.pause(deadline, flushRead.failure());
+        flushReadIsLast = false;
       }
     }
   }
 
-  private void releaseWord() {
-    if (word != null) {
-      RemoteZone.releaseAfter(read, wordHome, word);
-      word = null;
+  private void releaseFlushWord() {
+    if (flushWord != null) {
+      RemoteZone.releaseAfter(flushRead, flushWordHome, flushWord);
+      flushWord = null;
     }
   }
 
   @Override
-  public List<Placement> rest() {
+  public List<Placement> inlineTail() {
     return current == null ? List.of() : current.placements();
   }
 
   @Override
-  public void restPlaced() {
+  public void inlineTailPlaced() {
     if (current != null) {
       idle.push(current);
       current = null;
@@ -338,7 +338,7 @@ final class RemoteSink implements ExtentSink {
       current = null;
     }
     releaseIdle();
-    releaseWord();
+    releaseFlushWord();
     posted.forEach(Chunk::release);
     posted.clear(); // closing again must not release them again
   }

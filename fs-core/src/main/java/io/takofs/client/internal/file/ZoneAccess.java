@@ -2,10 +2,10 @@ package io.takofs.client.internal.file;
 
 import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
-import io.takofs.client.internal.session.Answer;
-import io.takofs.client.internal.session.Link;
+import io.takofs.client.internal.session.OpenSession;
 import io.takofs.client.internal.session.Session;
 import io.takofs.client.internal.session.SessionIdentity;
+import io.takofs.client.internal.session.SessionReply;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MappedZone;
 import io.takofs.client.internal.zone.PoolFile;
@@ -87,7 +87,7 @@ public final class ZoneAccess {
    * @param path for messages
    */
   public static ZoneAccess forWriter(
-      Session session, TakoConfig config, Answer opened, DataZone before, String path) {
+      Session session, TakoConfig config, SessionReply opened, DataZone before, String path) {
     OpenedFile file = opened.reply().getOpenedFile();
     ZoneAccess access =
         new ZoneAccess(session, config, opened.session(), file, before, "write", path);
@@ -168,11 +168,11 @@ public final class ZoneAccess {
   private DataZone connected() throws TakoException {
     long deadlineNs = deadline();
     while (true) {
-      Link link = linkOfOwner();
+      OpenSession open = sessionOfOwner();
       try {
-        return link.zone(deadlineNs);
+        return open.zone(deadlineNs);
       } catch (TakoException e) {
-        // The server may be on its way down or up, and the link not know yet.
+        // The server may be on its way down or up, and the connection not know yet.
         if (e.status() != Status.DISCONNECTED && e.status() != Status.UNAVAILABLE) {
           throw failure(e.status(), e.getMessage(), e);
         }
@@ -181,16 +181,16 @@ public final class ZoneAccess {
     }
   }
 
-  private Link linkOfOwner() throws TakoException {
-    Link link = session.link(operation, path);
-    if (owner != null && owner != link.identity()) {
+  private OpenSession sessionOfOwner() throws TakoException {
+    OpenSession open = session.open(operation, path);
+    if (owner != null && owner != open.identity()) {
       throw failure(
           Status.SESSION_EXPIRED,
           "the server ended the session that opened this file, and with it its lease; what was"
               + " flushed before is kept",
           null);
     }
-    return link;
+    return open;
   }
 
   /** A way to write extents that suits the transport. */

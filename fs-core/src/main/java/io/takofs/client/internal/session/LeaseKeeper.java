@@ -46,7 +46,7 @@ public final class LeaseKeeper implements AutoCloseable {
     private final String path;
     private boolean over;
 
-    private Lease(Answer opened, String path) {
+    private Lease(SessionReply opened, String path) {
       this.owner = opened.session();
       this.file = opened.reply().getOpenedFile();
       this.path = path;
@@ -90,7 +90,7 @@ public final class LeaseKeeper implements AutoCloseable {
   }
 
   /** A file was opened for writing; its {@link Lease} is released or abandoned in the end. */
-  public synchronized Lease keep(Answer opened, String path) {
+  public synchronized Lease keep(SessionReply opened, String path) {
     writers++;
     if (thread == null && !closed) {
       thread = threads.newThread(this::run);

@@ -43,13 +43,13 @@ public final class RpcConnector implements Connector {
       selector = new TransportSelector(config);
     }
     long timeoutNs = Math.max(1, deadlineNs - Clock.SYSTEM.nanoTime());
-    Selected<ServerLink> selected =
+    Selected<RpcServerConnection> selected =
         selector.connect(
             server,
             timeoutNs,
             clientId == 0 ? null : lastTransport,
             (transport, endpoint, attemptNs) ->
-                ServerLink.connect(
+                RpcServerConnection.connect(
                     transport,
                     memory(transport),
                     endpoint,
@@ -57,12 +57,12 @@ public final class RpcConnector implements Connector {
                     clientId,
                     Clock.SYSTEM.nanoTime() + attemptNs,
                     Clock.SYSTEM));
-    ServerLink link = selected.connection();
+    RpcServerConnection connection = selected.connection();
     if (lastTransport != null) {
-      link.transport().counters().add(Counter.RECONNECTS, 1);
+      connection.transport().counters().add(Counter.RECONNECTS, 1);
     }
-    lastTransport = link.transport().name();
-    return link.because(selected.verdict());
+    lastTransport = connection.transport().name();
+    return connection.because(selected.verdict());
   }
 
   private LocalMemory memory(Transport transport) throws IOException {

@@ -34,7 +34,7 @@ public final class Session implements AutoCloseable {
   private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
   private final Clock clock;
-  private final Links links;
+  private final SessionConnector connector;
   private final long timeoutNs;
   private final Backoff.Limits backoff;
 
@@ -43,7 +43,7 @@ public final class Session implements AutoCloseable {
 
   private Runnable connected = () -> {};
   private volatile long lastUseNs;
-  private volatile Link lastLink;
+  private volatile OpenSession lastOpen;
 
   public Session(
       Connector connector, TakoConfig config, String user, String clientName, Clock clock) {
@@ -53,8 +53,8 @@ public final class Session implements AutoCloseable {
         new Backoff.Limits(
             config.get(ConfigKeys.CLIENT_BACKOFF_MIN).toNanos(),
             config.get(ConfigKeys.CLIENT_BACKOFF_MAX).toNanos());
-    this.links =
-        new Links(
+    this.connector =
+        new SessionConnector(
             connector,
             user,
             clientName,
@@ -70,31 +70,31 @@ public final class Session implements AutoCloseable {
 
   /** Of the buffers for file data. */
   public MemoryBudget budget() {
-    return links.budget();
+    return connector.budget();
   }
 
   /** What was done over each transport that was used, by its name. */
   public Map<String, TransportCounters> transportCounters() {
-    return links.transportCounters();
+    return connector.transportCounters();
   }
 
   /** The server, {@code host:port}. */
   public String server() {
-    return links.server();
+    return connector.server();
   }
 
-  /** The present connection, made when there is none; within the time of one call. */
-  public Link link(String operation, String path) throws TakoException {
-    return use(links.get(deadline(), what(operation, path)));
+  /** The open session, connected when there is none; within the time of one call. */
+  public OpenSession open(String operation, String path) throws TakoException {
+    return use(connector.get(deadline(), what(operation, path)));
   }
 
-  private Link use(Link link) {
+  private OpenSession use(OpenSession open) {
     lastUseNs = clock.nanoTime();
-    if (link != lastLink) {
-      lastLink = link;
+    if (open != lastOpen) {
+      lastOpen = open;
       connected.run();
     }
-    return link;
+    return open;
   }
 
   /**
@@ -112,12 +112,12 @@ public final class Session implements AutoCloseable {
       if (leftNs > 0) {
         return leftNs;
       }
-      lastLink = null;
-      Link link = links.leave();
-      if (link != null) {
-        end(link);
+      lastOpen = null;
+      OpenSession open = connector.leave();
+      if (open != null) {
+        end(open);
       }
-      links.rest();
+      connector.rest();
       return 0;
     } finally {
       calling.writeLock().unlock();
@@ -149,7 +149,8 @@ public final class Session implements AutoCloseable {
    * @throws TakoException with the reply's status when it is not OK; SESSION_EXPIRED when the owner
    *     is gone, or when the session ended while the outcome was unknown; DEADLINE_EXCEEDED
    */
-  public Answer call(String operation, String path, Request.Builder request, SessionIdentity owner)
+  public SessionReply call(
+      String operation, String path, Request.Builder request, SessionIdentity owner)
       throws TakoException {
     String what = what(operation, path);
     long deadline = deadline();
@@ -163,15 +164,15 @@ public final class Session implements AutoCloseable {
     }
     try {
       while (true) {
-        Link link = use(links.get(deadline, what));
+        OpenSession open = use(connector.get(deadline, what));
         boolean saidToHaveWaited = request.getHasWaited();
-        Reply reply = attempt.send(link, deadline);
+        Reply reply = attempt.send(open, deadline);
         if (reply.getStatus() == Status.OK) {
-          return new Answer(reply, link.identity());
+          return new SessionReply(reply, open.identity());
         }
         switch (reply.getStatus()) {
-          case DISCONNECTED -> links.drop(link);
-          case SESSION_EXPIRED -> links.forget(link);
+          case DISCONNECTED -> connector.drop(open);
+          case SESSION_EXPIRED -> connector.forget(open);
           case UNAVAILABLE ->
               request.setHasWaited(saidToHaveWaited || clock.nanoTime() - patienceEnd >= 0);
           default -> throw failure(what, reply);
@@ -200,49 +201,49 @@ public final class Session implements AutoCloseable {
 
   /** Whether {@code identity} is the present session, as far as this client knows. */
   boolean isCurrent(SessionIdentity identity) {
-    return links.identity() == identity;
+    return connector.identity() == identity;
   }
 
   /** What the server said last when the session was opened or resumed; after the first call. */
   public SessionTerms terms() {
-    return links.terms();
+    return connector.terms();
   }
 
   /** The data zone if there is one and it is open, else null. */
   public DataZone openZone() {
-    return links.openZone();
+    return connector.openZone();
   }
 
   /** How the server is reached, and why this way; empty before the first connection. */
   public String transportVerdict() {
-    return links.transportVerdict();
+    return connector.transportVerdict();
   }
 
   /** Ends the session at the server, if it can be told, and the connection. */
   @Override
   public void close() {
-    Link link = links.shut();
-    if (link != null) {
-      end(link);
-      links.close();
+    OpenSession open = connector.shut();
+    if (open != null) {
+      end(open);
+      connector.close();
     }
   }
 
-  private void end(Link link) {
+  private void end(OpenSession open) {
     try {
       Request request =
           Request.newBuilder().setCloseSession(CloseSession.getDefaultInstance()).build();
-      link.connection()
+      open.connection()
           .call(
-              link.identity().clientId(),
+              open.identity().clientId(),
               CallNumbers.UNRECORDED,
               request,
               clock.nanoTime() + Math.min(timeoutNs, CLOSE_TIMEOUT_NS));
     } catch (TakoException e) {
       // The server ends the session by itself when the connection is gone.
-      link.failed(e);
+      open.failed(e);
     } finally {
-      link.close();
+      open.close();
     }
   }
 
@@ -264,15 +265,15 @@ public final class Session implements AutoCloseable {
     }
 
     /** Sends once; a connection that breaks makes a reply that says so. */
-    Reply send(Link link, long deadline) throws TakoException {
-      if (identity != link.identity()) {
-        moveTo(link.identity(), deadline);
+    Reply send(OpenSession open, long deadline) throws TakoException {
+      if (identity != open.identity()) {
+        moveTo(open.identity(), deadline);
       }
       if (changing) {
         request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
       }
       try {
-        return link.connection().call(identity.clientId(), sequence, request.build(), deadline);
+        return open.connection().call(identity.clientId(), sequence, request.build(), deadline);
       } catch (TakoException e) {
         if (e.status() != Status.DISCONNECTED) {
           throw new TakoException(e.status(), what + ": " + e.getMessage(), e);

@@ -8,4 +8,4 @@ import io.takofs.proto.Reply;
  * @param reply with status OK
  * @param session under which the call was executed
  */
-public record Answer(Reply reply, SessionIdentity session) {}
+public record SessionReply(Reply reply, SessionIdentity session) {}

@@ -25,7 +25,7 @@ import java.io.IOException;
 import java.util.List;
 
 /** One connection for calls and, once file data is wanted, one beside it for that. */
-public final class ServerLink implements ServerConnection {
+public final class RpcServerConnection implements ServerConnection {
   private final RpcClient rpc;
   private final Transport transport;
   private final LocalMemory memory;
@@ -35,7 +35,7 @@ public final class ServerLink implements ServerConnection {
   private DataZone zone;
   private boolean closed;
 
-  private ServerLink(
+  private RpcServerConnection(
       RpcClient rpc, Transport transport, LocalMemory memory, String endpoint, Clock clock) {
     this.rpc = rpc;
     this.transport = transport;
@@ -52,7 +52,7 @@ public final class ServerLink implements ServerConnection {
    * @param server its name in errors
    * @param clientId the session to go on with, or 0
    */
-  public static ServerLink connect(
+  public static RpcServerConnection connect(
       Transport transport,
       LocalMemory memory,
       String endpoint,
@@ -63,11 +63,11 @@ public final class ServerLink implements ServerConnection {
       throws IOException {
     long timeoutNs = Math.max(1, deadlineNs - clock.nanoTime());
     RpcClient rpc = RpcClient.connect(transport, endpoint, server, clientId, timeoutNs, clock);
-    return new ServerLink(rpc, transport, memory, endpoint, clock);
+    return new RpcServerConnection(rpc, transport, memory, endpoint, clock);
   }
 
   /** Notes how and why the server is reached this way, for people. */
-  ServerLink because(String reason) {
+  RpcServerConnection because(String reason) {
     verdict = reason;
     return this;
   }

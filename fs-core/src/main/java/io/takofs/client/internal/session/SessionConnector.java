@@ -22,12 +22,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one link to the server: made when it is first wanted, made again when it broke.
+ * Keeps one open session at the server: connected when it is first wanted, made again when it
+ * broke.
  *
  * <p>Thread rule: any thread; one of them connects while the others wait.
  */
-final class Links {
-  private static final Logger LOG = LoggerFactory.getLogger(Links.class);
+final class SessionConnector {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionConnector.class);
 
   private final Clock clock;
   private final Connector connector;
@@ -36,13 +37,13 @@ final class Links {
   private final long connectTimeoutNs;
   private final Backoff.Limits backoff;
   private final ReentrantLock connecting = new ReentrantLock();
-  private volatile Link current;
+  private volatile OpenSession current;
   private final AtomicReference<SessionIdentity> identity = new AtomicReference<>();
   private volatile boolean shut;
   private long lostSinceNs; // 0: the session's transport works; with the lock "connecting"
   private volatile String verdict = "";
 
-  Links(
+  SessionConnector(
       Connector connector,
       String user,
       String clientName,
@@ -67,14 +68,14 @@ final class Links {
 
   /** What the server said when the present connection, or the last one, was made. */
   SessionTerms terms() {
-    Link link = current;
-    return link == null ? SessionTerms.getDefaultInstance() : link.terms();
+    OpenSession open = current;
+    return open == null ? SessionTerms.getDefaultInstance() : open.terms();
   }
 
   /** The data zone if there is one and it is open, else null. */
   DataZone openZone() {
-    Link link = current;
-    return link == null ? null : link.openZone();
+    OpenSession open = current;
+    return open == null ? null : open.openZone();
   }
 
   MemoryBudget budget() {
@@ -90,14 +91,14 @@ final class Links {
   }
 
   /**
-   * The link, connecting until the deadline when there is none.
+   * The open session, connecting until the deadline when there is none.
    *
    * @param what the operation it is for, for errors
    */
-  Link get(long deadlineNs, String what) throws TakoException {
-    Link link = current;
-    if (link != null && link.connection().isOpen()) {
-      return link;
+  OpenSession get(long deadlineNs, String what) throws TakoException {
+    OpenSession open = current;
+    if (open != null && open.connection().isOpen()) {
+      return open;
     }
     if (!Interrupts.await(
         clock, deadlineNs, left -> connecting.tryLock(left, TimeUnit.NANOSECONDS))) {
@@ -105,19 +106,19 @@ final class Links {
           Status.DEADLINE_EXCEEDED, what + ": no connection to the server in time");
     }
     try {
-      link = current;
-      if (link == null || !link.connection().isOpen()) {
-        drop(link);
-        link = connectUntil(deadlineNs, what);
-        current = link;
+      open = current;
+      if (open == null || !open.connection().isOpen()) {
+        drop(open);
+        open = connectUntil(deadlineNs, what);
+        current = open;
       }
-      return link;
+      return open;
     } finally {
       connecting.unlock();
     }
   }
 
-  private Link connectUntil(long deadlineNs, String what) throws TakoException {
+  private OpenSession connectUntil(long deadlineNs, String what) throws TakoException {
     Backoff pause = new Backoff(backoff, clock);
     long now = clock.nanoTime();
     // Who was never connected learns soon that nobody is there.
@@ -179,27 +180,27 @@ final class Links {
     };
   }
 
-  private Link connect(long deadlineNs) throws IOException {
+  private OpenSession connect(long deadlineNs) throws IOException {
     long attemptDeadline =
         Math.min(deadlineNs - clock.nanoTime(), connectTimeoutNs) + clock.nanoTime();
     SessionIdentity resumed = identity.get();
     ServerConnection connection =
         connector.connect(resumed == null ? 0 : resumed.clientId(), attemptDeadline);
-    Link link = null;
+    OpenSession open = null;
     try {
-      link = open(connection, resumed, attemptDeadline);
-      identity.set(link.identity());
+      open = resume(connection, resumed, attemptDeadline);
+      identity.set(open.identity());
       lostSinceNs = 0;
       verdict = connection.transportVerdict();
-      return link;
+      return open;
     } finally {
-      if (link == null) {
+      if (open == null) {
         connection.close();
       }
     }
   }
 
-  private Link open(ServerConnection connection, SessionIdentity resumed, long deadlineNs)
+  private OpenSession resume(ServerConnection connection, SessionIdentity resumed, long deadlineNs)
       throws TakoException {
     Request request =
         Request.newBuilder()
@@ -222,45 +223,48 @@ final class Links {
         resumed != null
             ? resumed
             : new SessionIdentity(reply.getSession().getClientId(), new CallNumbers(clock));
-    return new Link(connection, opened, reply.getSession());
+    return new OpenSession(connection, opened, reply.getSession());
   }
 
-  /** Closes {@code link}; the next {@link #get} makes another. */
-  void drop(Link link) {
-    if (link != null) {
-      link.close();
+  /** Closes {@code open}; the next {@link #get} makes another. */
+  void drop(OpenSession open) {
+    if (open != null) {
+      open.close();
     }
   }
 
   /**
-   * The server does not know the session of {@code link}: the next {@link #get} opens a new one.
+   * The server does not know the session of {@code open}: the next {@link #get} opens a new one.
    */
-  void forget(Link link) {
+  void forget(OpenSession open) {
     // Without the lock: who has it may connect for as long as its own call has time.
-    identity.compareAndSet(link.identity(), null);
-    link.close();
+    identity.compareAndSet(open.identity(), null);
+    open.close();
   }
 
-  /** Gives up the session and returns its link, if there is one that works. */
-  Link leave() {
+  /** Gives up the session and returns it, if its connection works. */
+  OpenSession leave() {
     if (!connecting.tryLock()) {
       return null; // somebody connects: it is wanted
     }
     try {
-      Link link = current;
+      OpenSession open = current;
       identity.set(null);
       current = null;
-      if (link != null && !link.connection().isOpen()) {
-        link.close();
-        link = null;
+      if (open != null && !open.connection().isOpen()) {
+        open.close();
+        open = null;
       }
-      return link;
+      return open;
     } finally {
       connecting.unlock();
     }
   }
 
-  /** Without a link, lets go of what connections are made from: they have threads of their own. */
+  /**
+   * Without an open session, lets go of what connections are made from: they have threads of their
+   * own.
+   */
   void rest() {
     if (connecting.tryLock()) {
       try {
@@ -274,22 +278,22 @@ final class Links {
   }
 
   /**
-   * No more connecting; returns the link if there is one that works. Waits for an attempt to
+   * No more connecting; returns the open session if its connection works. Waits for an attempt to
    * connect that is under way, or for the pause after it, and for no further one.
    */
-  Link shut() {
+  OpenSession shut() {
     shut = true; // before the lock: who has it looks here between two attempts
     connecting.lock();
     try {
-      Link link = current;
-      if (link != null && !link.connection().isOpen()) {
-        link.close();
-        link = null;
+      OpenSession open = current;
+      if (open != null && !open.connection().isOpen()) {
+        open.close();
+        open = null;
       }
-      if (link == null) {
+      if (open == null) {
         connector.close();
       }
-      return link;
+      return open;
     } finally {
       connecting.unlock();
     }

@@ -14,24 +14,24 @@ import org.junit.jupiter.api.Timeout;
 
 /** What one thread may do while another one connects. */
 @Timeout(60)
-class LinksTest {
+class SessionConnectorTest {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
   private final FakeServer server = new FakeServer(1 << 20, 65536);
-  private final Links links =
-      new Links(
+  private final SessionConnector connector =
+      new SessionConnector(
           server, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), Clock.SYSTEM);
 
-  /** Gets a link on another thread, and returns when that thread has begun to connect. */
-  private CompletableFuture<Link> getWhileTheServerRefuses() {
+  /** Gets an open session on another thread, and returns when that thread has begun to connect. */
+  private CompletableFuture<OpenSession> getWhileTheServerRefuses() {
     server.disconnectAll();
     server.refuseConnections(Integer.MAX_VALUE);
-    CompletableFuture<Link> got = new CompletableFuture<>();
+    CompletableFuture<OpenSession> got = new CompletableFuture<>();
     Thread thread =
         new Thread(
             () -> {
               try {
-                got.complete(links.get(System.nanoTime() + 30 * SECOND, "stat"));
+                got.complete(connector.get(System.nanoTime() + 30 * SECOND, "stat"));
               } catch (TakoException e) {
                 got.completeExceptionally(e);
               }
@@ -48,9 +48,9 @@ class LinksTest {
 
   @Test
   void shouldNotWaitForADeadlineWhenItIsShutWhileConnecting() throws Exception {
-    links.get(System.nanoTime() + SECOND, "first");
-    CompletableFuture<Link> connecting = getWhileTheServerRefuses();
-    assertThat(CompletableFuture.supplyAsync(links::shut).get(10, TimeUnit.SECONDS)).isNull();
+    connector.get(System.nanoTime() + SECOND, "first");
+    CompletableFuture<OpenSession> connecting = getWhileTheServerRefuses();
+    assertThat(CompletableFuture.supplyAsync(connector::shut).get(10, TimeUnit.SECONDS)).isNull();
     assertThatThrownBy(() -> connecting.get(10, TimeUnit.SECONDS))
         .isInstanceOf(ExecutionException.class)
         .hasMessageContaining("closed");
@@ -58,10 +58,10 @@ class LinksTest {
 
   @Test
   void shouldForgetASessionWhileAnotherThreadConnects() throws Exception {
-    Link link = links.get(System.nanoTime() + SECOND, "first");
-    CompletableFuture<Link> connecting = getWhileTheServerRefuses();
-    CompletableFuture.runAsync(() -> links.forget(link)).get(10, TimeUnit.SECONDS);
+    OpenSession open = connector.get(System.nanoTime() + SECOND, "first");
+    CompletableFuture<OpenSession> connecting = getWhileTheServerRefuses();
+    CompletableFuture.runAsync(() -> connector.forget(open)).get(10, TimeUnit.SECONDS);
     server.refuseConnections(0);
-    assertThat(connecting.get(10, TimeUnit.SECONDS).identity()).isNotSameAs(link.identity());
+    assertThat(connecting.get(10, TimeUnit.SECONDS).identity()).isNotSameAs(open.identity());
   }
 }

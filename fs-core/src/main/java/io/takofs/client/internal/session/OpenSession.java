@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: any thread.
  */
-public final class Link implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+public final class OpenSession implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(OpenSession.class);
 
   private final ServerConnection connection;
   private final SessionIdentity identity;
@@ -21,7 +21,7 @@ public final class Link implements AutoCloseable {
   private final Object opening = new Object();
   private volatile DataZone zone;
 
-  Link(ServerConnection connection, SessionIdentity identity, SessionTerms terms) {
+  OpenSession(ServerConnection connection, SessionIdentity identity, SessionTerms terms) {
     this.connection = connection;
     this.identity = identity;
     this.terms = terms;
