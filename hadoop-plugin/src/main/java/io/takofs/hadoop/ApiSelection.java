@@ -49,6 +49,12 @@ public final class ApiSelection extends FilterFileSystem {
     }
   }
 
+  /**
+   * Makes {@link TakoFileSystem} loadable for a class that Hadoop loads by another way than the
+   * file of services. Loading this class has done it.
+   */
+  static void select() {}
+
   @Override
   public String getScheme() {
     return ServerUri.SCHEME;

@@ -2,7 +2,6 @@ package io.takofs.hadoop;
 
 import io.takofs.client.CreateOptions;
 import io.takofs.client.ServerUri;
-import io.takofs.config.TakoConfig;
 import io.takofs.hadoop.internal.ClientConfig;
 import io.takofs.hadoop.internal.CreateFileBuilder;
 import io.takofs.hadoop.internal.CreateModes;
@@ -11,19 +10,15 @@ import io.takofs.hadoop.internal.HandleOperations;
 import io.takofs.hadoop.internal.OpenFileOptions;
 import io.takofs.hadoop.internal.OperationStatistics;
 import io.takofs.hadoop.internal.PathNames;
-import io.takofs.hadoop.internal.QuotaOperations;
+import io.takofs.hadoop.internal.SharedClients;
 import java.io.IOException;
 import java.net.URI;
-import java.util.Collection;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
-import org.apache.hadoop.fs.BlockStoragePolicySpi;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -40,16 +35,11 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.PathHandle;
-import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.StorageStatistics;
-import org.apache.hadoop.fs.StorageType;
-import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.impl.FileSystemMultipartUploaderBuilder;
 import org.apache.hadoop.fs.impl.OpenFileParameters;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
-import org.apache.hadoop.fs.permission.AclEntry;
-import org.apache.hadoop.fs.permission.AclStatus;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsCreateModes;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -78,15 +68,31 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
 
   @Override
   public void initialize(URI name, Configuration conf) throws IOException {
+    configure(name, conf);
+    operations =
+        FileSystemOperations.on(
+            FileSystemOperations.connect(uri, ClientConfig.of(conf), user), uri, statistics);
+  }
+
+  /**
+   * Makes this the file system of a {@code FileContext}, which nobody closes: its client is shared.
+   *
+   * @param counted statistics of the context's file system, which count instead of those of {@code
+   *     FileSystem}
+   */
+  void initializeForContext(URI name, Configuration conf, Statistics counted) throws IOException {
+    configure(name, conf);
+    statistics = counted;
+    operations = FileSystemOperations.on(SharedClients.get(uri, user, conf), uri, statistics);
+  }
+
+  private void configure(URI name, Configuration conf) throws IOException {
     super.initialize(name, conf);
     setConf(conf);
     uri = ServerUri.canonical(name);
     user = UserGroupInformation.getCurrentUser().getShortUserName();
     umask = FsPermission.getUMask(conf);
-    TakoConfig config = ClientConfig.of(conf);
-    defaults = FileSystemOperations.serverDefaults(config);
-    operations =
-        FileSystemOperations.on(FileSystemOperations.connect(uri, config, user), uri, statistics);
+    defaults = FileSystemOperations.serverDefaults(ClientConfig.of(conf));
     workingDirectory = getHomeDirectory();
   }
 
@@ -274,12 +280,15 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
       Path path, FsPermission permission, EnumSet<CreateFlag> flags, CreateOptions options)
       throws IOException {
     FsPermission masked = masked(permission, FsPermission.getFileDefault());
+    return create(path, flags, CreateModes.withPermission(options, masked));
+  }
+
+  /** Creates, replaces or appends to a file; the umask has been applied. */
+  FSDataOutputStream create(Path path, EnumSet<CreateFlag> flags, CreateOptions options)
+      throws IOException {
     return operationStatistics.timed(
         StoreStatisticNames.OP_CREATE,
-        () ->
-            writing()
-                .data()
-                .create(qualified(path), flags, CreateModes.withPermission(options, masked)));
+        () -> writing().data().create(qualified(path), flags, options));
   }
 
   /** The bits of {@code permission}, or of {@code otherwise} when null, that the umask leaves. */
@@ -341,11 +350,15 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
 
   @Override
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
-    FsPermission masked = masked(permission, FsPermission.getDirDefault());
+    mkdirs(path, masked(permission, FsPermission.getDirDefault()), true);
+    return true;
+  }
+
+  /** Makes a directory, which may exist; the umask has been applied. */
+  void mkdirs(Path path, FsPermission masked, boolean createParents) throws IOException {
     operationStatistics.run(
         StoreStatisticNames.OP_MKDIRS,
-        () -> writing().namespace().mkdirs(qualified(path), masked, true));
-    return true;
+        () -> writing().namespace().mkdirs(qualified(path), masked, createParents));
   }
 
   @Override
@@ -362,11 +375,14 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
         () -> writing().namespace().renameOrRefuse(qualified(source), qualified(target)));
   }
 
-  /** Atomic, also when something is replaced. */
   @Override
   @Deprecated
   protected void rename(Path source, Path target, Options.Rename... options) throws IOException {
-    boolean overwrite = Set.of(options).contains(Options.Rename.OVERWRITE);
+    rename(source, target, Set.of(options).contains(Options.Rename.OVERWRITE));
+  }
+
+  /** Renames to exactly {@code target}: atomic, also when something is replaced. */
+  void rename(Path source, Path target, boolean overwrite) throws IOException {
     operationStatistics.run(
         StoreStatisticNames.OP_RENAME,
         () -> writing().namespace().rename(qualified(source), qualified(target), overwrite));
@@ -422,22 +438,6 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   }
 
   @Override
-  public QuotaUsage getQuotaUsage(Path path) throws IOException {
-    return reading().quotas().usage(qualified(path));
-  }
-
-  /** As in HDFS: -1 ends a limit, {@link Long#MAX_VALUE} leaves it as it is. */
-  @Override
-  public void setQuota(Path path, long names, long space) throws IOException {
-    writing().quotas().set(qualified(path), names, space);
-  }
-
-  @Override
-  public void setQuotaByStorageType(Path path, StorageType type, long quota) {
-    throw QuotaOperations.byStorageType(path, type);
-  }
-
-  @Override
   public FsStatus getStatus(Path path) throws IOException {
     return operationStatistics.timed(
         StoreStatisticNames.OP_GET_STATUS, () -> reading().statuses().usage());
@@ -469,96 +469,6 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   @Override
   public boolean setReplication(Path path, short replication) throws IOException {
     return writing().attributes().setReplication(qualified(path), replication);
-  }
-
-  // ---- ACLs and extended attributes
-
-  @Override
-  public void modifyAclEntries(Path path, List<AclEntry> entries) throws IOException {
-    writing().acls().modify(qualified(path), entries);
-  }
-
-  @Override
-  public void removeAclEntries(Path path, List<AclEntry> entries) throws IOException {
-    writing().acls().removeEntries(qualified(path), entries);
-  }
-
-  @Override
-  public void removeDefaultAcl(Path path) throws IOException {
-    writing().acls().removeDefault(qualified(path));
-  }
-
-  @Override
-  public void removeAcl(Path path) throws IOException {
-    writing().acls().remove(qualified(path));
-  }
-
-  @Override
-  public void setAcl(Path path, List<AclEntry> entries) throws IOException {
-    writing().acls().replace(qualified(path), entries);
-  }
-
-  @Override
-  public AclStatus getAclStatus(Path path) throws IOException {
-    return reading().acls().status(qualified(path));
-  }
-
-  @Override
-  public void setXAttr(Path path, String name, byte[] value, EnumSet<XAttrSetFlag> flags)
-      throws IOException {
-    writing().xattrs().set(qualified(path), name, value, flags);
-  }
-
-  @Override
-  public byte[] getXAttr(Path path, String name) throws IOException {
-    return reading().xattrs().get(qualified(path), List.of(name)).values().iterator().next();
-  }
-
-  @Override
-  public Map<String, byte[]> getXAttrs(Path path) throws IOException {
-    return reading().xattrs().getAll(qualified(path));
-  }
-
-  @Override
-  public Map<String, byte[]> getXAttrs(Path path, List<String> names) throws IOException {
-    return reading().xattrs().get(qualified(path), names);
-  }
-
-  @Override
-  public List<String> listXAttrs(Path path) throws IOException {
-    return reading().xattrs().names(qualified(path));
-  }
-
-  @Override
-  public void removeXAttr(Path path, String name) throws IOException {
-    writing().xattrs().remove(qualified(path), name);
-  }
-
-  // ---- storage policies
-
-  @Override
-  public Collection<? extends BlockStoragePolicySpi> getAllStoragePolicies() throws IOException {
-    return reading().policies().all();
-  }
-
-  @Override
-  public BlockStoragePolicySpi getStoragePolicy(Path path) throws IOException {
-    return reading().policies().of(qualified(path));
-  }
-
-  @Override
-  public void setStoragePolicy(Path path, String policy) throws IOException {
-    writing().policies().set(qualified(path), policy);
-  }
-
-  @Override
-  public void unsetStoragePolicy(Path path) throws IOException {
-    writing().policies().unsetOrSatisfy(qualified(path));
-  }
-
-  @Override
-  public void satisfyStoragePolicy(Path path) throws IOException {
-    writing().policies().unsetOrSatisfy(qualified(path));
   }
 
   // ---- the end

@@ -2,14 +2,8 @@ package io.takofs.hadoop;
 
 import io.takofs.client.CreateOptions;
 import io.takofs.client.ServerUri;
-import io.takofs.client.TakoClient;
-import io.takofs.hadoop.internal.ClientConfig;
 import io.takofs.hadoop.internal.CreateModes;
 import io.takofs.hadoop.internal.FileSystemOperations;
-import io.takofs.hadoop.internal.OpenFileOptions;
-import io.takofs.hadoop.internal.OperationStatistics;
-import io.takofs.hadoop.internal.SharedClients;
-import io.takofs.hadoop.internal.StatusOperations;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -27,7 +21,6 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileChecksum;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
@@ -43,39 +36,26 @@ import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.fs.statistics.IOStatistics;
 import org.apache.hadoop.fs.statistics.IOStatisticsSource;
-import org.apache.hadoop.fs.statistics.StoreStatisticNames;
-import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.Progressable;
 
 /**
- * Tako for Hadoop's {@code FileContext}. Renames are the server's own, so that one that replaces
- * its target is atomic.
+ * Tako for Hadoop's {@code FileContext}: a {@link TakoFileSystem} that shares its client with
+ * others and whose callers have applied the umask. Renames are the server's own, so that one that
+ * replaces its target is atomic.
  *
  * <p>Thread rule: any thread.
  */
 public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
-  private final OperationStatistics operationStatistics = new OperationStatistics();
-  private final String user;
-  private final FsServerDefaults defaults;
-  private final FileSystemOperations operations;
+  static {
+    ApiSelection.select();
+  }
+
+  private final TakoFileSystem fs = new TakoFileSystem();
 
   /** Called by Hadoop: the class stands in {@code fs.AbstractFileSystem.tako.impl}. */
   public TakoFs(URI name, Configuration conf) throws IOException, URISyntaxException {
     super(ServerUri.canonical(name), ServerUri.SCHEME, true, ServerUri.DEFAULT_PORT);
-    user = UserGroupInformation.getCurrentUser().getShortUserName();
-    defaults = FileSystemOperations.serverDefaults(ClientConfig.of(conf));
-    TakoClient client = SharedClients.get(getUri(), user, conf);
-    operations = FileSystemOperations.on(client, getUri(), statistics);
-  }
-
-  private FileSystemOperations reading() {
-    statistics.incrementReadOps(1);
-    return operations;
-  }
-
-  private FileSystemOperations writing() {
-    statistics.incrementWriteOps(1);
-    return operations;
+    fs.initializeForContext(getUri(), conf, statistics);
   }
 
   // ---- what it is
@@ -87,18 +67,18 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   @Override
   public Path getHomeDirectory() {
-    return makeQualified(new Path(FileSystem.USER_HOME_PREFIX + "/" + user));
+    return fs.getHomeDirectory();
   }
 
   @Override
   @Deprecated
   public FsServerDefaults getServerDefaults() {
-    return defaults;
+    return fs.getServerDefaults(null);
   }
 
   @Override
   public FsServerDefaults getServerDefaults(Path path) {
-    return defaults;
+    return fs.getServerDefaults(path);
   }
 
   @Override
@@ -112,27 +92,20 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
   /** Of the operations of the {@code FileContext} that this was made for. */
   @Override
   public IOStatistics getIOStatistics() {
-    return operationStatistics.durations();
+    return fs.getIOStatistics();
   }
 
   // ---- files
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_OPEN, () -> reading().data().open(makeQualified(path), bufferSize));
+    return fs.open(path, bufferSize);
   }
 
   @Override
   public CompletableFuture<FSDataInputStream> openFileWithOptions(
       Path path, OpenFileParameters parameters) throws IOException {
-    return OpenFileOptions.open(
-        path,
-        parameters,
-        (bufferSize, options) ->
-            operationStatistics.timed(
-                StoreStatisticNames.OP_OPEN,
-                () -> reading().data().open(makeQualified(path), bufferSize, options)));
+    return fs.openFileWithOptions(path, parameters);
   }
 
   @Override
@@ -147,28 +120,19 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
       Options.ChecksumOpt checksum,
       boolean createParent)
       throws IOException {
-    CreateOptions options =
-        CreateModes.withPermission(
-            CreateModes.options(createParent, replication, blockSize), permission);
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_CREATE,
-        () -> writing().data().create(makeQualified(path), flags, options));
+    CreateOptions options = CreateModes.options(createParent, replication, blockSize);
+    return fs.create(path, flags, CreateModes.withPermission(options, permission));
   }
 
   /** True: the file has its new length when this returns. */
   @Override
   public boolean truncate(Path path, long length) throws IOException {
-    operationStatistics.run(
-        StoreStatisticNames.OP_TRUNCATE,
-        () -> writing().data().truncate(makeQualified(path), length));
-    return true;
+    return fs.truncate(path, length);
   }
 
   @Override
   public FileChecksum getFileChecksum(Path path) throws IOException {
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_GET_FILE_CHECKSUM,
-        () -> reading().data().checksum(makeQualified(path), Long.MAX_VALUE));
+    return fs.getFileChecksum(path);
   }
 
   /** Reads are always verified. */
@@ -179,195 +143,171 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   @Override
   public void mkdir(Path path, FsPermission permission, boolean createParent) throws IOException {
-    operationStatistics.run(
-        StoreStatisticNames.OP_MKDIRS,
-        () -> writing().namespace().mkdirs(makeQualified(path), permission, createParent));
+    fs.mkdirs(path, permission, createParent);
   }
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_DELETE,
-        () -> writing().namespace().delete(makeQualified(path), recursive));
+    return fs.delete(path, recursive);
   }
 
   @Override
   public void renameInternal(Path source, Path target) throws IOException {
-    renameInternal(source, target, false);
+    fs.rename(source, target, false);
   }
 
   @Override
   public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
-    operationStatistics.run(
-        StoreStatisticNames.OP_RENAME,
-        () ->
-            writing().namespace().rename(makeQualified(source), makeQualified(target), overwrite));
+    fs.rename(source, target, overwrite);
   }
 
   // ---- what is there
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
-    checkPath(path);
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_GET_FILE_STATUS, () -> reading().statuses().status(path));
+    return fs.getFileStatus(path);
   }
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_LIST_STATUS, () -> reading().statuses().list(makeQualified(path)));
+    return fs.listStatus(path);
   }
 
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_LIST_STATUS,
-        () -> reading().statuses().iterate(makeQualified(path)));
+    return fs.listStatusIterator(path);
   }
 
   @Override
   public RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path) throws IOException {
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_LIST_LOCATED_STATUS,
-        () -> reading().statuses().iterateLocated(makeQualified(path), any -> true));
+    return fs.listLocatedStatus(path);
   }
 
   @Override
   public BlockLocation[] getFileBlockLocations(Path path, long start, long length)
       throws IOException {
-    StatusOperations statuses = reading().statuses();
-    return statuses.blocks(statuses.status(makeQualified(path)), start, length);
+    return fs.getFileBlockLocations(path, start, length);
   }
 
   @Override
   public void access(Path path, FsAction mode) throws IOException {
-    operationStatistics.run(
-        StoreStatisticNames.OP_ACCESS,
-        () -> reading().statuses().access(makeQualified(path), mode));
+    fs.access(path, mode);
   }
 
   @Override
   public FsStatus getFsStatus() throws IOException {
-    return operationStatistics.timed(
-        StoreStatisticNames.OP_GET_STATUS, () -> reading().statuses().usage());
+    return fs.getStatus(null);
   }
 
   // ---- attributes
 
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
-    operationStatistics.run(
-        StoreStatisticNames.OP_SET_PERMISSION,
-        () -> writing().attributes().setPermission(makeQualified(path), permission));
+    fs.setPermission(path, permission);
   }
 
   @Override
   public void setOwner(Path path, String owner, String group) throws IOException {
-    operationStatistics.run(
-        StoreStatisticNames.OP_SET_OWNER,
-        () -> writing().attributes().setOwner(makeQualified(path), owner, group));
+    fs.setOwner(path, owner, group);
   }
 
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
-    operationStatistics.run(
-        StoreStatisticNames.OP_SET_TIMES,
-        () -> writing().attributes().setTimes(makeQualified(path), modified, accessed));
+    fs.setTimes(path, modified, accessed);
   }
 
   @Override
   public boolean setReplication(Path path, short replication) throws IOException {
-    return writing().attributes().setReplication(makeQualified(path), replication);
+    return fs.setReplication(path, replication);
   }
 
   // ---- ACLs and extended attributes
 
   @Override
   public void modifyAclEntries(Path path, List<AclEntry> entries) throws IOException {
-    writing().acls().modify(makeQualified(path), entries);
+    fs.modifyAclEntries(path, entries);
   }
 
   @Override
   public void removeAclEntries(Path path, List<AclEntry> entries) throws IOException {
-    writing().acls().removeEntries(makeQualified(path), entries);
+    fs.removeAclEntries(path, entries);
   }
 
   @Override
   public void removeDefaultAcl(Path path) throws IOException {
-    writing().acls().removeDefault(makeQualified(path));
+    fs.removeDefaultAcl(path);
   }
 
   @Override
   public void removeAcl(Path path) throws IOException {
-    writing().acls().remove(makeQualified(path));
+    fs.removeAcl(path);
   }
 
   @Override
   public void setAcl(Path path, List<AclEntry> entries) throws IOException {
-    writing().acls().replace(makeQualified(path), entries);
+    fs.setAcl(path, entries);
   }
 
   @Override
   public AclStatus getAclStatus(Path path) throws IOException {
-    return reading().acls().status(makeQualified(path));
+    return fs.getAclStatus(path);
   }
 
   @Override
   public void setXAttr(Path path, String name, byte[] value, EnumSet<XAttrSetFlag> flags)
       throws IOException {
-    writing().xattrs().set(makeQualified(path), name, value, flags);
+    fs.setXAttr(path, name, value, flags);
   }
 
   @Override
   public byte[] getXAttr(Path path, String name) throws IOException {
-    return reading().xattrs().get(makeQualified(path), List.of(name)).values().iterator().next();
+    return fs.getXAttr(path, name);
   }
 
   @Override
   public Map<String, byte[]> getXAttrs(Path path) throws IOException {
-    return reading().xattrs().getAll(makeQualified(path));
+    return fs.getXAttrs(path);
   }
 
   @Override
   public Map<String, byte[]> getXAttrs(Path path, List<String> names) throws IOException {
-    return reading().xattrs().get(makeQualified(path), names);
+    return fs.getXAttrs(path, names);
   }
 
   @Override
   public List<String> listXAttrs(Path path) throws IOException {
-    return reading().xattrs().names(makeQualified(path));
+    return fs.listXAttrs(path);
   }
 
   @Override
   public void removeXAttr(Path path, String name) throws IOException {
-    writing().xattrs().remove(makeQualified(path), name);
+    fs.removeXAttr(path, name);
   }
 
   // ---- storage policies
 
   @Override
   public Collection<? extends BlockStoragePolicySpi> getAllStoragePolicies() throws IOException {
-    return reading().policies().all();
+    return fs.getAllStoragePolicies();
   }
 
   @Override
   public BlockStoragePolicySpi getStoragePolicy(Path path) throws IOException {
-    return reading().policies().of(makeQualified(path));
+    return fs.getStoragePolicy(path);
   }
 
   @Override
   public void setStoragePolicy(Path path, String policy) throws IOException {
-    writing().policies().set(makeQualified(path), policy);
+    fs.setStoragePolicy(path, policy);
   }
 
   @Override
   public void unsetStoragePolicy(Path path) throws IOException {
-    writing().policies().unsetOrSatisfy(makeQualified(path));
+    fs.unsetStoragePolicy(path);
   }
 
   @Override
   public void satisfyStoragePolicy(Path path) throws IOException {
-    writing().policies().unsetOrSatisfy(makeQualified(path));
+    fs.satisfyStoragePolicy(path);
   }
 }

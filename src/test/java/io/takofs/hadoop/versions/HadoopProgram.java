@@ -28,6 +28,7 @@ public final class HadoopProgram {
   private static final String HADOOP = "org.apache.hadoop.fs.";
 
   private final Configuration conf;
+  private final FileContext context;
   private final FileSystem fs;
   private final Path directory;
   private final byte[] content = new byte[SIZE];
@@ -37,6 +38,9 @@ public final class HadoopProgram {
     conf.set("fs.defaultFS", uri.toString());
     conf.set("fs.tako.transport", transport);
     conf.set("fs.AbstractFileSystem.tako.impl", "io.takofs.hadoop.TakoFs");
+    // Before any FileSystem: either way alone has to load what this Hadoop can.
+    context = FileContext.getFileContext(conf);
+    check(context.util().exists(new Path("/")), "no root");
     fs = FileSystem.get(conf);
     directory = new Path("/versions");
     new Random(1).nextBytes(content);
@@ -81,7 +85,6 @@ public final class HadoopProgram {
   }
 
   private void useFileContext() throws IOException {
-    FileContext context = FileContext.getFileContext(conf);
     check(
         Arrays.equals(read(context.open(new Path(directory, "file"))), content),
         "other bytes through FileContext");
