@@ -3,8 +3,8 @@ package io.takofs.client;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Connector;
-import io.takofs.client.internal.session.ServerConnection;
 import io.takofs.client.internal.session.RpcServerConnection;
+import io.takofs.client.internal.session.ServerConnection;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.LocalMemory;
 import io.takofs.client.internal.zone.MemoryBudget;
@@ -68,7 +68,8 @@ public final class SimClients {
     @Override
     public ServerConnection connect(long clientId, long deadlineNs) throws IOException {
       return wrapper.apply(
-          RpcServerConnection.connect(transport, memory, endpoint, endpoint, clientId, deadlineNs, clock));
+          RpcServerConnection.connect(
+              transport, memory, endpoint, endpoint, clientId, deadlineNs, clock));
     }
 
     @Override

@@ -213,8 +213,10 @@ class DocumentsTest {
     page.append("(async()=>{for(let i=0;i<").append(diagrams.size()).append(";i++){let say;");
     page.append("try{const drawn=await mermaid.render('d'+i,");
     page.append("document.getElementById('source'+i).textContent);");
-    page.append("say=drawn.svg.includes('<svg')?'drawn '+i:'empty '+i}catch(e){say='failed '+i+' '+e}");
-    page.append("const p=document.createElement('p');p.textContent=say;document.body.append(p)}})()");
+    page.append(
+        "say=drawn.svg.includes('<svg')?'drawn '+i:'empty '+i}catch(e){say='failed '+i+' '+e}");
+    page.append(
+        "const p=document.createElement('p');p.textContent=say;document.body.append(p)}})()");
     return page.append("</script>").toString();
   }
 

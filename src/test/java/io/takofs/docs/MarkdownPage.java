@@ -54,7 +54,10 @@ final class MarkdownPage {
     try (Stream<Path> top = Files.list(root);
         Stream<Path> docs = Files.walk(root.resolve("docs"))) {
       for (Path file :
-          Stream.concat(top, docs).filter(each -> each.toString().endsWith(".md")).sorted().toList()) {
+          Stream.concat(top, docs)
+              .filter(each -> each.toString().endsWith(".md"))
+              .sorted()
+              .toList()) {
         pages.add(read(file));
       }
     }
@@ -93,7 +96,8 @@ final class MarkdownPage {
 
   /** Paths of this checkout that the page's shell blocks call: words that begin like one. */
   List<String> programs() {
-    Pattern program = Pattern.compile("(?:^|[\\s(;&|'\"])((?:bin|src|native|bench|server|cli)/[\\w./-]+)");
+    Pattern program =
+        Pattern.compile("(?:^|[\\s(;&|'\"])((?:bin|src|native|bench|server|cli)/[\\w./-]+)");
     return blocks.stream()
         .filter(each -> each.info().isEmpty() || each.info().startsWith("bash"))
         .map(Block::text)

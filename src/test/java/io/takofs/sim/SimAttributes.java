@@ -6,7 +6,7 @@ import io.takofs.client.TakoClient;
 import io.takofs.proto.AclEntry;
 import io.takofs.proto.AclScope;
 import io.takofs.proto.AclType;
-import io.takofs.proto.Quota;
+import io.takofs.proto.QuotaStatus;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -61,7 +61,7 @@ final class SimAttributes {
    * Checks that the quota, if there is one, comes to count so many names: deleted ones go later.
    */
   void checkCount(TakoClient client, int names) throws TakoException {
-    Quota quota = client.quotas().get(home);
+    QuotaStatus quota = client.quotas().get(home);
     for (int looks = 0;
         quota.hasNamesUsed() && quota.getNamesUsed() != names && looks < LOOKS_MAX;
         looks++) {

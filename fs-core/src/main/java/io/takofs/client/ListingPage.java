@@ -1,7 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
-import io.takofs.client.internal.file.PathNames;
+import io.takofs.client.internal.file.PathParts;
 import io.takofs.proto.Listing;
 import io.takofs.rpc.ListingReader;
 
@@ -39,8 +39,8 @@ final class ListingPage {
     String name = entries.name();
     boolean itself = name.isEmpty(); // a file that was listed
     return new PathStatus(
-        itself ? PathNames.parentOf(path) : path,
-        itself ? PathNames.nameOf(path) : name,
+        itself ? PathParts.parentOf(path) : path,
+        itself ? PathParts.nameOf(path) : name,
         entries.parentId(),
         entries.id(),
         entries.directory(),

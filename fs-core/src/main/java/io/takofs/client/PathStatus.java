@@ -1,6 +1,6 @@
 package io.takofs.client;
 
-import io.takofs.client.internal.file.PathNames;
+import io.takofs.client.internal.file.PathParts;
 import io.takofs.proto.FileInfo;
 import io.takofs.proto.FileType;
 
@@ -44,8 +44,8 @@ public record PathStatus(
 
   static PathStatus of(String path, FileInfo info) {
     return new PathStatus(
-        PathNames.parentOf(path),
-        PathNames.nameOf(path),
+        PathParts.parentOf(path),
+        PathParts.nameOf(path),
         info.getParentId(),
         info.getId(),
         info.getType() == FileType.DIRECTORY,

@@ -3,7 +3,7 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Session;
 import io.takofs.proto.GetQuota;
-import io.takofs.proto.Quota;
+import io.takofs.proto.QuotaStatus;
 import io.takofs.proto.Request;
 import io.takofs.proto.SetQuota;
 
@@ -44,7 +44,7 @@ public final class Quotas {
   }
 
   /** The limits of {@code path} itself and what counts against them; nothing without one. */
-  public Quota get(String path) throws TakoException {
+  public QuotaStatus get(String path) throws TakoException {
     Request.Builder request = Request.newBuilder().setGetQuota(GetQuota.newBuilder().setPath(path));
     return session.call("getQuota", path, request).getQuota();
   }

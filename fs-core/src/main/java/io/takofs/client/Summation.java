@@ -3,6 +3,7 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Session;
 import io.takofs.proto.ContentCursor;
+import io.takofs.proto.ContentSummaryPart;
 import io.takofs.proto.GetContentSummary;
 import io.takofs.proto.Request;
 import java.util.ArrayDeque;
@@ -18,7 +19,7 @@ final class Summation {
     GetContentSummary.Builder request = GetContentSummary.newBuilder().setPath(path);
     ContentSummary total = new ContentSummary(0, 0, 0, 0);
     while (true) {
-      io.takofs.proto.ContentSummary part =
+      ContentSummaryPart part =
           session
               .call("contentSummary", path, Request.newBuilder().setGetContentSummary(request))
               .getContentSummary();
@@ -31,7 +32,7 @@ final class Summation {
     }
   }
 
-  private static ContentSummary sum(ContentSummary total, io.takofs.proto.ContentSummary part) {
+  private static ContentSummary sum(ContentSummary total, ContentSummaryPart part) {
     return new ContentSummary(
         total.length() + part.getLength(),
         total.fileCount() + part.getFileCount(),

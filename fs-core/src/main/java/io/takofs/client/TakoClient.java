@@ -34,6 +34,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.SetSafeMode;
+import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.Status;
 import io.takofs.transport.TransportCounters;
 import java.io.Closeable;
@@ -489,7 +490,7 @@ public final class TakoClient implements Closeable {
 
   /** Space of the server. */
   public Usage usage() throws TakoException {
-    io.takofs.proto.Usage usage =
+    SpaceUsage usage =
         session
             .call("usage", "", Request.newBuilder().setGetUsage(GetUsage.getDefaultInstance()))
             .getUsage();

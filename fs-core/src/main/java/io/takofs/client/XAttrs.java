@@ -9,6 +9,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.SetXAttr;
 import io.takofs.proto.Status;
 import io.takofs.proto.XAttr;
+import io.takofs.proto.XAttrList;
 import io.takofs.proto.XAttrNamespace;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -94,7 +95,7 @@ public final class XAttrs {
     List<XAttr> found = new ArrayList<>();
     GetXAttrs.Builder request = GetXAttrs.newBuilder().setPath(path).setNamesOnly(namesOnly);
     while (true) {
-      io.takofs.proto.XAttrs page = page(operation, path, request);
+      XAttrList page = page(operation, path, request);
       found.addAll(page.getXattrsList());
       if (!page.getMore()) {
         return found;
@@ -103,9 +104,9 @@ public final class XAttrs {
     }
   }
 
-  private io.takofs.proto.XAttrs page(String operation, String path, GetXAttrs.Builder request)
+  private XAttrList page(String operation, String path, GetXAttrs.Builder request)
       throws TakoException {
-    io.takofs.proto.XAttrs page =
+    XAttrList page =
         session.call(operation, path, Request.newBuilder().setGetXattrs(request)).getXattrs();
     if (page.getMore() && page.getXattrsCount() == 0) {
       throw new TakoException(

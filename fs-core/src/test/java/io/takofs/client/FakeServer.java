@@ -13,7 +13,7 @@ import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.ContentCursor;
-import io.takofs.proto.ContentSummary;
+import io.takofs.proto.ContentSummaryPart;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentMap;
 import io.takofs.proto.FileInfo;
@@ -480,8 +480,8 @@ public final class FakeServer implements Connector {
 
   /** A part of a binary tree that is three deep: a directory with two files of a byte. */
   private static Reply sum(ContentCursor cursor) {
-    ContentSummary.Builder part =
-        ContentSummary.newBuilder()
+    ContentSummaryPart.Builder part =
+        ContentSummaryPart.newBuilder()
             .setLength(2)
             .setFileCount(2)
             .setDirectoryCount(1)

@@ -3,7 +3,7 @@ package io.takofs.cli;
 import io.takofs.client.Quotas;
 import io.takofs.client.TakoClient;
 import io.takofs.config.Units;
-import io.takofs.proto.Quota;
+import io.takofs.proto.QuotaStatus;
 import io.takofs.server.report.Sizes;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
@@ -79,7 +79,7 @@ final class QuotaCommand implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), why);
   }
 
-  private void print(String path, Quota quota) {
+  private void print(String path, QuotaStatus quota) {
     PrintWriter out = spec.commandLine().getOut();
     if (!quota.hasNamesUsed()) {
       out.println(path + " has no quota");

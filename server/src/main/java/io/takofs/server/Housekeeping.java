@@ -12,11 +12,10 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reclaim;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.Status;
-import io.takofs.proto.Usage;
 import io.takofs.server.extent.Location;
 import io.takofs.server.namespace.StateMachine;
-import io.takofs.server.namespace.state.OpenLease;
 import io.takofs.server.namespace.state.QuarantinedExtent;
 import io.takofs.server.namespace.state.SessionInfo;
 import java.util.ArrayList;
@@ -245,7 +244,7 @@ final class Housekeeping {
   }
 
   private boolean hasRoom(long bytes) {
-    Usage usage = machine.usage();
+    SpaceUsage usage = machine.usage();
     return usage.getFree() >= bytes + Layout.EXTENT_SIZE_MAX;
   }
 

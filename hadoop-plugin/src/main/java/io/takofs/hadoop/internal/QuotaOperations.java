@@ -2,7 +2,7 @@ package io.takofs.hadoop.internal;
 
 import io.takofs.client.Quotas;
 import io.takofs.client.TakoClient;
-import io.takofs.proto.Quota;
+import io.takofs.proto.QuotaStatus;
 import java.io.IOException;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.Path;
@@ -59,7 +59,7 @@ public final class QuotaOperations {
 
   public ContentSummary contentSummary(Path path) throws IOException {
     io.takofs.client.ContentSummary summary = Call.to(path, client::contentSummary);
-    Quota quota = Call.to(path, client.quotas()::get);
+    QuotaStatus quota = Call.to(path, client.quotas()::get);
     return new ContentSummary.Builder()
         .length(summary.length())
         .fileCount(summary.fileCount())
@@ -72,7 +72,7 @@ public final class QuotaOperations {
 
   /** What counts, when the directory has a quota; else what a summary finds. */
   public QuotaUsage usage(Path path) throws IOException {
-    Quota quota = Call.to(path, client.quotas()::get);
+    QuotaStatus quota = Call.to(path, client.quotas()::get);
     if (!quota.hasNamesUsed()) {
       return contentSummary(path);
     }
@@ -84,11 +84,11 @@ public final class QuotaOperations {
         .build();
   }
 
-  private static long names(Quota quota) {
+  private static long names(QuotaStatus quota) {
     return quota.hasNames() ? quota.getNames() : Quotas.NONE;
   }
 
-  private static long space(Quota quota) {
+  private static long space(QuotaStatus quota) {
     return quota.hasSpace() ? quota.getSpace() : Quotas.NONE;
   }
 }

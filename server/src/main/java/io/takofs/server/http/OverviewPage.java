@@ -4,8 +4,8 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.OperationStatus;
 import io.takofs.proto.ServerStatus;
+import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.TransportStatus;
-import io.takofs.proto.Usage;
 import io.takofs.server.metrics.LatencyBuckets;
 import io.takofs.server.report.Connections;
 import io.takofs.server.report.Sizes;
@@ -36,7 +36,7 @@ final class OverviewPage implements HtmlPage {
     ServerStatus now = status.get();
     facts(html, now);
     html.heading("Space");
-    Usage usage = now.getUsage();
+    SpaceUsage usage = now.getUsage();
     html.bar(
         Sizes.human(usage.getUsed()) + " of " + Sizes.human(usage.getCapacity()) + " of data used",
         share(usage.getUsed(), usage.getCapacity()));

@@ -9,8 +9,8 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.Status;
-import io.takofs.proto.Usage;
 import io.takofs.server.extent.Grant;
 import io.takofs.server.extent.Location;
 import io.takofs.server.namespace.operation.AppendOperation;
@@ -463,7 +463,7 @@ public final class StateMachine {
   }
 
   /** Bytes of the data zone. */
-  public Usage usage() {
+  public SpaceUsage usage() {
     return Queries.usage(state);
   }
 

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.takofs.layout.Layout;
 import io.takofs.proto.ContentCursor;
-import io.takofs.proto.ContentSummary;
+import io.takofs.proto.ContentSummaryPart;
 import io.takofs.proto.Create;
 import io.takofs.proto.GetContentSummary;
 import io.takofs.proto.Reply;
@@ -65,7 +65,7 @@ class ContentSummaryTest {
 
     private void take(Reply reply) {
       assertThat(reply.getSerializedSize()).isLessThan(Layout.RPC_REPLY_SLOT_SIZE - 1024);
-      ContentSummary part = reply.getContentSummary();
+      ContentSummaryPart part = reply.getContentSummary();
       assertThat(part.getFileCount() + DIRECTORY * part.getDirectoryCount())
           .isLessThan(PAGE + DIRECTORY);
       files += part.getFileCount();
@@ -250,7 +250,7 @@ class ContentSummaryTest {
               .build();
       Reply reply =
           alice.summary(GetContentSummary.newBuilder().setPath("/open").setCursor(cursor));
-      assertThat(reply.getContentSummary()).isEqualTo(ContentSummary.getDefaultInstance());
+      assertThat(reply.getContentSummary()).isEqualTo(ContentSummaryPart.getDefaultInstance());
     }
   }
 

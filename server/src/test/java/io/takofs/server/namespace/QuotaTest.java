@@ -11,6 +11,7 @@ import io.takofs.proto.Extent;
 import io.takofs.proto.GetQuota;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenedFile;
+import io.takofs.proto.QuotaStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SetAttributes;
@@ -50,14 +51,14 @@ class QuotaTest {
             .setSetQuota(SetQuota.newBuilder().setPath(path).setNames(names).setSpace(space)));
   }
 
-  private io.takofs.proto.Quota get(String path) {
+  private QuotaStatus get(String path) {
     return assertOk(
             root.query(Request.newBuilder().setGetQuota(GetQuota.newBuilder().setPath(path))))
         .getQuota();
   }
 
   private void assertUsed(String path, long names, long space) {
-    io.takofs.proto.Quota quota = get(path);
+    QuotaStatus quota = get(path);
     assertThat(quota.hasNamesUsed()).isTrue();
     assertThat(quota.getNamesUsed()).as("names").isEqualTo(names);
     assertThat(quota.getSpaceUsed()).as("space").isEqualTo(space);

@@ -104,7 +104,7 @@ public final class Concatenation {
       if (source.equals(target)) {
         throw invalid("the target is among the sources");
       }
-      if (!PathNames.parentOf(source).equals(PathNames.parentOf(target))) {
+      if (!PathParts.parentOf(source).equals(PathParts.parentOf(target))) {
         throw invalid("the source " + source + " is in another directory");
       }
     }
@@ -116,7 +116,7 @@ public final class Concatenation {
       GetExtents.Builder first = GetExtents.newBuilder().setPath(source).setLimit(1);
       ExtentMap map =
           session.call("concat", source, Request.newBuilder().setGetExtents(first)).getExtentMap();
-      seen.add(new Source(PathNames.nameOf(source), map));
+      seen.add(new Source(PathParts.nameOf(source), map));
     }
     return seen;
   }

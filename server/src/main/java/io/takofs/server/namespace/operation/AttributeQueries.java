@@ -10,6 +10,7 @@ import io.takofs.proto.GetXAttrs;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
 import io.takofs.proto.XAttr;
+import io.takofs.proto.XAttrList;
 import io.takofs.server.namespace.state.FilePath;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Limits;
@@ -50,7 +51,7 @@ public final class AttributeQueries {
     if (!request.getNamesOnly()) {
       Permissions.require(caller, inode, Permissions.READ, path.toString());
     }
-    io.takofs.proto.XAttrs.Builder page = io.takofs.proto.XAttrs.newBuilder();
+    XAttrList.Builder page = XAttrList.newBuilder();
     if (request.getWantedCount() > 0) {
       addWanted(state, inode, request, page);
     } else if (inode.hasXAttrs) {
@@ -59,8 +60,7 @@ public final class AttributeQueries {
     return Reply.newBuilder().setXattrs(page).build();
   }
 
-  private static void addWanted(
-      State state, Inode inode, GetXAttrs request, io.takofs.proto.XAttrs.Builder page)
+  private static void addWanted(State state, Inode inode, GetXAttrs request, XAttrList.Builder page)
       throws TakoException {
     int room = Limits.REPLY_LIST_MAX;
     for (XAttr wanted : request.getWantedList()) {
@@ -83,11 +83,7 @@ public final class AttributeQueries {
   }
 
   private static void addAll(
-      State state,
-      Caller caller,
-      Inode inode,
-      GetXAttrs request,
-      io.takofs.proto.XAttrs.Builder page) {
+      State state, Caller caller, Inode inode, GetXAttrs request, XAttrList.Builder page) {
     int[] room = {Limits.REPLY_LIST_MAX};
     state.xattrs.scan(
         inode.id,

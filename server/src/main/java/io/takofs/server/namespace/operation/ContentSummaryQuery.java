@@ -6,7 +6,7 @@ import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
 import io.takofs.proto.ContentCursor;
-import io.takofs.proto.ContentSummary;
+import io.takofs.proto.ContentSummaryPart;
 import io.takofs.proto.GetContentSummary;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
@@ -62,7 +62,7 @@ public final class ContentSummaryQuery {
   private final State state;
   private final Caller caller;
   private final FilePath path;
-  private final ContentSummary.Builder sum = ContentSummary.newBuilder();
+  private final ContentSummaryPart.Builder sum = ContentSummaryPart.newBuilder();
   private final Deque<Level> levels = new ArrayDeque<>();
 
   /** The directory whose visit this is: where it hangs, or nothing when it is the path's own. */

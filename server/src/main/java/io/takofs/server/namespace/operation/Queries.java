@@ -11,8 +11,8 @@ import io.takofs.proto.GetExtents;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.List;
 import io.takofs.proto.Reply;
+import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.Status;
-import io.takofs.proto.Usage;
 import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.namespace.state.FilePath;
@@ -166,9 +166,13 @@ public final class Queries {
     return Reply.newBuilder().setUsage(usage(state)).build();
   }
 
-  public static Usage usage(State state) {
+  public static SpaceUsage usage(State state) {
     long capacity = state.extents.capacityBytes();
     long free = state.extents.freeBytes();
-    return Usage.newBuilder().setCapacity(capacity).setFree(free).setUsed(capacity - free).build();
+    return SpaceUsage.newBuilder()
+        .setCapacity(capacity)
+        .setFree(free)
+        .setUsed(capacity - free)
+        .build();
   }
 }

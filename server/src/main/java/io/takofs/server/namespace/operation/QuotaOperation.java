@@ -3,6 +3,7 @@ package io.takofs.server.namespace.operation;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
 import io.takofs.proto.GetQuota;
+import io.takofs.proto.QuotaStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.SetQuota;
 import io.takofs.proto.Status;
@@ -80,7 +81,7 @@ public final class QuotaOperation {
   public static Reply get(State state, Caller caller, GetQuota request) throws TakoException {
     Inode inode = state.tree.lookup(FilePath.parse(request.getPath()), caller).inode();
     Quota quota = state.quotas.get(inode.id);
-    io.takofs.proto.Quota.Builder reply = io.takofs.proto.Quota.newBuilder();
+    QuotaStatus.Builder reply = QuotaStatus.newBuilder();
     if (quota != null && quota.hasLimit()) {
       if (quota.counting()) {
         throw counting(quota);

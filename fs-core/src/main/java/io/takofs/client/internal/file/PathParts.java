@@ -1,8 +1,8 @@
 package io.takofs.client.internal.file;
 
 /** The two parts of an absolute path: its parent and its last element. */
-public final class PathNames {
-  private PathNames() {}
+public final class PathParts {
+  private PathParts() {}
 
   /** Parent of an absolute path; empty for the root. */
   public static String parentOf(String path) {
