@@ -18,7 +18,6 @@ class ArchitectureTest {
     "io.takofs.memory..",
     "io.takofs.transport..",
     "io.takofs.rpc..",
-    "io.takofs.log..",
     "io.takofs.config..",
     "io.takofs.client.."
   };

@@ -2,7 +2,7 @@ package io.takofs.server;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.log.Log;
+import io.takofs.server.log.Log;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;

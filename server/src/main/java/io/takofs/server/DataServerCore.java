@@ -4,7 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
-import io.takofs.log.Log;
+import io.takofs.server.log.Log;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.Caller;

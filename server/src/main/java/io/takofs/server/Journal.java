@@ -4,7 +4,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
-import io.takofs.log.Log;
+import io.takofs.server.log.Log;
 import io.takofs.proto.CheckpointStatus;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;

@@ -2,7 +2,7 @@ package io.takofs.server;
 
 import io.takofs.base.Clock;
 import io.takofs.base.Version;
-import io.takofs.log.Log;
+import io.takofs.server.log.Log;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerStatus;
@@ -12,7 +12,7 @@ import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 
 /**
- * Says how the server is, but for its transports ({@link TransportReport}).
+ * Says how the server is, but for its transports.
  *
  * <p>Thread rule: the holder of the data server's lock.
  */

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.log.Log;
+import io.takofs.server.log.Log;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Status;
 import io.takofs.server.store.Store;

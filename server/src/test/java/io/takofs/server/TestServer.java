@@ -2,9 +2,9 @@ package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.takofs.log.LogIdentity;
-import io.takofs.log.LogZone;
-import io.takofs.log.SegmentedLog;
+import io.takofs.server.log.LogIdentity;
+import io.takofs.server.log.LogZone;
+import io.takofs.server.log.SegmentedLog;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.pool.Pool;

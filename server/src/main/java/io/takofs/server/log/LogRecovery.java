@@ -1,8 +1,8 @@
-package io.takofs.log;
+package io.takofs.server.log;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
-import io.takofs.log.SegmentScanner.End;
+import io.takofs.server.log.SegmentScanner.End;
 import io.takofs.proto.Status;
 import java.util.ArrayList;
 import java.util.Comparator;

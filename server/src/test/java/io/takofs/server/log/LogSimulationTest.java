@@ -1,4 +1,4 @@
-package io.takofs.log;
+package io.takofs.server.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;

@@ -1,4 +1,4 @@
-package io.takofs.log;
+package io.takofs.server.log;
 
 import io.takofs.layout.Layout;
 import java.nio.ByteBuffer;

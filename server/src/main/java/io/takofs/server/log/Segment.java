@@ -1,4 +1,4 @@
-package io.takofs.log;
+package io.takofs.server.log;
 
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;

@@ -1,4 +1,4 @@
-package io.takofs.log;
+package io.takofs.server.log;
 
 /** What a slot of the log zone holds. */
 enum SegmentState {

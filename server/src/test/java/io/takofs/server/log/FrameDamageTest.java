@@ -1,11 +1,11 @@
-package io.takofs.log;
+package io.takofs.server.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
-import io.takofs.log.SegmentScanner.End;
+import io.takofs.server.log.SegmentScanner.End;
 import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
