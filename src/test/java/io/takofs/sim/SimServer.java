@@ -9,7 +9,7 @@ import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
 import io.takofs.memory.MappedMemory;
 import io.takofs.server.DataServer;
-import io.takofs.server.ReaderHolds;
+import io.takofs.server.zone.ReaderHolds;
 import io.takofs.server.ServerSettings;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.store.PagedStore;

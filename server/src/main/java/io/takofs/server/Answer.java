@@ -8,6 +8,8 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.zone.Ticket;
+import io.takofs.server.zone.WriteWindows;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;

@@ -6,7 +6,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** Threads that keep no process alive, and end when there is nothing to do. */
-final class DaemonThreads {
+public final class DaemonThreads {
   private static final long IDLE_S = 60;
 
   private DaemonThreads() {}
@@ -15,7 +15,7 @@ final class DaemonThreads {
    * @param max threads; what comes beyond waits
    * @param waitingMax tasks that wait at most; further ones are rejected
    */
-  static ExecutorService create(String name, int max, int waitingMax) {
+  public static ExecutorService create(String name, int max, int waitingMax) {
     ThreadPoolExecutor threads =
         new ThreadPoolExecutor(
             max,

@@ -18,6 +18,8 @@ import io.takofs.server.extent.Location;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.namespace.state.QuarantinedExtent;
 import io.takofs.server.namespace.state.SessionInfo;
+import io.takofs.server.zone.DataConnections;
+import io.takofs.server.zone.ReaderHolds;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -12,6 +12,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
+import io.takofs.server.zone.FakeDevice;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Transport;
 import java.nio.file.Path;

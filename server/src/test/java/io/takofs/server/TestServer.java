@@ -2,14 +2,15 @@ package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.server.groups.GroupMapping;
+import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
-import io.takofs.server.groups.GroupMapping;
-import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolSizes;
 import io.takofs.server.store.PagedStore;
+import io.takofs.server.zone.ReaderHolds;
 import io.takofs.transport.Transport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.server.extent.Location;
 import io.takofs.transport.QueuePair;
@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
  * <p>Thread rule: any thread. Has its own lock, under which nothing else is taken: revoking a pair
  * may wait for its transport.
  */
-final class DataConnections {
+public final class DataConnections {
   private final Map<Long, List<Connected>> pairs = new HashMap<>();
   private final Set<QueuePair> ended = new LinkedHashSet<>();
   private final Set<QueuePair> ending = new HashSet<>(); // those of ended that a thread is at
@@ -32,7 +32,7 @@ final class DataConnections {
    *     earlier incarnation of the server; asked until it says no
    * @param windows of all connections
    */
-  DataConnections(BooleanSupplier formerPeers, WriteWindows windows) {
+  public DataConnections(BooleanSupplier formerPeers, WriteWindows windows) {
     this.formerPeers = formerPeers;
     this.windows = windows;
   }
@@ -47,7 +47,7 @@ final class DataConnections {
    *
    * @param onClosed runs when the pair is closed
    */
-  synchronized void add(
+  public synchronized void add(
       long clientId, QueuePair pair, ArenaExport export, long nowMs, Runnable onClosed) {
     List<Connected> mine = pairs.computeIfAbsent(clientId, id -> new ArrayList<>());
     mine.add(new Connected(pair, export, nowMs, onClosed));
@@ -63,7 +63,7 @@ final class DataConnections {
   }
 
   /** What the present connection of {@code clientId} may address; null when it has none. */
-  synchronized ArenaExport exportTo(long clientId) {
+  public synchronized ArenaExport exportTo(long clientId) {
     List<Connected> mine = pairs.getOrDefault(clientId, List.of());
     return mine.isEmpty() ? null : mine.get(mine.size() - 1).export;
   }
@@ -72,13 +72,13 @@ final class DataConnections {
    * Whether {@code clientId} writes through windows, which end by themselves in a moment when they
    * have to.
    */
-  synchronized boolean takesWindows(long clientId) {
+  public synchronized boolean takesWindows(long clientId) {
     ArenaExport export = exportTo(clientId);
     return export != null && !export.isWritable();
   }
 
   /** Whether something may still arrive through a connection of {@code clientId}. */
-  synchronized boolean isConnected(long clientId) {
+  public synchronized boolean isConnected(long clientId) {
     return pairs.containsKey(clientId);
   }
 
@@ -88,7 +88,7 @@ final class DataConnections {
    * made since do not count: on each new one a writer asks whether it still has its lease before it
    * stores anything.
    */
-  synchronized boolean isFenced(long clientId, Location extent, long takenMs) {
+  public synchronized boolean isFenced(long clientId, Location extent, long takenMs) {
     return pairs.getOrDefault(clientId, List.of()).stream()
             .noneMatch(connected -> connected.export.isWritable() && connected.sinceMs <= takenMs)
         && !windows.isWritable(extent)
@@ -96,17 +96,17 @@ final class DataConnections {
   }
 
   /** The peer closed {@code pair} or died; {@link #sweep} lets go of it when that is safe. */
-  synchronized void ended(QueuePair pair) {
+  public synchronized void ended(QueuePair pair) {
     ended.add(pair);
   }
 
   /** Lets nothing more of {@code clientId} arrive, as soon as {@link #sweep} can. */
-  synchronized void fence(long clientId) {
+  public synchronized void fence(long clientId) {
     pairs.getOrDefault(clientId, List.of()).forEach(connected -> ended.add(connected.pair));
   }
 
   /** Revokes and closes what has ended or was fenced, where that can be promised by now. */
-  void sweep() {
+  public void sweep() {
     if (mayHaveFormerPeers() && !formerPeers.getAsBoolean()) {
       forgetFormerPeers();
     }
@@ -114,7 +114,7 @@ final class DataConnections {
   }
 
   /** The part of {@link #sweep} that never waits. */
-  void revokeEnded() {
+  public void revokeEnded() {
     for (QueuePair pair : claimEnded()) {
       try {
         if (pair.revoke()) {
@@ -145,7 +145,7 @@ final class DataConnections {
   }
 
   /** Ends all connections, at the end of the server. */
-  void close() {
+  public void close() {
     for (QueuePair pair : all()) {
       pair.revoke(); // closing it, below, does what this cannot promise yet
       windows.gone(pair);

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.base.TakoException;
 import io.takofs.memory.MappedMemory;
@@ -14,11 +14,11 @@ import java.util.List;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class Placements {
+public final class Placements {
   private final List<MappedMemory> arenas;
   private final StateMachine machine;
 
-  Placements(List<MappedMemory> arenas, StateMachine machine) {
+  public Placements(List<MappedMemory> arenas, StateMachine machine) {
     this.arenas = List.copyOf(arenas);
     this.machine = machine;
   }
@@ -28,7 +28,7 @@ final class Placements {
    *
    * @throws TakoException when the caller may not write there; nothing was stored then
    */
-  Request place(long clientId, Request request) throws TakoException {
+  public Request place(long clientId, Request request) throws TakoException {
     CommitExtents commit = Commits.of(request);
     if (commit.getPlacementsCount() == 0) {
       return request;

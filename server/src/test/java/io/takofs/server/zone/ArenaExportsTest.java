@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.takofs.base.TakoException;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Status;
+import io.takofs.server.DaemonThreads;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

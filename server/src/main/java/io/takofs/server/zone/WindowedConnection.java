@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.transport.QueuePair;
 import java.util.ArrayList;
@@ -12,12 +12,12 @@ import java.util.Map;
  *
  * <p>Thread rule: the lock of {@link WriteWindows}.
  */
-final class WindowedConnection {
+public final class WindowedConnection {
   private final QueuePair pair;
   private final WindowPosts posts;
   private final Map<Long, List<ExtentWindow>> byFile = new HashMap<>();
 
-  WindowedConnection(QueuePair pair, WindowPosts posts) {
+  public WindowedConnection(QueuePair pair, WindowPosts posts) {
     this.pair = pair;
     this.posts = posts;
   }

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
@@ -19,7 +19,7 @@ import java.util.List;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class DataPersistence {
+public final class DataPersistence {
   private static final int ENTRY_SIZE = Integer.BYTES;
 
   private final List<Arena> arenas;
@@ -34,7 +34,7 @@ final class DataPersistence {
 
   /** How many bytes of an extent are committed, and thus persistent. */
   @FunctionalInterface
-  interface CommittedLength {
+  public interface CommittedLength {
     /** Bytes of the extent at {@code fileOffset} of {@code fileId}; 0 when there is none. */
     int of(long fileId, long fileOffset);
   }
@@ -45,7 +45,7 @@ final class DataPersistence {
   }
 
   /** For the arenas of a pool: does nothing unless they outlive a loss of power. */
-  static DataPersistence of(List<MappedMemory> memory, CommittedLength committed) {
+  public static DataPersistence of(List<MappedMemory> memory, CommittedLength committed) {
     boolean durable = !memory.isEmpty() && memory.stream().allMatch(MappedMemory::isDurable);
     return new DataPersistence(
         durable ? memory.stream().<Arena>map(arena -> arena::persist).toList() : List.of(),
@@ -53,7 +53,7 @@ final class DataPersistence {
   }
 
   /** Makes the bytes that {@code commit} adds, and their checksums, persistent. */
-  void persist(CommitExtents commit) {
+  public void persist(CommitExtents commit) {
     if (arenas.isEmpty()) {
       return;
     }

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: any thread.
  */
-final class PoolHolds implements ReaderHolds, AutoCloseable {
+public final class PoolHolds implements ReaderHolds, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PoolHolds.class);
 
   private final NativeFile file;
@@ -30,7 +30,7 @@ final class PoolHolds implements ReaderHolds, AutoCloseable {
   private final long inode;
 
   /** Of the pool whose data is in the file at {@code data}. */
-  PoolHolds(Path data) throws IOException {
+  public PoolHolds(Path data) throws IOException {
     this.path = data.toRealPath().toString();
     this.file = NativeFile.open(data, 0);
     this.device = ((Number) Files.getAttribute(file.self(), "unix:dev")).longValue();

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.base.TakoException;
 import io.takofs.memory.MappedMemory;
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: any thread; only {@link #close} waits, for an export that is being made.
  */
-final class ArenaExports implements AutoCloseable {
+public final class ArenaExports implements AutoCloseable {
   /** Exports that are made ahead. */
   static final int AHEAD = 2;
 
@@ -54,7 +54,7 @@ final class ArenaExports implements AutoCloseable {
    *
    * @param registering makes and closes exports; it runs what it was given until this is closed
    */
-  ArenaExports(Transport transport, List<MappedMemory> arenas, Executor registering)
+  public ArenaExports(Transport transport, List<MappedMemory> arenas, Executor registering)
       throws IOException {
     this.transport = transport;
     this.arenas = arenas;
@@ -72,7 +72,7 @@ final class ArenaExports implements AutoCloseable {
    *
    * @throws TakoException UNAVAILABLE when none is left at the moment
    */
-  ArenaExport take() throws TakoException {
+  public ArenaExport take() throws TakoException {
     if (shared != null) {
       return shared;
     }
@@ -148,12 +148,12 @@ final class ArenaExports implements AutoCloseable {
   }
 
   /** What was taken and has this domain. */
-  synchronized ArenaExport of(ProtectionDomain domain) {
+  public synchronized ArenaExport of(ProtectionDomain domain) {
     return shared != null ? shared : used.get(domain);
   }
 
   /** The connection it was taken for is closed, or was never made. */
-  void giveBack(ArenaExport export) {
+  public void giveBack(ArenaExport export) {
     if (export == shared) {
       return;
     }

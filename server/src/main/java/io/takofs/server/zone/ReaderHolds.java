@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.proto.Arenas;
 import io.takofs.server.extent.Location;

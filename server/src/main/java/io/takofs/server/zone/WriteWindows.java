@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
@@ -28,7 +28,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * <p>Thread rule: any thread. Has its own lock, under which nothing else is taken and no device is
  * called; what waits runs without it.
  */
-final class WriteWindows {
+public final class WriteWindows {
   private final Map<Long, WindowedConnection> byClient = new HashMap<>();
   private final Map<QueuePair, WindowedConnection> byPair = new HashMap<>();
 
@@ -39,7 +39,7 @@ final class WriteWindows {
   private final Queue<WindowedConnection> unposted = new ConcurrentLinkedQueue<>();
 
   /** A connection of {@code clientId} stands, through which it takes windows from now on. */
-  synchronized void connected(long clientId, WindowedConnection connection) {
+  public synchronized void connected(long clientId, WindowedConnection connection) {
     byClient.put(clientId, connection);
     byPair.put(connection.pair(), connection);
   }
@@ -68,7 +68,7 @@ final class WriteWindows {
   }
 
   /** Whether there is anything to do when {@code clientId} is given extents to write. */
-  synchronized boolean concern(long clientId) {
+  public synchronized boolean concern(long clientId) {
     return byClient.containsKey(clientId) || !byFrame.isEmpty();
   }
 
@@ -79,7 +79,7 @@ final class WriteWindows {
    * @param ticket is held until the keys are good, and until nobody else can write the extents; it
    *     has failed when the device has no window for it
    */
-  synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket) {
+  public synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket) {
     WindowedConnection connection = byClient.get(clientId);
     for (Extent extent : extents) {
       Location location = Location.of(extent);
@@ -110,7 +110,7 @@ final class WriteWindows {
   }
 
   /** The extent with its keys, if {@code clientId} can write it. */
-  synchronized Extent withKeys(long clientId, long fileId, Extent extent) {
+  public synchronized Extent withKeys(long clientId, long fileId, Extent extent) {
     WindowedConnection connection = byClient.get(clientId);
     Location location = Location.of(extent);
     for (ExtentWindow window : overlapping(location)) {
@@ -125,7 +125,7 @@ final class WriteWindows {
   }
 
   /** The lease on a file has ended: its writer writes no more. */
-  synchronized void close(long clientId, long fileId) {
+  public synchronized void close(long clientId, long fileId) {
     WindowedConnection connection = byClient.get(clientId);
     if (connection != null) {
       connection.windowsOf(fileId).forEach(this::close);
@@ -133,7 +133,7 @@ final class WriteWindows {
   }
 
   /** An extent of a file is full and committed: its writer writes it no more. */
-  synchronized void close(long clientId, long fileId, Extent full) {
+  public synchronized void close(long clientId, long fileId, Extent full) {
     WindowedConnection connection = byClient.get(clientId);
     if (connection != null) {
       Location location = Location.of(full);
@@ -153,7 +153,7 @@ final class WriteWindows {
   }
 
   /** Begins what was asked for; without any lock, because a device may take its time. */
-  void post() {
+  public void post() {
     for (WindowedConnection next = unposted.poll(); next != null; next = unposted.poll()) {
       post(next);
     }
@@ -177,7 +177,7 @@ final class WriteWindows {
   }
 
   /** What was posted to a connection is done. */
-  void onCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {
+  public void onCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {
     WindowedConnection connection = connection(pair);
     if (connection == null || status != CompletionStatus.SUCCESS) {
       return; // the transport tells of the pair's end

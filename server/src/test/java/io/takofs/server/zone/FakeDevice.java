@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.base.TakoException;
 import io.takofs.memory.MappedMemory;
@@ -27,9 +27,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** A transport with memory windows that moves nothing and counts what is asked of it. */
-final class FakeDevice implements Transport {
-  final AtomicInteger domains = new AtomicInteger();
-  final AtomicInteger regions = new AtomicInteger();
+public final class FakeDevice implements Transport {
+  public final AtomicInteger domains = new AtomicInteger();
+  public final AtomicInteger regions = new AtomicInteger();
   final AtomicInteger registrations = new AtomicInteger(); // ever made
   final AtomicInteger windows = new AtomicInteger();
   volatile IOException registrationFailure;
@@ -41,23 +41,23 @@ final class FakeDevice implements Transport {
   private final AtomicInteger lastKey = new AtomicInteger();
   private final TransportCounters counters;
 
-  FakeDevice() {
+  public FakeDevice() {
     this(Map::of);
   }
 
-  FakeDevice(Supplier<Map<String, Long>> deviceCounters) {
+  public FakeDevice(Supplier<Map<String, Long>> deviceCounters) {
     counters = new TransportCounters(deviceCounters);
   }
 
   /** A queue pair and its signalled operations that are not done yet. */
-  record Pair(QueuePair pair, Queue<Long> posted, AtomicInteger binds, AtomicInteger revocations) {}
+  public record Pair(QueuePair pair, Queue<Long> posted, AtomicInteger binds, AtomicInteger revocations) {}
 
   /**
    * A queue pair.
    *
    * @param onRing hears of the signalled operations that are under way
    */
-  static Pair newPair(Consumer<Queue<Long>> onRing) {
+  public static Pair newPair(Consumer<Queue<Long>> onRing) {
     Queue<Long> staged = new ConcurrentLinkedQueue<>();
     Queue<Long> posted = new ConcurrentLinkedQueue<>();
     AtomicInteger binds = new AtomicInteger();

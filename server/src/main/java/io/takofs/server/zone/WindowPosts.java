@@ -1,8 +1,8 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.base.TakoException;
 import io.takofs.rpc.ConnectionInfo;
-import io.takofs.server.ExtentWindow.WindowPair;
+import io.takofs.server.zone.ExtentWindow.WindowPair;
 import io.takofs.server.extent.Location;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread rule: any thread. Has its own lock, for {@link #post} and {@link #end}, under which
  * nothing else is taken; who calls these holds no lock that others wait for.
  */
-final class WindowPosts {
+public final class WindowPosts {
   private static final Logger LOG = LoggerFactory.getLogger(WindowPosts.class);
 
   /** Sends that opening or closing one extent takes, at most. */
@@ -53,7 +53,7 @@ final class WindowPosts {
   /**
    * @param client has a word of memory that this side may read
    */
-  WindowPosts(QueuePair pair, ArenaExport export, ConnectionInfo client) throws IOException {
+  public WindowPosts(QueuePair pair, ArenaExport export, ConnectionInfo client) throws IOException {
     this.pair = pair;
     this.export = export;
     this.client = client;

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Thread rule: any thread; the last to let go runs it.
  */
-final class Ticket {
+public final class Ticket {
   private final AtomicInteger holders = new AtomicInteger(1);
   private volatile String failure;
   private Runnable action = () -> {};
@@ -17,7 +17,7 @@ final class Ticket {
   }
 
   /** Says what to do, before the maker lets go. */
-  void then(Runnable wanted) {
+  public void then(Runnable wanted) {
     action = wanted;
   }
 
@@ -27,11 +27,11 @@ final class Ticket {
   }
 
   /** The last {@link #fail}, or null. */
-  String failure() {
+  public String failure() {
     return failure;
   }
 
-  void release() {
+  public void release() {
     if (holders.decrementAndGet() == 0) {
       action.run();
     }

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.zone;
 
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Arenas;
@@ -17,7 +17,7 @@ import java.util.List;
  *
  * <p>Thread rule: immutable, any thread.
  */
-final class ArenaExport implements AutoCloseable {
+public final class ArenaExport implements AutoCloseable {
   private final ProtectionDomain domain;
   private final List<MemoryRegion> regions = new ArrayList<>();
   private final boolean writable;
@@ -37,12 +37,12 @@ final class ArenaExport implements AutoCloseable {
     }
   }
 
-  ProtectionDomain domain() {
+  public ProtectionDomain domain() {
     return domain;
   }
 
   /** Whether whoever reaches the arenas may write them; else it takes windows. */
-  boolean isWritable() {
+  public boolean isWritable() {
     return writable;
   }
 
@@ -51,7 +51,7 @@ final class ArenaExport implements AutoCloseable {
   }
 
   /** What a client must know to address them. */
-  Arenas describe() {
+  public Arenas describe() {
     Arenas.Builder arenas = Arenas.newBuilder().setKeysOfExtents(!writable);
     for (MemoryRegion region : regions) {
       arenas.addArenas(
