@@ -4,6 +4,8 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
 import io.takofs.proto.Status;
 import io.takofs.server.groups.GroupMapping;
+import io.takofs.server.loggroup.ClientState;
+import io.takofs.server.loggroup.ServerSettings;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

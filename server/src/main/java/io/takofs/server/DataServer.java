@@ -15,6 +15,7 @@ import io.takofs.rpc.RpcServer;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.http.ServerView;
 import io.takofs.server.log.Log;
+import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 import io.takofs.server.zone.ArenaExport;

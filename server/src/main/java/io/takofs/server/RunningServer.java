@@ -12,6 +12,7 @@ import io.takofs.server.http.HttpEndpoint;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
+import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.store.PagedStore;
 import io.takofs.server.zone.PoolHolds;

@@ -12,7 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  *
  * <p>Thread rule: any thread, without the data server's lock.
  */
-final class TransportReport {
+public final class TransportReport {
   private final List<Transport> transports = new CopyOnWriteArrayList<>();
   private volatile String http = "";
 

@@ -7,6 +7,7 @@ import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
+import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolSizes;
 import io.takofs.server.store.PagedStore;

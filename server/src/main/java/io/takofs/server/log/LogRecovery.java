@@ -2,8 +2,8 @@ package io.takofs.server.log;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
-import io.takofs.server.log.SegmentScanner.End;
 import io.takofs.proto.Status;
+import io.takofs.server.log.SegmentScanner.End;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

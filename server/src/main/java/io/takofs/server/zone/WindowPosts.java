@@ -2,8 +2,8 @@ package io.takofs.server.zone;
 
 import io.takofs.base.TakoException;
 import io.takofs.rpc.ConnectionInfo;
-import io.takofs.server.zone.ExtentWindow.WindowPair;
 import io.takofs.server.extent.Location;
+import io.takofs.server.zone.ExtentWindow.WindowPair;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.MemoryWindow;

@@ -50,7 +50,8 @@ public final class FakeDevice implements Transport {
   }
 
   /** A queue pair and its signalled operations that are not done yet. */
-  public record Pair(QueuePair pair, Queue<Long> posted, AtomicInteger binds, AtomicInteger revocations) {}
+  public record Pair(
+      QueuePair pair, Queue<Long> posted, AtomicInteger binds, AtomicInteger revocations) {}
 
   /**
    * A queue pair.

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.base.Clock;
 import io.takofs.proto.Caller;
@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class LeaseReport {
+public final class LeaseReport {
   /** Tag and length of one in a reply. */
   private static final int FRAME_BYTES = 4;
 
@@ -34,7 +34,7 @@ final class LeaseReport {
   private final Map<Long, Opened> opened = new HashMap<>();
   private final long startedNs;
 
-  LeaseReport(Clock clock, StateMachine machine, SessionTable sessions) {
+  public LeaseReport(Clock clock, StateMachine machine, SessionTable sessions) {
     this.clock = clock;
     this.machine = machine;
     this.sessions = sessions;
@@ -44,7 +44,7 @@ final class LeaseReport {
   private record Opened(String path, long epoch, long sinceNs) {}
 
   /** {@code request} was executed. */
-  void executed(Request request, Reply reply) {
+  public void executed(Request request, Reply reply) {
     if (reply.hasOpenedFile()) {
       String path =
           request.hasCreate() ? request.getCreate().getPath() : request.getAppend().getPath();
@@ -54,7 +54,7 @@ final class LeaseReport {
     }
   }
 
-  void ended(OpenLease lease) {
+  public void ended(OpenLease lease) {
     Opened known = opened.get(lease.fileId());
     if (known != null && known.epoch == lease.epoch()) {
       opened.remove(lease.fileId());
@@ -62,7 +62,7 @@ final class LeaseReport {
   }
 
   /** A page of those that {@code caller} may see. */
-  Reply list(Caller caller, ListLeases request) {
+  public Reply list(Caller caller, ListLeases request) {
     Leases.Builder page = Leases.newBuilder();
     int limit = request.getLimit() <= 0 ? LEASES_MAX : Math.min(request.getLimit(), LEASES_MAX);
     // A caller who may see few of many goes through them page by page, too.

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class Housekeeping {
+public final class Housekeeping {
   private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
 
   /** Pause when there is nothing to do. */
@@ -67,7 +67,7 @@ final class Housekeeping {
   private long lastScanNs;
   private boolean pressed;
 
-  Housekeeping(
+  public Housekeeping(
       Clock clock,
       ServerSettings settings,
       Journal journal,
@@ -90,7 +90,7 @@ final class Housekeeping {
   }
 
   /** Does what is due; returns nanoseconds until the next tick is wanted. */
-  long tick() {
+  public long tick() {
     try {
       journal.checkUsable();
       long begin = clock.nanoTime();
@@ -117,7 +117,7 @@ final class Housekeeping {
   }
 
   /** Whether there is work that a next tick should go on with soon. */
-  boolean isBusy() {
+  public boolean isBusy() {
     return machine.countPending() || machine.reclaimPending() || journal.checkpointing();
   }
 
@@ -139,7 +139,7 @@ final class Housekeeping {
   }
 
   /** Ends what is left of a session, which may take several entries, and fences its client. */
-  void endSession(long clientId) throws TakoException {
+  public void endSession(long clientId) throws TakoException {
     counters.add("sessions.ended", 1);
     while (machine.session(clientId) != null) {
       Reply reply =
@@ -186,7 +186,7 @@ final class Housekeeping {
   }
 
   /** The clients whose files {@code request} of {@code clientId} may take over. */
-  Set<Long> lapsedClients(Request request, long clientId) {
+  public Set<Long> lapsedClients(Request request, long clientId) {
     if (lapsed.isEmpty()) {
       return Set.of();
     }
@@ -210,7 +210,7 @@ final class Housekeeping {
    * @throws TakoException UNAVAILABLE when there is no space at all until windows are closed that
    *     are being closed
    */
-  void makeRoomFor(Request request) throws TakoException {
+  public void makeRoomFor(Request request) throws TakoException {
     long wanted =
         switch (request.getOperationCase()) {
           case CREATE -> request.getCreate().getGrantBytes();
@@ -304,7 +304,7 @@ final class Housekeeping {
   private record Round(int freed, boolean closing, boolean last) {}
 
   /** Clients whose connections to the data zone must end; asked once each time. */
-  List<Long> clientsToFence() {
+  public List<Long> clientsToFence() {
     List<Long> clients = new ArrayList<>(toFence);
     toFence.clear();
     return clients;

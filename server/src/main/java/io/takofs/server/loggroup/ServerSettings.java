@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;

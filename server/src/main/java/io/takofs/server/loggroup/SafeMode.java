@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
@@ -17,13 +17,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class SafeMode {
+public final class SafeMode {
   private static final Logger LOG = LoggerFactory.getLogger(SafeMode.class);
 
   private final StateMachine machine;
   private boolean on;
 
-  SafeMode(StateMachine machine) {
+  public SafeMode(StateMachine machine) {
     this.machine = machine;
   }
 
@@ -36,7 +36,7 @@ final class SafeMode {
    *
    * @throws TakoException PERMISSION_DENIED for a change by anybody but a superuser
    */
-  Reply set(Caller caller, SetSafeMode request) throws TakoException {
+  public Reply set(Caller caller, SetSafeMode request) throws TakoException {
     if (request.hasOn()) {
       if (!caller.getSuperuser()) {
         throw new TakoException(
@@ -58,7 +58,7 @@ final class SafeMode {
    *
    * @throws TakoException SAFE_MODE
    */
-  void check(long clientId, Request request) throws TakoException {
+  public void check(long clientId, Request request) throws TakoException {
     if (on && changes(clientId, request)) {
       throw new TakoException(
           Status.SAFE_MODE,

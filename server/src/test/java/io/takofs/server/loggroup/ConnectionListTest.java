@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.base.Clock;
 import io.takofs.rpc.RpcConnection;
@@ -13,38 +13,38 @@ import java.util.Map;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class SessionTable {
+public final class SessionTable {
   private final Clock clock;
   private final Map<Long, ClientState> clients = new HashMap<>();
   private final Map<RpcConnection, ClientState> byConnection = new HashMap<>();
 
-  SessionTable(Clock clock) {
+  public SessionTable(Clock clock) {
     this.clock = clock;
   }
 
   /** The state of {@code clientId}, made when there is none. */
-  ClientState client(long clientId) {
+  public ClientState client(long clientId) {
     return clients.computeIfAbsent(clientId, id -> new ClientState(id, clock.nanoTime()));
   }
 
   /** The session that {@code connection} opened, or null. */
-  ClientState of(RpcConnection connection) {
+  public ClientState of(RpcConnection connection) {
     return byConnection.get(connection);
   }
 
   /** The session that {@code clientId} names, if it is known. */
-  ClientState find(long clientId) {
+  public ClientState find(long clientId) {
     return clients.get(clientId);
   }
 
-  void bind(RpcConnection connection, ClientState client) {
+  public void bind(RpcConnection connection, ClientState client) {
     unbind(connection);
     client.connections.add(connection);
     client.lastHeardNs = clock.nanoTime();
     byConnection.put(connection, client);
   }
 
-  void unbind(RpcConnection connection) {
+  public void unbind(RpcConnection connection) {
     ClientState client = byConnection.remove(connection);
     if (client != null && client.connections.remove(connection)) {
       client.aloneSinceNs = clock.nanoTime();

@@ -1,13 +1,13 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.server.log.Log;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Status;
+import io.takofs.server.log.Log;
 import io.takofs.server.store.Store;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.proto.Caller;
 import io.takofs.rpc.RpcConnection;
@@ -11,18 +11,18 @@ import java.util.Set;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class ClientState {
-  final long clientId;
+public final class ClientState {
+  public final long clientId;
   final Set<RpcConnection> connections = new LinkedHashSet<>();
 
   /** Who calls; null until a connection of this incarnation opened the session. */
-  Caller caller;
+  public Caller caller;
 
   /** When the groups of {@link #caller} were last seen to be the user's. */
-  long groupsKnownNs;
+  public long groupsKnownNs;
 
-  String clientName = "";
-  long lastHeardNs;
+  public String clientName = "";
+  public long lastHeardNs;
 
   /** When the last connection went. */
   long aloneSinceNs;

@@ -1,4 +1,4 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import java.util.Map;
 import java.util.TreeMap;
@@ -8,10 +8,10 @@ import java.util.TreeMap;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class Counters {
+public final class Counters {
   private final Map<String, long[]> values = new TreeMap<>();
 
-  void add(String name, long amount) {
+  public void add(String name, long amount) {
     values.computeIfAbsent(name, any -> new long[1])[0] += amount;
   }
 

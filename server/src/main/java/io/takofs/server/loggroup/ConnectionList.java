@@ -1,7 +1,8 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
+import io.takofs.server.TransportReport;
 import io.takofs.server.namespace.state.Limits;
 
 /**

@@ -1,14 +1,14 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
-import io.takofs.server.log.Log;
 import io.takofs.proto.CheckpointStatus;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
+import io.takofs.server.log.Log;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 import java.nio.ByteBuffer;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class Journal {
+public final class Journal {
   private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
 
   private final Clock clock;
@@ -46,7 +46,7 @@ final class Journal {
   private Reply lastReply;
   private String failure;
 
-  Journal(
+  public Journal(
       Clock clock,
       Log log,
       Store store,
@@ -68,7 +68,7 @@ final class Journal {
    *
    * @throws TakoException INTERNAL when an entry cannot be applied
    */
-  int recover() throws TakoException {
+  public int recover() throws TakoException {
     int count = log.poll(this::apply);
     checkUsable();
     if (count > 0) {
@@ -84,7 +84,7 @@ final class Journal {
    *     when the entry is too large for it, INTERNAL when it stands in the log and cannot be
    *     applied, so that its outcome is unknown, UNAVAILABLE after a failure
    */
-  Reply execute(LogEntry entry) throws TakoException {
+  public Reply execute(LogEntry entry) throws TakoException {
     checkUsable();
     ByteBuffer payload = entry.toByteString().asReadOnlyByteBuffer();
     lastReply = null;
@@ -144,12 +144,12 @@ final class Journal {
   }
 
   /** Why nothing can be executed any more, or null. */
-  String failure() {
+  public String failure() {
     return failure;
   }
 
   /** Throws UNAVAILABLE once the state machine has failed. */
-  void checkUsable() throws TakoException {
+  public void checkUsable() throws TakoException {
     if (failure != null) {
       throw new TakoException(
           Status.UNAVAILABLE,
@@ -160,7 +160,7 @@ final class Journal {
   // ---- checkpoints ------------------------------------------------------------------------------
 
   /** Makes a whole checkpoint now, and trims the log. */
-  void checkpoint() {
+  public void checkpoint() {
     if (failure != null) {
       return;
     }

@@ -1,12 +1,12 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.base.Clock;
 import io.takofs.base.Version;
-import io.takofs.server.log.Log;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerStatus;
 import io.takofs.rpc.RpcConnection;
+import io.takofs.server.log.Log;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
@@ -16,7 +16,7 @@ import io.takofs.server.store.Store;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class StatusReport {
+public final class StatusReport {
   private final Clock clock;
   private final ServerSettings settings;
   private final long epoch;
@@ -31,7 +31,7 @@ final class StatusReport {
   private final long startedNs;
   private long replayedBytes;
 
-  StatusReport(
+  public StatusReport(
       Clock clock,
       ServerSettings settings,
       long epoch,
@@ -58,11 +58,11 @@ final class StatusReport {
   }
 
   /** What was done up to now was the replay of the log. */
-  void recovered() {
+  public void recovered() {
     replayedBytes = machine.committedBytes();
   }
 
-  Reply build() {
+  public Reply build() {
     ServerStatus.Builder status =
         ServerStatus.newBuilder()
             .setVersion(Version.text())
