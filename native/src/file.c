@@ -32,9 +32,6 @@ int tako_open(const char *path, unsigned flags)
 		error = errno;
 	else if (!S_ISREG(status.st_mode))
 		error = EINVAL;
-	else if ((flags & TAKO_OPEN_CREATE) != 0 && (flags & TAKO_OPEN_GROUP) != 0 &&
-		 fchmod(fd, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) != 0)
-		error = errno;
 	if (error != 0) {
 		(void)close(fd);
 		return -error;

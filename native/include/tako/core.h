@@ -18,7 +18,6 @@
 enum tako_open_flag {
 	TAKO_OPEN_WRITE = 1,  /* read and write; otherwise read only */
 	TAKO_OPEN_CREATE = 2, /* make it, fail with EEXIST if there is one; mode 0600 less umask */
-	TAKO_OPEN_GROUP = 4,  /* with CREATE: mode 0660 whatever the umask */
 	TAKO_OPEN_NOFOLLOW = 8, /* fail with ELOOP on a symbolic link */
 };
 

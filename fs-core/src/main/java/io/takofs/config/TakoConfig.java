@@ -135,11 +135,6 @@ public final class TakoConfig {
     return origins.getOrDefault(key, "default");
   }
 
-  /** Whether {@code key} was set, to its default or something else. */
-  public boolean isSet(ConfigKey<?> key) {
-    return values.containsKey(key);
-  }
-
   /** Warnings about unknown keys, in the order they were met. */
   public List<String> warnings() {
     synchronized (warnings) {

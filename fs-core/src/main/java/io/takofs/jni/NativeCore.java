@@ -14,7 +14,6 @@ public final class NativeCore {
   public static final int OPEN_WRITE = 1;
 
   public static final int OPEN_CREATE = 2;
-  public static final int OPEN_GROUP = 4;
   public static final int OPEN_NO_FOLLOW = 8;
 
   /** Flags of {@link #map}. */

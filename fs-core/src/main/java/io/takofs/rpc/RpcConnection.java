@@ -92,11 +92,6 @@ public final class RpcConnection {
     return remoteName;
   }
 
-  /** The session the peer said it belongs to when it connected; 0 for none. */
-  public long claimedClientId() {
-    return peer.clientId();
-  }
-
   /** Requests received. */
   public synchronized long calls() {
     return calls;

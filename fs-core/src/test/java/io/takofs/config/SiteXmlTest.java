@@ -35,7 +35,7 @@ class SiteXmlTest {
     TakoConfig config = new TakoConfig().addFile(Path.of("..", "conf", "tako-site.xml"));
     assertThat(config.warnings()).isEmpty();
     for (ConfigKey<?> key : ConfigKeys.all()) {
-      assertThat(config.isSet(key)).describedAs(key.name()).isTrue();
+      assertThat(config.origin(key)).describedAs(key.name()).endsWith("tako-site.xml");
       assertThat((Object) config.get(key)).describedAs(key.name()).isEqualTo(key.defaultValue());
     }
   }

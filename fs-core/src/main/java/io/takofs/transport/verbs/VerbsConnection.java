@@ -174,12 +174,6 @@ final class VerbsConnection implements AutoCloseable {
     return queuePair == null || state == State.CLOSED ? 0 : ((NatObject) queuePair).getObjId();
   }
 
-  /** {@code qp_num}, as completions name it. */
-  synchronized int queuePairNumber() throws IOException {
-    Invariant.check(queuePair() != 0, "there is a queue pair");
-    return queuePair.getQp_num();
-  }
-
   synchronized InetSocketAddress remoteAddress() throws IOException {
     checkNotClosed();
     return (InetSocketAddress) id.getDestination();

@@ -199,11 +199,6 @@ public final class Session implements AutoCloseable {
     return operation + (path.isEmpty() ? "" : " " + path) + " on " + server();
   }
 
-  /** Whether {@code identity} is the present session, as far as this client knows. */
-  boolean isCurrent(SessionIdentity identity) {
-    return connector.identity() == identity;
-  }
-
   /** What the server said last when the session was opened or resumed; after the first call. */
   public SessionTerms terms() {
     return connector.terms();

@@ -62,10 +62,6 @@ final class SessionConnector {
     return connector.server();
   }
 
-  SessionIdentity identity() {
-    return identity.get();
-  }
-
   /** What the server said when the present connection, or the last one, was made. */
   SessionTerms terms() {
     OpenSession open = current;
