@@ -70,6 +70,13 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .resideInAnyPackage("io.takofs.cli..", "io.takofs.hadoop..", "io.takofs.client..")
         .check(classes);
+    noClasses()
+        .that()
+        .resideInAPackage("io.takofs.cli..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.takofs.hadoop..")
+        .check(classes);
   }
 
   @Test
