@@ -6,6 +6,7 @@ import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.store.OrderedMap;
 import io.takofs.server.store.Transaction;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -34,8 +35,8 @@ public final class ExtentTable {
   private final Population committed = new Population("committed");
   private final Population quarantine = new Population("quarantine");
 
-  /** Where the next {@link #quarantined} goes on; only what housekeeping sees depends on it. */
-  private byte[] cursor = {PREFIX};
+  /** Only what housekeeping sees depends on it. */
+  private final QuarantineQueue resting = new QuarantineQueue(this::quarantined);
 
   /**
    * Reads the records in {@code map}; committed extents are told with {@link #restoreCommitted}.
@@ -43,6 +44,7 @@ public final class ExtentTable {
   public ExtentTable(OrderedMap map, List<Long> arenas) {
     this.map = map;
     this.allocator = new ExtentAllocator(arenas);
+    List<Quarantined> found = new ArrayList<>();
     map.scan(
         new byte[] {PREFIX},
         (key, value) -> {
@@ -55,12 +57,15 @@ public final class ExtentTable {
             granted.add(grant.location());
             grantsOf(grant.fileId()).put(grant.location(), grant);
           } else {
-            Location resting = quarantined(key, value).location();
-            allocator.take(resting);
-            quarantine.add(resting);
+            Quarantined extent = quarantined(key, value);
+            allocator.take(extent.location());
+            quarantine.add(extent.location());
+            found.add(extent);
           }
           return true;
         });
+    found.sort(Comparator.comparingLong(Quarantined::sinceMs));
+    found.forEach(resting::add);
   }
 
   /** At start: {@code extent} belongs to a file. */
@@ -151,6 +156,7 @@ public final class ExtentTable {
     drop(tx, grant);
     quarantine.add(tx, grant.location());
     Quarantined extent = new Quarantined(grant.location(), grant.generation(), grantee, timeMs);
+    rest(tx, extent);
     tx.replace(map, key(extent.location()), encode(extent));
   }
 
@@ -158,18 +164,29 @@ public final class ExtentTable {
   public void quarantine(Transaction tx, Quarantined extent) {
     committed.remove(tx, extent.location());
     quarantine.add(tx, extent.location());
+    rest(tx, extent);
     tx.put(map, key(extent.location()), encode(extent));
+  }
+
+  private void rest(Transaction tx, Quarantined extent) {
+    resting.add(extent);
+    tx.undoWith(resting::undoAdd);
   }
 
   /** The quarantined extent that has this location and generation, or null. */
   public Quarantined quarantined(Location location, int generation) {
-    byte[] key = key(location);
+    Quarantined found = quarantined(location.arena(), location.offset(), generation);
+    return found != null && found.location().equals(location) ? found : null;
+  }
+
+  private Quarantined quarantined(int arena, int offset, int generation) {
+    byte[] key = key(arena, offset);
     byte[] value = map.get(key);
     if (value == null || value[0] != QUARANTINE) {
       return null;
     }
     Quarantined found = quarantined(key, value);
-    return found.location().equals(location) && found.generation() == generation ? found : null;
+    return found.generation() == generation ? found : null;
   }
 
   /** QUARANTINE becomes FREE. */
@@ -181,28 +198,22 @@ public final class ExtentTable {
 
   /** As {@code StateMachine.quarantined}. */
   public List<Quarantined> quarantined(long untilMs, int limit) {
-    List<Quarantined> found = new ArrayList<>();
-    byte[] from = cursor;
-    cursor = new byte[] {PREFIX};
-    map.scan(
-        from,
-        (key, value) -> {
-          if (key[0] != PREFIX) {
-            return false;
-          }
-          if (found.size() == limit) {
-            cursor = key;
-            return false;
-          }
-          if (value[0] == QUARANTINE) {
-            Quarantined extent = quarantined(key, value);
-            if (extent.sinceMs() <= untilMs) {
-              found.add(extent);
-            }
-          }
-          return true;
-        });
-    return found;
+    return resting.next(untilMs, limit);
+  }
+
+  /** As {@code StateMachine.hasFreshQuarantined}. */
+  public boolean hasFreshQuarantined(long untilMs) {
+    return resting.hasFresh(untilMs);
+  }
+
+  /** The latest time at which any extent came into quarantine, ms. */
+  public long latestQuarantineMs() {
+    return resting.latestMs();
+  }
+
+  /** Extents in quarantine. */
+  public long quarantinedCount() {
+    return quarantine.extents();
   }
 
   /** Whether no record and no file claims any unit of {@code location}. */
@@ -240,7 +251,11 @@ public final class ExtentTable {
   }
 
   private static byte[] key(Location location) {
-    return new ByteWriter(9).u8(PREFIX).u32(location.arena()).u32(location.offset()).toBytes();
+    return key(location.arena(), location.offset());
+  }
+
+  private static byte[] key(int arena, int offset) {
+    return new ByteWriter(9).u8(PREFIX).u32(arena).u32(offset).toBytes();
   }
 
   private static byte[] encode(Quarantined extent) {

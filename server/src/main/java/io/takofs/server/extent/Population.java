@@ -31,6 +31,10 @@ final class Population {
     tx.undoWith(() -> change(1, extent.capacity()));
   }
 
+  long extents() {
+    return extents;
+  }
+
   ExtentStatus status() {
     return ExtentStatus.newBuilder().setState(state).setExtents(extents).setBytes(bytes).build();
   }

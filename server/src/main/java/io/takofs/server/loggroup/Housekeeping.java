@@ -67,6 +67,12 @@ public final class Housekeeping {
   private long lastScanNs;
   private boolean pressed;
 
+  /** There may be more extents whose rest is over. */
+  private boolean freeing;
+
+  /** There is no room for it until something else has changed. */
+  private boolean reclaimRefused;
+
   public Housekeeping(
       Clock clock,
       ServerSettings settings,
@@ -100,14 +106,12 @@ public final class Housekeeping {
           expireSessions();
           expireLeases();
         }
-        freeQuarantined();
+        freeing = true;
+        reclaimRefused = false;
       }
-      while (machine.countPending() && clock.nanoTime() - begin < BUDGET_NS) {
-        journal.execute(entry().setCountQuotas(CountQuotas.getDefaultInstance()).build());
-      }
-      while (machine.reclaimPending() && clock.nanoTime() - begin < BUDGET_NS) {
-        reclaim();
-      }
+      do {
+        workOff();
+      } while (hasBacklog() && clock.nanoTime() - begin < BUDGET_NS);
       journal.advanceCheckpoint(CHECKPOINT_PAGES);
     } catch (TakoException e) {
       LOG.warn("housekeeping has to wait: {}", e.getMessage());
@@ -118,7 +122,23 @@ public final class Housekeeping {
 
   /** Whether there is work that a next tick should go on with soon. */
   public boolean isBusy() {
-    return machine.countPending() || machine.reclaimPending() || journal.checkpointing();
+    return hasBacklog() || !toFence.isEmpty() || journal.checkpointing();
+  }
+
+  private boolean hasBacklog() {
+    return freeing || machine.countPending() || (machine.reclaimPending() && !reclaimRefused);
+  }
+
+  /** One piece of each kind of work that waits. */
+  private void workOff() throws TakoException {
+    if (machine.countPending()) {
+      journal.execute(entry().setCountQuotas(CountQuotas.getDefaultInstance()).build());
+    } else if (machine.reclaimPending() && !reclaimRefused) {
+      reclaim();
+    }
+    if (freeing) {
+      freeQuarantined();
+    }
   }
 
   // ---- sessions and leases ----------------------------------------------------------------------
@@ -208,7 +228,8 @@ public final class Housekeeping {
    * in quarantine for slow readers need not, because readers verify what they read.
    *
    * @throws TakoException UNAVAILABLE when there is no space at all until windows are closed that
-   *     are being closed
+   *     are being closed; or, unless the caller has waited for that, until what was deleted is
+   *     reclaimed or clients can write no more to what was taken from them
    */
   public void makeRoomFor(Request request) throws TakoException {
     long wanted =
@@ -223,23 +244,27 @@ public final class Housekeeping {
     }
     pressed = true;
     long begin = clock.nanoTime();
-    int fruitless = 0;
+    long seen = 0;
     boolean closing = false;
-    while (!hasRoom(wanted) && fruitless < 2 && clock.nanoTime() - begin < BUDGET_NS) {
+    boolean writable = false;
+    boolean progress = true;
+    while (!hasRoom(wanted)
+        && (progress || seen < machine.quarantinedCount())
+        && clock.nanoTime() - begin < BUDGET_NS) {
       boolean reclaiming = machine.reclaimPending();
       if (reclaiming) {
         reclaim();
       }
       Round round = freeUntil(clock.currentTimeMillis(), true);
       closing |= round.closing;
-      if (round.freed > 0 || reclaiming) {
-        fruitless = 0;
-      } else if (round.last) {
-        // The first may have begun in the middle.
-        fruitless++;
-      }
+      writable |= round.writable;
+      progress = (reclaiming && !reclaimRefused) || round.freed > 0;
+      seen = progress ? 0 : seen + FREE_EXTENTS;
     }
-    if (closing && request.hasGrantExtents() && machine.usage().getFree() < Layout.UNIT_SIZE) {
+    boolean waits = (writable || machine.reclaimPending()) && !request.getHasWaited();
+    if ((closing || waits)
+        && request.hasGrantExtents()
+        && machine.usage().getFree() < Layout.UNIT_SIZE) {
       throw new TakoException(
           Status.UNAVAILABLE, "the space of other files is being freed at the moment; try again");
     }
@@ -251,8 +276,11 @@ public final class Housekeeping {
   }
 
   private void freeQuarantined() throws TakoException {
-    freeUntil(clock.currentTimeMillis() - settings.quarantine().toMillis(), pressed);
-    pressed = false;
+    long untilMs = clock.currentTimeMillis() - settings.quarantine().toMillis();
+    Round round = freeUntil(untilMs, pressed);
+    // Those that cannot be freed yet wait for the next time.
+    freeing = round.freed > 0 || machine.hasFreshQuarantined(untilMs);
+    pressed &= freeing;
   }
 
   /**
@@ -265,6 +293,7 @@ public final class Housekeeping {
     FreeExtents.Builder free = FreeExtents.newBuilder();
     long patience = clock.currentTimeMillis() - settings.leaseSoftLimit().toMillis();
     boolean closing = false;
+    boolean writable = false;
     Set<Location> held = holds.held(resting.stream().map(e -> Location.of(e.extent())).toList());
     for (QuarantinedExtent extent : resting) {
       if (held.contains(Location.of(extent.extent()))) {
@@ -275,6 +304,7 @@ public final class Housekeeping {
         free.addExtents(extent.extent());
         continue;
       }
+      writable = true;
       boolean windows = dataConnections.takesWindows(grantee);
       boolean outOfPatience = extent.sinceMs() < patience;
       closing |= windows && !outOfPatience;
@@ -286,7 +316,7 @@ public final class Housekeeping {
       journal.execute(entry().setFreeExtents(free).build());
       counters.add("extents.freed", free.getExtentsCount());
     }
-    return new Round(free.getExtentsCount(), closing, resting.size() < FREE_EXTENTS);
+    return new Round(free.getExtentsCount(), closing, writable);
   }
 
   private boolean isFenced(QuarantinedExtent extent) {
@@ -299,9 +329,9 @@ public final class Housekeeping {
    *
    * @param freed how many could be freed
    * @param closing whether windows are being closed that others wait for
-   * @param last whether those that come next have been looked at before
+   * @param writable whether there were any that somebody may still write
    */
-  private record Round(int freed, boolean closing, boolean last) {}
+  private record Round(int freed, boolean closing, boolean writable) {}
 
   /** Clients whose connections to the data zone must end; asked once each time. */
   public List<Long> clientsToFence() {
@@ -311,7 +341,9 @@ public final class Housekeeping {
   }
 
   private void reclaim() throws TakoException {
-    journal.execute(entry().setReclaim(Reclaim.newBuilder().setLimit(RECLAIM_ENTRIES)).build());
+    Reply reply =
+        journal.execute(entry().setReclaim(Reclaim.newBuilder().setLimit(RECLAIM_ENTRIES)).build());
+    reclaimRefused = reply.getStatus() != Status.OK;
     counters.add("reclaims", 1);
   }
 

@@ -432,8 +432,9 @@ public final class StateMachine {
   }
 
   /**
-   * Up to {@code limit} extents in quarantine since {@code untilMs} or before. Successive calls go
-   * round all of them.
+   * Up to {@code limit} extents in quarantine since {@code untilMs} or before; looks at no more
+   * than twice as many records. Successive calls go round all of them, those first that none has
+   * given yet.
    */
   public List<QuarantinedExtent> quarantined(long untilMs, int limit) {
     return state.extents.quarantined(untilMs, limit).stream()
@@ -444,6 +445,21 @@ public final class StateMachine {
                     extent.grantee(),
                     extent.sinceMs()))
         .toList();
+  }
+
+  /** Whether there may be one that {@link #quarantined} has not given yet. */
+  public boolean hasFreshQuarantined(long untilMs) {
+    return state.extents.hasFreshQuarantined(untilMs);
+  }
+
+  /** Extents in quarantine. */
+  public long quarantinedCount() {
+    return state.extents.quarantinedCount();
+  }
+
+  /** The latest time at which any extent came into quarantine, ms. */
+  public long latestQuarantineMs() {
+    return state.extents.latestQuarantineMs();
   }
 
   /** Whether a {@code Reclaim} entry would find something to do. */

@@ -1,0 +1,129 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.proto.Caller;
+import io.takofs.proto.LogEntry;
+import io.takofs.proto.OpenSessionRequest;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.server.loggroup.Counters;
+import io.takofs.server.loggroup.Housekeeping;
+import io.takofs.server.loggroup.Journal;
+import io.takofs.server.loggroup.SafeMode;
+import io.takofs.server.loggroup.ServerSettings;
+import io.takofs.server.loggroup.SessionTable;
+import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.store.CountingStore;
+import io.takofs.server.store.Store;
+import io.takofs.server.zone.DataConnections;
+import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.WriteWindows;
+import java.time.Duration;
+import java.util.List;
+
+/** Housekeeping of a server without connections, in simulated time. */
+final class HousekeepingRig {
+  /** Time that passes with each look at the clock: that of the work in between. */
+  private static final long STEP_NS = 200_000;
+
+  static final Caller ROOT =
+      Caller.newBuilder().setUser(TestServer.SUPERUSER).setSuperuser(true).build();
+
+  private static final ServerSettings SETTINGS =
+      new ServerSettings(
+          TestServer.SUPERUSER,
+          "supergroup",
+          true,
+          128 << 20,
+          64 << 20,
+          Duration.ofSeconds(10),
+          Duration.ofSeconds(60),
+          Duration.ofMinutes(20),
+          Duration.ofSeconds(2));
+
+  final CountingStore store;
+  final StateMachine machine;
+  final Journal journal;
+  final SessionTable sessions;
+  final Housekeeping housekeeping;
+  int ticks;
+
+  /** Most records that one tick looked at. */
+  long visitedMax;
+
+  private long nowNs = Duration.ofDays(20_000).toNanos();
+  private long sequence;
+
+  HousekeepingRig(Store store, List<Long> arenas) {
+    Clock clock =
+        new Clock() {
+          @Override
+          public long nanoTime() {
+            nowNs += STEP_NS;
+            return nowNs;
+          }
+
+          @Override
+          public long currentTimeMillis() {
+            return nowNs / 1_000_000;
+          }
+        };
+    Counters counters = new Counters();
+    this.store = new CountingStore(store);
+    this.machine = new StateMachine(this.store, arenas, SETTINGS.limits());
+    this.journal =
+        new Journal(
+            clock, new MemoryLog(), this.store, machine, counters, SETTINGS.checkpointBytes());
+    this.sessions = new SessionTable(clock);
+    this.housekeeping =
+        new Housekeeping(
+            clock,
+            SETTINGS,
+            journal,
+            machine,
+            sessions,
+            new SafeMode(machine),
+            new DataConnections(() -> false, new WriteWindows()),
+            ReaderHolds.NONE,
+            counters);
+  }
+
+  long nowMs() {
+    return nowNs / 1_000_000;
+  }
+
+  void passMs(long millis) {
+    nowNs += millis * 1_000_000;
+  }
+
+  /** One tick, and the pause after it. */
+  void tick() {
+    long before = store.visited();
+    nowNs += housekeeping.tick();
+    ticks++;
+    visitedMax = Math.max(visitedMax, store.visited() - before);
+  }
+
+  /** A new session of the superuser. */
+  long openSession() throws TakoException {
+    Request open =
+        Request.newBuilder()
+            .setOpenSession(
+                OpenSessionRequest.newBuilder().setUser(TestServer.SUPERUSER).setClientName("test"))
+            .build();
+    return execute(0, open).getSession().getClientId();
+  }
+
+  /** Logs a call, and acknowledges it with the next one. */
+  Reply execute(long clientId, Request request) throws TakoException {
+    return journal.execute(
+        LogEntry.newBuilder()
+            .setClientId(clientId)
+            .setSequence(++sequence)
+            .setTimeMs(nowMs())
+            .setCaller(ROOT)
+            .setRequest(request.toBuilder().setAcknowledgedBelow(sequence))
+            .build());
+  }
+}

@@ -1,0 +1,183 @@
+package io.takofs.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Delete;
+import io.takofs.proto.Extent;
+import io.takofs.proto.GrantExtents;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.server.codec.ByteWriter;
+import io.takofs.server.store.HeapStore;
+import io.takofs.server.store.PagedStores;
+import io.takofs.server.store.Store;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class HousekeepingTest {
+  private static final int UNITS_PER_ARENA = Layout.ARENA_SIZE / Layout.UNIT_SIZE;
+
+  /** A tick has some ten looks at the clock, and frees 128 extents between two. */
+  private static final long VISITED_MAX = 20_000;
+
+  private static Store withQuarantined(int extents, int granted, long grantee) throws Exception {
+    Store store = new PagedStores(12_288).open();
+    for (int i = 0; i < granted + extents; i++) {
+      int unit = i % (UNITS_PER_ARENA - 32) + 32;
+      byte[] key =
+          new ByteWriter(9)
+              .u8('X')
+              .u32(i / (UNITS_PER_ARENA - 32))
+              .u32(unit * Layout.UNIT_SIZE)
+              .toBytes();
+      ByteWriter value =
+          new ByteWriter(26).u8(i < granted ? 1 : 2).u32(i).variable(Layout.UNIT_SIZE);
+      store
+          .server()
+          .put(
+              key,
+              i < granted ? value.u64(1).u64(1).toBytes() : value.u64(grantee).u64(1).toBytes());
+      if (store.checkpointDue()) {
+        store.checkpoint(0);
+      }
+    }
+    store.checkpoint(0);
+    return store;
+  }
+
+  @Test
+  void shouldFreeAMillionExtentsInSecondsAndLookAtFewRecordsAtATime() throws Exception {
+    int extents = 1_000_000;
+    HousekeepingRig rig =
+        new HousekeepingRig(
+            withQuarantined(extents, 0, 0),
+            Collections.nCopies(extents / UNITS_PER_ARENA + 2, (long) Layout.ARENA_SIZE));
+    long begin = rig.nowMs();
+    while (rig.machine.quarantinedCount() > 0) {
+      rig.tick();
+      assertThat(rig.nowMs() - begin).isLessThan(20_000);
+    }
+    assertThat(rig.visitedMax).isLessThan(VISITED_MAX);
+    assertThat(rig.machine.usage().getUsed()).isZero();
+  }
+
+  @Test
+  void shouldNotLookAtAllExtentsThatAreGrantedOrCannotBeFreed() throws Exception {
+    HousekeepingRig rig =
+        new HousekeepingRig(
+            withQuarantined(100_000, 100_000, 0),
+            Collections.nCopies(14, (long) Layout.ARENA_SIZE));
+    rig.passMs(-rig.nowMs()); // nothing is due: all came a millisecond after the beginning
+    for (int i = 0; i < 100; i++) {
+      rig.tick();
+    }
+    assertThat(rig.visitedMax).isLessThan(100);
+    assertThat(rig.machine.quarantinedCount()).isEqualTo(100_000);
+  }
+
+  private static Request grant(OpenedFile file, long bytes) {
+    return Request.newBuilder()
+        .setGrantExtents(
+            GrantExtents.newBuilder()
+                .setFileId(file.getFile().getId())
+                .setLeaseEpoch(file.getLeaseEpoch())
+                .setBytes(bytes))
+        .build();
+  }
+
+  private static OpenedFile create(HousekeepingRig rig, long client, String path)
+      throws TakoException {
+    return TestClient.ok(rig.execute(client, TestClient.create(path, 0))).getOpenedFile();
+  }
+
+  /** A directory with very many entries before a file that fills the pool, deleted; and a file. */
+  private static OpenedFile fullOfWhatIsDeleted(HousekeepingRig rig, long client)
+      throws TakoException {
+    for (int i = 0; i < 20_000; i++) {
+      TestClient.ok(rig.execute(client, TestClient.mkdirs("/d/" + i)));
+    }
+    OpenedFile large = create(rig, client, "/d/z");
+    CommitExtents.Builder commit =
+        CommitExtents.newBuilder()
+            .setFileId(large.getFile().getId())
+            .setLeaseEpoch(large.getLeaseEpoch());
+    long end = 0;
+    while (rig.machine.usage().getFree() > 0) {
+      for (Extent extent :
+          TestClient.ok(rig.execute(client, grant(large, 16 << 20))).getGrants().getExtentsList()) {
+        commit.addExtents(extent.toBuilder().setFileOffset(end).setLength(extent.getCapacity()));
+        end += extent.getCapacity();
+      }
+      TestClient.ok(
+          rig.execute(
+              client, Request.newBuilder().setCommitExtents(commit.setLength(end)).build()));
+      commit.clearExtents();
+    }
+    TestClient.ok(
+        rig.execute(
+            client,
+            Request.newBuilder()
+                .setCommitExtents(commit.setClose(true).setAllWritesCompleted(true))
+                .build()));
+    OpenedFile open = create(rig, client, "/new");
+    assertThat(rig.execute(client, grant(open, 1)).getStatus()).isEqualTo(Status.NO_SPACE);
+    TestClient.ok(
+        rig.execute(
+            client,
+            Request.newBuilder()
+                .setDelete(Delete.newBuilder().setPath("/d").setRecursive(true))
+                .build()));
+    return open;
+  }
+
+  /** What a server does with a grant. */
+  private static Reply serve(HousekeepingRig rig, long client, Request request)
+      throws TakoException {
+    rig.housekeeping.makeRoomFor(request);
+    return rig.execute(client, request);
+  }
+
+  @Test
+  void shouldLetAWriterTryAgainWhileDeletedSpaceIsReclaimed() throws Exception {
+    HousekeepingRig rig =
+        new HousekeepingRig(new HeapStore(Long.MAX_VALUE), List.of((long) Layout.ARENA_SIZE));
+    long client = rig.openSession();
+    OpenedFile file = fullOfWhatIsDeleted(rig, client);
+    Request wanted = grant(file, 1);
+    int refused = 0;
+    Reply reply = null;
+    while (reply == null) {
+      try {
+        reply = serve(rig, client, wanted);
+      } catch (TakoException e) {
+        assertThat(e.status()).isEqualTo(Status.UNAVAILABLE);
+        assertThat(++refused).isLessThan(1000);
+        rig.tick();
+      }
+    }
+    assertThat(reply.getStatus()).isEqualTo(Status.OK);
+    assertThat(refused).isPositive();
+  }
+
+  @Test
+  void shouldNotLetAWriterTryAgainForEver() throws Exception {
+    HousekeepingRig rig =
+        new HousekeepingRig(new HeapStore(Long.MAX_VALUE), List.of((long) Layout.ARENA_SIZE));
+    long client = rig.openSession();
+    OpenedFile file = fullOfWhatIsDeleted(rig, client);
+    Request wanted = grant(file, 1);
+    assertThatThrownBy(() -> serve(rig, client, wanted))
+        .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
+    Reply reply = serve(rig, client, wanted.toBuilder().setHasWaited(true).build());
+    assertThat(reply.getStatus()).isEqualTo(Status.NO_SPACE);
+  }
+}
