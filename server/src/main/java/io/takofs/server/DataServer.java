@@ -55,7 +55,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final BoundedLock boundedLock;
-  private final Clock clock;
+  private final SteadyClock clock;
   private final DataServerCore core;
   private final DataConnections dataConnections;
   private final GroupLookups lookups;
@@ -129,6 +129,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
    */
   public void recover() throws TakoException {
     core.recover();
+    clock.continueFrom(core.latestTimeMs());
   }
 
   /** How a transport is told to listen. */

@@ -142,6 +142,15 @@ final class DataServerCore {
   }
 
   /**
+   * The latest time that the log and the state have, ms.
+   *
+   * @throws TakoException when the log cannot be read
+   */
+  long latestTimeMs() throws TakoException {
+    return Math.max(journal.lastTimeMs(), machine.latestQuarantineMs());
+  }
+
+  /**
    * Executes {@code calls} in order; {@code out} gets the reply of each.
    *
    * @param arrivedNs when they came, by the server's clock

@@ -1,20 +1,35 @@
 package io.takofs.server;
 
 import io.takofs.base.Clock;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.TimeUnit;
 
 /**
- * A clock whose wall-clock time stands still when that of the machine is set back, so that what
- * came later never bears an earlier time.
+ * A clock whose wall-clock time never runs backwards, so that what came later never bears an
+ * earlier time: when the clock of the machine is set back it goes on at half the speed until that
+ * has caught up. It does not stand still, because whatever waits for a time would wait as long.
  *
  * <p>Thread rule: any thread.
  */
 final class SteadyClock implements Clock {
+  /** Parts of the time that passes, one of which this clock advances while it is ahead. */
+  private static final int SLOWER = 2;
+
   private final Clock clock;
-  private final AtomicLong latestMs = new AtomicLong(Long.MIN_VALUE);
+  private long latestMs = Long.MIN_VALUE;
+  private boolean ahead;
+  private long aheadSinceNs;
+  private long aheadFromMs;
 
   SteadyClock(Clock clock) {
     this.clock = clock;
+  }
+
+  /** Lets no later time be before {@code ms}: an earlier incarnation of the server gave it. */
+  synchronized void continueFrom(long ms) {
+    if (ms > currentTimeMillis()) {
+      latestMs = ms;
+      ahead = false;
+    }
   }
 
   @Override
@@ -23,8 +38,24 @@ final class SteadyClock implements Clock {
   }
 
   @Override
-  public long currentTimeMillis() {
-    return latestMs.accumulateAndGet(clock.currentTimeMillis(), Math::max);
+  public synchronized long currentTimeMillis() {
+    long machineMs = clock.currentTimeMillis();
+    if (ahead || machineMs < latestMs) {
+      latestMs = Math.max(machineMs, slowerMs());
+      ahead = latestMs > machineMs;
+    } else {
+      latestMs = machineMs;
+    }
+    return latestMs;
+  }
+
+  private long slowerMs() {
+    long nowNs = clock.nanoTime();
+    if (!ahead) {
+      aheadSinceNs = nowNs;
+      aheadFromMs = latestMs;
+    }
+    return aheadFromMs + TimeUnit.NANOSECONDS.toMillis(nowNs - aheadSinceNs) / SLOWER;
   }
 
   @Override

@@ -78,6 +78,22 @@ public final class Journal {
   }
 
   /**
+   * The time of the last entry, ms: no later one may have an earlier time. {@link Long#MIN_VALUE}
+   * when there is none.
+   *
+   * @throws TakoException CORRUPT when the entry cannot be read
+   */
+  public long lastTimeMs() throws TakoException {
+    ByteBuffer last = log.last();
+    try {
+      return last == null ? Long.MIN_VALUE : LogEntry.parseFrom(last).getTimeMs();
+    } catch (InvalidProtocolBufferException e) {
+      throw new TakoException(
+          Status.CORRUPT, "log entry " + log.lastIndex() + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  /**
    * Logs {@code entry} and applies it.
    *
    * @throws TakoException NO_SPACE when the log is full even after a checkpoint, INVALID_ARGUMENT
