@@ -64,9 +64,10 @@ static jint unmap(ARGS, jlong address, jlong length, jint keep_range)
 }
 
 /*
- * Buffers here are direct. An array would have to be pinned, by what is called a critical section,
- * and the collector could not run meanwhile: other threads of a JVM with little memory would be
- * told that there is none left.
+ * Buffers here are direct. An array is never pinned, by what is called a critical section: the
+ * collector could not run meanwhile, and other threads of a JVM with little memory would be told
+ * that there is none left. Its bytes are copied instead, a granule at a time, so that the copy
+ * stays in the first-level cache.
  */
 static uint8_t *direct(JNIEnv *env, jobject buffer, jint at)
 {
@@ -115,6 +116,40 @@ static jint store_checksums(JNIEnv *env, UNUSED jclass self, jobject to, jint at
 	uint32_t out[GRANULES_MAX];
 	jint result = tako_store_checksums(direct(env, to, at), direct(env, from, offset),
 					   (size_t)count, out);
+	(*env)->SetIntArrayRegion(env, crcs, 0, count, (jint *)out);
+	return result;
+}
+
+static jint copy_to_array(JNIEnv *env, UNUSED jclass self, jbyteArray to, jint at, jobject from,
+			  jint offset, jint count, jintArray crcs)
+{
+	_Alignas(64) uint8_t granule[TAKO_GRANULE_SIZE];
+	const uint8_t *bytes = direct(env, from, offset);
+	uint32_t out[GRANULES_MAX];
+	int result = 0;
+	for (jint i = 0; i < count && result == 0; i++) {
+		result =
+		    tako_copy_checksums(granule, bytes + (size_t)i * TAKO_GRANULE_SIZE, 1, &out[i]);
+		(*env)->SetByteArrayRegion(env, to, at + i * TAKO_GRANULE_SIZE, TAKO_GRANULE_SIZE,
+					   (jbyte *)granule);
+	}
+	(*env)->SetIntArrayRegion(env, crcs, 0, count, (jint *)out);
+	return result;
+}
+
+static jint copy_from_array(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jbyteArray from,
+			    jint offset, jint count, jintArray crcs)
+{
+	_Alignas(64) uint8_t granule[TAKO_GRANULE_SIZE];
+	uint8_t *bytes = direct(env, to, at);
+	uint32_t out[GRANULES_MAX];
+	int result = 0;
+	for (jint i = 0; i < count && result == 0; i++) {
+		(*env)->GetByteArrayRegion(env, from, offset + i * TAKO_GRANULE_SIZE,
+					   TAKO_GRANULE_SIZE, (jbyte *)granule);
+		result =
+		    tako_copy_checksums(bytes + (size_t)i * TAKO_GRANULE_SIZE, granule, 1, &out[i]);
+	}
 	(*env)->SetIntArrayRegion(env, crcs, 0, count, (jint *)out);
 	return result;
 }
@@ -177,6 +212,8 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
 	    NATIVE("checksums", "(Ljava/nio/ByteBuffer;II[I)I", checksums),
 	    NATIVE("copyChecksums", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II[I)I",
 		   copy_checksums),
+	    NATIVE("copyToArray", "([BILjava/nio/ByteBuffer;II[I)I", copy_to_array),
+	    NATIVE("copyFromArray", "(Ljava/nio/ByteBuffer;I[BII[I)I", copy_from_array),
 	    NATIVE("storeChecksums", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II[I)I",
 		   store_checksums),
 	    NATIVE("attach", "(JIJ)I", cq_attach),

@@ -49,36 +49,34 @@ public final class Granules {
       ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
     check(from, offset, count, crcs);
     check(to, at, count, crcs);
-    int length = count * Layout.GRANULE_SIZE;
-    ByteBuffer scratch = to.isDirect() ? null : Scratch.ofThread();
-    boolean nativeWay = FAST && from.isDirect() && (scratch == null || scratch.isDirect());
-    if (!nativeWay || to.isReadOnly()) {
-      to.put(at, from, offset, length);
+    if (!FAST || !from.isDirect() || to.isReadOnly()) {
+      to.put(at, from, offset, count * Layout.GRANULE_SIZE);
       slowly(to, at, count, crcs);
-    } else if (scratch == null) {
+    } else if (to.isDirect()) {
       touch(to, at, count);
       NativeCore.copyChecksums(to, at, from, offset, count, crcs);
     } else {
-      NativeCore.copyChecksums(scratch, 0, from, offset, count, crcs);
-      to.put(at, scratch, 0, length);
+      NativeCore.copyToArray(to.array(), to.arrayOffset() + at, from, offset, count, crcs);
     }
   }
 
   /**
-   * As {@link Stores#copy} does it, with the checksums of what is stored: the original of a direct
-   * buffer must not change meanwhile, an array's may, and so may what is there already.
+   * Copies {@code count} granules, as {@link #copy} does, into memory that is written once; {@code
+   * crcs} gets the checksums of what is stored: the original of a direct buffer must not change
+   * meanwhile, an array's may, and so may what is there already.
    */
   public static void store(
       ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
     check(from, offset, count, crcs);
     check(to, at, count, crcs);
-    if (!from.isDirect()) {
-      ByteBuffer scratch = Scratch.ofThread();
-      scratch.put(0, from, offset, count * Layout.GRANULE_SIZE);
-      storeStable(to, at, scratch, 0, count, crcs);
-    } else {
+    if (from.isDirect()) {
       touch(from, offset, count);
       storeStable(to, at, from, offset, count, crcs);
+    } else if (FAST && from.hasArray() && to.isDirect() && !to.isReadOnly()) {
+      touch(to, at, count);
+      NativeCore.copyFromArray(to, at, from.array(), from.arrayOffset() + offset, count, crcs);
+    } else {
+      storeSlowly(to, at, from, offset, count, crcs);
     }
   }
 
@@ -86,11 +84,25 @@ public final class Granules {
       ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
     int length = count * Layout.GRANULE_SIZE;
     boolean streams = length >= Stores.STREAMED_MIN && to.isDirect() && !to.isReadOnly();
-    if (FAST && streams && from.isDirect() && to.alignmentOffset(at, STREAMED_ALIGNMENT) == 0) {
+    if (FAST && streams && to.alignmentOffset(at, STREAMED_ALIGNMENT) == 0) {
       NativeCore.storeChecksums(to, at, from, offset, count, crcs);
     } else {
       checksums(from, offset, count, crcs);
       Stores.copy(to, at, from, offset, length);
+    }
+  }
+
+  /** By way of a copy that nobody else can change. */
+  private static void storeSlowly(
+      ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
+    byte[] granule = new byte[Layout.GRANULE_SIZE];
+    CRC32C crc = new CRC32C();
+    for (int i = 0; i < count; i++) {
+      from.get(offset + i * Layout.GRANULE_SIZE, granule);
+      crc.reset();
+      crc.update(granule);
+      crcs[i] = (int) crc.getValue();
+      to.put(at + i * Layout.GRANULE_SIZE, granule);
     }
   }
 

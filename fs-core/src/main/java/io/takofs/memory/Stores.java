@@ -41,27 +41,14 @@ public final class Stores {
    * @throws IndexOutOfBoundsException when either buffer has not so many bytes
    */
   public static void copy(ByteBuffer to, int at, ByteBuffer from, int offset, int length) {
-    boolean plain = length < STREAMED_MIN || !to.isDirect() || to.isReadOnly();
-    if (plain || !NativeLibrary.isAvailable()) {
+    boolean direct = from.isDirect() && to.isDirect() && !to.isReadOnly();
+    if (length < STREAMED_MIN || !direct || !NativeLibrary.isAvailable()) {
       to.put(at, from, offset, length);
       return;
     }
     Objects.checkFromIndexSize(at, length, to.limit());
     Objects.checkFromIndexSize(offset, length, from.limit());
-    if (from.isDirect()) {
-      from.get(offset); // throws when its memory was freed
-      NativeCore.store(to, at, from, offset, length);
-      return;
-    }
-    ByteBuffer scratch = Scratch.ofThread();
-    if (!scratch.isDirect()) {
-      to.put(at, from, offset, length);
-      return;
-    }
-    for (int done = 0; done < length; done += Scratch.SIZE) {
-      int piece = Math.min(Scratch.SIZE, length - done);
-      scratch.put(0, from, offset + done, piece);
-      NativeCore.store(to, at + done, scratch, 0, piece);
-    }
+    from.get(offset); // throws when its memory was freed
+    NativeCore.store(to, at, from, offset, length);
   }
 }

@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.takofs.layout.Layout;
 import java.nio.ByteBuffer;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 class GranulesTest {
   private static final int COUNT = 7;
   private static final int OFFSET = 13;
+  private static final int COPIES = 2000;
   private static final int ROOM = OFFSET + COUNT * Layout.GRANULE_SIZE + 5;
 
   private final byte[] bytes = new byte[ROOM];
@@ -82,6 +84,40 @@ class GranulesTest {
         ByteBuffer room = ByteBuffer.allocateDirect(ROOM + 64);
         check(copier, room, 64 - room.alignmentOffset(0, 64), from);
       }
+    }
+  }
+
+  @Test
+  void shouldGiveChecksumsOfTheCopyWhileTheOriginalChanges() throws InterruptedException {
+    ByteBuffer heap = ByteBuffer.wrap(bytes);
+    checkWhileChanging(Granules::copy, ByteBuffer.allocate(ROOM), direct());
+    checkWhileChanging(Granules::copy, ByteBuffer.allocateDirect(ROOM), direct());
+    checkWhileChanging(Granules::store, ByteBuffer.allocateDirect(ROOM), heap);
+    checkWhileChanging(Granules::store, ByteBuffer.allocate(ROOM), heap.slice(1, ROOM - 1));
+  }
+
+  private static void checkWhileChanging(Copier copier, ByteBuffer to, ByteBuffer from)
+      throws InterruptedException {
+    AtomicBoolean done = new AtomicBoolean();
+    Thread changer =
+        new Thread(
+            () -> {
+              for (long i = 0; !done.get(); i++) {
+                from.putLong((int) (i * 1001 % (from.limit() - Long.BYTES)), i);
+              }
+            });
+    changer.start();
+    try {
+      int[] crcs = new int[COUNT + 1];
+      int[] found = new int[COUNT + 1];
+      for (int i = 0; i < COPIES; i++) {
+        copier.copy(to, OFFSET, from, 3, COUNT, crcs);
+        Granules.checksums(to, OFFSET, COUNT, found);
+        assertThat(crcs).isEqualTo(found);
+      }
+    } finally {
+      done.set(true);
+      changer.join();
     }
   }
 

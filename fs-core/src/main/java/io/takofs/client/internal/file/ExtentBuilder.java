@@ -18,9 +18,9 @@ final class ExtentBuilder {
   private final long fileOffset;
   private final CRC32C partial = new CRC32C();
   private final CRC32C checksums = new CRC32C();
-  private final ByteBuffer entry =
-      ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
   private final int[] crcs = new int[Granules.BATCH];
+  private final ByteBuffer entries =
+      ByteBuffer.allocate(crcs.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
   private int length;
 
   /** An empty one whose first byte will be at {@code fileOffset}. */
@@ -68,10 +68,8 @@ final class ExtentBuilder {
 
   private void appendGranules(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
     sink.writeGranules(grant, length, source, count, crcs);
-    for (int i = 0; i < count; i++) {
-      length += Layout.GRANULE_SIZE;
-      finishGranule(crcs[i], sink);
-    }
+    length += count * Layout.GRANULE_SIZE;
+    finishGranules(count, sink);
   }
 
   private void appendPart(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
@@ -81,14 +79,20 @@ final class ExtentBuilder {
     source.position(end);
     length += count;
     if (length % Layout.GRANULE_SIZE == 0) {
-      finishGranule((int) partial.getValue(), sink);
+      crcs[0] = (int) partial.getValue();
       partial.reset();
+      finishGranules(1, sink);
     }
   }
 
-  private void finishGranule(int crc, ExtentSink sink) throws TakoException {
-    checksums.update(entry.clear().putInt(crc).flip());
-    sink.writeChecksum(grant, length / Layout.GRANULE_SIZE - 1, crc);
+  /** The last {@code count} granules are full, and have the first of {@link #crcs}. */
+  private void finishGranules(int count, ExtentSink sink) throws TakoException {
+    entries.clear();
+    for (int i = 0; i < count; i++) {
+      entries.putInt(crcs[i]);
+    }
+    checksums.update(entries.flip());
+    sink.writeChecksums(grant, length / Layout.GRANULE_SIZE - count, crcs, count);
   }
 
   /** What a commit says of it now. */

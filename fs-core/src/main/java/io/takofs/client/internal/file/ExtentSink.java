@@ -30,10 +30,10 @@ interface ExtentSink {
   }
 
   /**
-   * Writes the checksum entry of a full granule of the extent that was written last; granules come
-   * in order, soon after their bytes.
+   * Writes the checksum entries of {@code count} full granules, from {@code granule} on, of the
+   * extent that was written last; granules come in order, soon after their bytes.
    */
-  void writeChecksum(Extent extent, int granule, int crc32c) throws TakoException;
+  void writeChecksums(Extent extent, int granule, int[] crcs, int count) throws TakoException;
 
   /**
    * Returns when everything written, but for {@link #inlineTail}, is placed in the server's memory.

@@ -42,9 +42,16 @@ final class MappedSink implements ExtentSink {
   }
 
   @Override
-  public void writeChecksum(Extent extent, int granule, int crc32c) throws TakoException {
-    int entry = (extent.getOffset() / Layout.GRANULE_SIZE + granule) * Integer.BYTES;
-    place(extent, to -> to.putInt(entry, crc32c));
+  public void writeChecksums(Extent extent, int granule, int[] crcs, int count)
+      throws TakoException {
+    int first = (extent.getOffset() / Layout.GRANULE_SIZE + granule) * Integer.BYTES;
+    place(
+        extent,
+        to -> {
+          for (int i = 0; i < count; i++) {
+            to.putInt(first + i * Integer.BYTES, crcs[i]);
+          }
+        });
   }
 
   /** Stores, again and again until it was into the server's memory. */

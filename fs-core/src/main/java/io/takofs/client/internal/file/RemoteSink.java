@@ -199,8 +199,10 @@ final class RemoteSink implements ExtentSink {
   }
 
   @Override
-  public void writeChecksum(Extent extent, int granule, int crc32c) {
-    current.putEntry(granule, crc32c);
+  public void writeChecksums(Extent extent, int granule, int[] crcs, int count) {
+    for (int i = 0; i < count; i++) {
+      current.putEntry(granule + i, crcs[i]);
+    }
   }
 
   private void post() throws TakoException {
