@@ -1,5 +1,7 @@
 package io.takofs.rpc;
 
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.Reply;
 import java.nio.ByteBuffer;
 
@@ -42,5 +44,42 @@ final class ClientSlot {
     this.index = index;
     this.request = request;
     this.reply = reply;
+  }
+
+  /** A call begins, whose request is in the slot. */
+  void post(long client, long number, String name) {
+    clientId = client;
+    sequence = number;
+    operation = name;
+    generation = generation + 1 & Immediate.GENERATION_MASK;
+    state = State.POSTED;
+  }
+
+  /** The call is over. */
+  void clear() {
+    waiter = null;
+    handler = null;
+    parsed = null;
+    state = State.FREE;
+  }
+
+  /**
+   * The reply in the slot.
+   *
+   * @param header to look at it with
+   * @throws InvalidProtocolBufferException when it is damaged or another call's
+   */
+  Reply parse(RpcHeader header) throws InvalidProtocolBufferException {
+    header.wrap(reply);
+    String fault = header.fault(replySize);
+    if (fault == null && (header.clientId() != clientId || header.sequence() != sequence)) {
+      fault = "it answers call " + header.sequence() + " instead of " + sequence;
+    }
+    if (fault != null) {
+      throw new InvalidProtocolBufferException(fault);
+    }
+    byte[] payload = new byte[replySize - Layout.RPC_HEADER_SIZE];
+    reply.get(Layout.RPC_HEADER_SIZE, payload);
+    return Reply.parseFrom(payload);
   }
 }

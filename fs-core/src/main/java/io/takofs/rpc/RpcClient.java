@@ -9,21 +9,17 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.Status;
-import io.takofs.transport.Access;
+import io.takofs.rpc.AsynchronousCalls.PendingCall;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.PollingTurn;
-import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
 import io.takofs.transport.Transport;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -49,64 +45,27 @@ public final class RpcClient implements AutoCloseable {
   private static final int BATCH = 64;
 
   private final Clock clock;
-  private final String transportName;
-  private final String serverName;
-  private final ProtectionDomain domain;
   private final CompletionQueue completions;
-  private final MemoryRegion requests;
-  private final MemoryRegion replies;
-  private final ClientSlot[] slots = new ClientSlot[Layout.RPC_SLOTS];
+  private final CallFailures failures;
+  private final ClientSlots slots;
+  private final SlotWaiters slotWaiters = new SlotWaiters();
+  private final AsynchronousCalls asynchronous = new AsynchronousCalls();
   private final BriefLock lock = new BriefLock();
   private final ScatterGather pieces = new ScatterGather();
   private final RpcHeader header = new RpcHeader();
-  private final ArrayDeque<ClientSlot> free = new ArrayDeque<>();
-  private final ArrayDeque<Thread> slotWaiters = new ArrayDeque<>();
-  private final ArrayDeque<PendingCall> pending = new ArrayDeque<>();
-  private final ArrayList<ClientSlot> answered = new ArrayList<>();
   private final AtomicInteger callers = new AtomicInteger();
   private PollingTurn polling;
   private QueuePair pair;
   private ConnectionInfo server;
   private volatile String failure;
-
-  /** Of {@code free}, for those that wait for a slot to look at without the lock. */
-  private volatile int freeSlots = Layout.RPC_SLOTS;
-
   private boolean closed;
   private int sends;
 
-  private record PendingCall(
-      long clientId, long sequence, Request request, long deadlineNanos, ReplyHandler handler) {}
-
   private RpcClient(Transport transport, String serverName, Clock clock) throws IOException {
     this.clock = clock;
-    this.transportName = transport.name();
-    this.serverName = serverName;
-    this.domain = transport.allocateProtectionDomain();
+    this.failures = new CallFailures(transport.name(), serverName);
+    this.slots = new ClientSlots(transport);
     this.completions = transport.createCompletionQueue(Layout.RPC_SLOTS + MAX_SENDS);
-    this.requests = allocate(Layout.RPC_REQUEST_SLOT_SIZE, Access.LOCAL);
-    this.replies = allocate(Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);
-    for (int i = 0; i < slots.length; i++) {
-      slots[i] =
-          new ClientSlot(
-              i,
-              requests
-                  .buffer()
-                  .slice(i * Layout.RPC_REQUEST_SLOT_SIZE, Layout.RPC_REQUEST_SLOT_SIZE),
-              replies.buffer().slice(i * Layout.RPC_REPLY_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE));
-      free.add(slots[i]);
-    }
-  }
-
-  /** Memory of all slots; without it nothing is kept. */
-  private MemoryRegion allocate(int slotSize, Access access) throws IOException {
-    try {
-      return domain.allocate(Layout.RPC_SLOTS * slotSize, access);
-    } catch (IOException | RuntimeException e) {
-      completions.close();
-      domain.close(); // with the regions that it has
-      throw e;
-    }
   }
 
   /**
@@ -138,15 +97,16 @@ public final class RpcClient implements AutoCloseable {
 
   private void connect(Transport transport, String endpoint, long clientId, long timeoutNs)
       throws IOException {
+    MemoryRegion replies = slots.replies();
     ConnectionInfo ours =
         ConnectionInfo.ours(Layout.CONNECTION_RPC, clientId, 0, replies.address(), replies.rkey());
     QueuePairConfig config =
-        new QueuePairConfig(domain, completions, completions, MAX_SENDS, Layout.RPC_SLOTS);
+        new QueuePairConfig(slots.domain(), completions, completions, MAX_SENDS, Layout.RPC_SLOTS);
     QueuePair connected = transport.connect(endpoint, config, ours.pack(), timeoutNs);
     lock.lock();
     try {
       pair = connected;
-      server = ConnectionInfo.unpack(pair.remotePrivateData(), serverName);
+      server = ConnectionInfo.unpack(pair.remotePrivateData(), failures.server());
       for (int i = 0; i < Layout.RPC_SLOTS; i++) {
         pair.postReceive(i);
       }
@@ -158,12 +118,7 @@ public final class RpcClient implements AutoCloseable {
 
   /** The server's name, as errors say it. */
   public String serverName() {
-    return serverName;
-  }
-
-  /** Which transport carries the calls. */
-  public String transportName() {
-    return transportName;
+    return failures.server();
   }
 
   /** Incarnation of the server at the time of the connection. */
@@ -192,7 +147,7 @@ public final class RpcClient implements AutoCloseable {
    */
   public Reply call(long clientId, long sequence, Request request, long deadlineNanos)
       throws TakoException {
-    checkSize(request);
+    CallFailures.checkSize(request);
     long begin = clock.nanoTime();
     try (Interrupts interrupts = new Interrupts()) {
       interrupts.putOff();
@@ -218,17 +173,18 @@ public final class RpcClient implements AutoCloseable {
   public void call(
       long clientId, long sequence, Request request, long deadlineNanos, ReplyHandler handler)
       throws TakoException {
-    checkSize(request);
+    CallFailures.checkSize(request);
     TakoException failed = null;
     lock.lock();
     try {
       PendingCall call = new PendingCall(clientId, sequence, request, deadlineNanos, handler);
+      ClientSlot slot = failure == null ? slots.poll() : null;
       if (failure != null) {
         failed = disconnected();
-      } else if (free.isEmpty()) {
-        pending.add(call);
+      } else if (slot == null) {
+        asynchronous.await(call);
       } else {
-        start(call, pop());
+        start(call, slot);
       }
     } finally {
       lock.unlock();
@@ -240,54 +196,33 @@ public final class RpcClient implements AutoCloseable {
 
   /** Takes what has arrived, without waiting; for transports and simulations that drive it. */
   public void poll() {
-    List<ClientSlot> toHandle = List.of();
+    List<ClientSlot> decided;
     lock.lock();
     try {
       if (!closed && pair != null) {
         drain();
       }
-      if (!answered.isEmpty()) {
-        toHandle = new ArrayList<>(answered);
-        answered.clear();
-      }
+      decided = asynchronous.takeDecided();
     } finally {
       lock.unlock();
     }
-    for (ClientSlot slot : toHandle) {
+    for (ClientSlot slot : decided) {
       deliver(slot);
     }
   }
 
   /** Fails asynchronous calls whose deadline has passed. */
   public void expire() {
-    long now = clock.nanoTime();
-    List<Runnable> failures = new ArrayList<>();
+    List<Runnable> expired;
     lock.lock();
     try {
-      for (ClientSlot slot : slots) {
-        ReplyHandler handler = slot.handler;
-        if (handler != null
-            && slot.state == ClientSlot.State.POSTED
-            && now - slot.deadlineNanos >= 0) {
-          slot.state = ClientSlot.State.POISONED;
-          slot.handler = null;
-          TakoException late = deadlineExceeded(slot.operation, 0);
-          failures.add(() -> handler.onFailure(late));
-        }
-      }
-      pending.removeIf(
-          call -> {
-            boolean late = now - call.deadlineNanos >= 0;
-            if (late) {
-              TakoException text = deadlineExceeded(operation(call.request), 0);
-              failures.add(() -> call.handler.onFailure(text));
-            }
-            return late;
-          });
+      expired =
+          asynchronous.expire(
+              slots.all(), clock.nanoTime(), operation -> failures.deadlineExceeded(operation, 0));
     } finally {
       lock.unlock();
     }
-    failures.forEach(Runnable::run);
+    expired.forEach(Runnable::run);
   }
 
   /** Ends the connection; calls under way fail with DISCONNECTED. */
@@ -318,9 +253,7 @@ public final class RpcClient implements AutoCloseable {
       pair.close();
     }
     completions.close();
-    requests.close();
-    replies.close();
-    domain.close();
+    slots.close();
     return true;
   }
 
@@ -336,50 +269,36 @@ public final class RpcClient implements AutoCloseable {
         if (failure != null) {
           throw disconnected();
         }
-        if (!free.isEmpty()) {
-          ClientSlot slot = pop();
+        ClientSlot slot = slots.poll();
+        if (slot != null) {
           wakeSlotWaiter();
           return slot;
         }
         if (clock.nanoTime() - deadlineNanos >= 0) {
-          throw deadlineExceeded(operation(request), clock.nanoTime() - begin);
+          throw failures.deadlineExceeded(RpcMessage.operation(request), clock.nanoTime() - begin);
         }
         slotWaiters.add(me);
       } finally {
         lock.unlock();
       }
-      polling.await(this::mayTakeSlot, deadlineNanos);
+      polling.await(() -> failure != null || slots.anyFree(), deadlineNanos);
     }
-  }
-
-  private ClientSlot pop() {
-    ClientSlot slot = free.pop();
-    freeSlots = free.size();
-    return slot;
-  }
-
-  private boolean mayTakeSlot() {
-    return failure != null || freeSlots > 0;
   }
 
   private void release(ClientSlot slot) {
-    slot.waiter = null;
-    slot.handler = null;
-    slot.parsed = null;
-    slot.state = ClientSlot.State.FREE;
-    if (failure == null && !pending.isEmpty()) {
-      start(pending.remove(), slot);
+    slot.clear();
+    PendingCall next = failure == null ? asynchronous.next() : null;
+    if (next != null) {
+      start(next, slot);
       return;
     }
-    free.push(slot); // the one in the caches is used next
-    freeSlots = free.size();
+    slots.free(slot);
     wakeSlotWaiter();
   }
 
   private void wakeSlotWaiter() {
-    Thread next = free.isEmpty() ? null : slotWaiters.peek();
-    if (next != null) {
-      polling.wake(next);
+    if (slots.anyFree()) {
+      slotWaiters.wakeFirst(polling);
     }
   }
 
@@ -392,7 +311,7 @@ public final class RpcClient implements AutoCloseable {
     lock.lock();
     try {
       if (failure == null) {
-        post(slot, clientId, sequence, operation(request), size);
+        post(slot, clientId, sequence, RpcMessage.operation(request), size);
       } else {
         slot.state = ClientSlot.State.FAILED;
       }
@@ -403,23 +322,20 @@ public final class RpcClient implements AutoCloseable {
 
   private void start(PendingCall call, ClientSlot slot) {
     int size =
-        RpcMessage.encode(slot.request, call.clientId, call.sequence, server.epoch(), call.request);
-    slot.handler = call.handler;
-    slot.deadlineNanos = call.deadlineNanos;
-    post(slot, call.clientId, call.sequence, operation(call.request), size);
+        RpcMessage.encode(
+            slot.request, call.clientId(), call.sequence(), server.epoch(), call.request());
+    slot.handler = call.handler();
+    slot.deadlineNanos = call.deadlineNanos();
+    post(slot, call.clientId(), call.sequence(), RpcMessage.operation(call.request()), size);
   }
 
   private void post(ClientSlot slot, long clientId, long sequence, String operation, int size) {
-    slot.clientId = clientId;
-    slot.sequence = sequence;
-    slot.operation = operation;
-    slot.generation = slot.generation + 1 & Immediate.GENERATION_MASK;
-    slot.state = ClientSlot.State.POSTED;
+    slot.post(clientId, sequence, operation);
     sends++;
     Invariant.check(pair.sendSlotsFree() > 0, "more sends outstanding than slots allow");
     pair.writeWithImmediate(
         slot.index,
-        pieces.clear().add(requests, slot.index * Layout.RPC_REQUEST_SLOT_SIZE, size),
+        pieces.clear().add(slots.requests(), slot.index * Layout.RPC_REQUEST_SLOT_SIZE, size),
         server.address() + (long) slot.index * Layout.RPC_REQUEST_SLOT_SIZE,
         server.rkey(),
         Immediate.pack(Immediate.REQUEST, slot.generation, slot.index, size),
@@ -453,7 +369,7 @@ public final class RpcClient implements AutoCloseable {
       if (slot.state == ClientSlot.State.POSTED) {
         slot.state = ClientSlot.State.POISONED;
         slot.waiter = null;
-        throw deadlineExceeded(slot.operation, clock.nanoTime() - begin);
+        throw failures.deadlineExceeded(slot.operation, clock.nanoTime() - begin);
       }
     } finally {
       lock.unlock();
@@ -481,7 +397,7 @@ public final class RpcClient implements AutoCloseable {
       String fault =
           Immediate.fault(immediate, Immediate.REPLY, Layout.RPC_REPLY_SLOT_SIZE, byteCount);
       if (fault == null) {
-        fault = accept(slots[Immediate.slot(immediate)], immediate, byteCount);
+        fault = accept(slots.get(Immediate.slot(immediate)), immediate, byteCount);
       }
       if (fault != null) {
         failLocked("malformed reply: " + fault);
@@ -504,7 +420,7 @@ public final class RpcClient implements AutoCloseable {
           LockSupport.unpark(slot.waiter);
         } else {
           slot.parsed = parse(slot);
-          answered.add(slot);
+          asynchronous.decide(slot);
         }
       }
       default -> {
@@ -516,23 +432,12 @@ public final class RpcClient implements AutoCloseable {
 
   /** The reply in the slot; null, and the connection has failed, when it is damaged. */
   private Reply parse(ClientSlot slot) {
-    RpcHeader mine = slot.handler == null ? new RpcHeader() : header;
-    mine.wrap(slot.reply);
-    String fault = mine.fault(slot.replySize);
-    if (fault == null && (mine.clientId() != slot.clientId || mine.sequence() != slot.sequence)) {
-      fault = "it answers call " + mine.sequence() + " instead of " + slot.sequence;
+    try {
+      return slot.parse(slot.handler == null ? new RpcHeader() : header);
+    } catch (InvalidProtocolBufferException e) {
+      fail("malformed reply to " + slot.operation + ": " + e.getMessage());
+      return null;
     }
-    if (fault == null) {
-      try {
-        byte[] payload = new byte[slot.replySize - Layout.RPC_HEADER_SIZE];
-        slot.reply.get(Layout.RPC_HEADER_SIZE, payload);
-        return Reply.parseFrom(payload);
-      } catch (InvalidProtocolBufferException e) {
-        fault = e.getMessage();
-      }
-    }
-    fail("malformed reply to " + slot.operation + ": " + fault);
-    return null;
   }
 
   /** Runs the handler of an asynchronous call that is decided; without the lock. */
@@ -572,59 +477,21 @@ public final class RpcClient implements AutoCloseable {
       return;
     }
     failure = why;
-    for (ClientSlot slot : slots) {
+    for (ClientSlot slot : slots.all()) {
       if (slot.state == ClientSlot.State.POSTED) {
         slot.state = ClientSlot.State.FAILED;
         if (slot.handler != null) {
-          answered.add(slot);
+          asynchronous.decide(slot);
         } else if (slot.waiter != null) {
           polling.wake(slot.waiter);
         }
       }
     }
-    slotWaiters.forEach(waiter -> polling.wake(waiter));
-    for (PendingCall call : pending) {
-      ClientSlot orphan = new ClientSlot(-1, null, null);
-      orphan.handler = call.handler;
-      answered.add(orphan);
-    }
-    pending.clear();
+    slotWaiters.wakeAll(polling);
+    asynchronous.failPending();
   }
 
   private TakoException disconnected() {
-    return new TakoException(
-        Status.DISCONNECTED,
-        "the " + transportName + " connection to server " + serverName + " is gone: " + failure);
-  }
-
-  private TakoException deadlineExceeded(String operation, long waitedNs) {
-    return new TakoException(
-        Status.DEADLINE_EXCEEDED,
-        "server "
-            + serverName
-            + " did not answer "
-            + operation
-            + (waitedNs > 0 ? " within " + waitedNs / 1_000_000 + " ms" : " in time")
-            + " over "
-            + transportName
-            + "; whether it was done is unknown");
-  }
-
-  private static void checkSize(Request request) throws TakoException {
-    int size = RpcMessage.size(request);
-    if (size > Layout.RPC_REQUEST_SLOT_SIZE) {
-      throw new TakoException(
-          Status.INVALID_ARGUMENT,
-          operation(request)
-              + " takes "
-              + size
-              + " bytes, a request may have at most "
-              + Layout.RPC_REQUEST_SLOT_SIZE
-              + "; use shorter names or fewer extents a call");
-    }
-  }
-
-  private static String operation(Request request) {
-    return request.getOperationCase().name();
+    return failures.disconnected(failure);
   }
 }

@@ -3,6 +3,7 @@ package io.takofs.rpc;
 import com.google.protobuf.MessageLite;
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Request;
 import java.nio.ByteBuffer;
 
 /** Writes a message into its slot: the header, then the protobuf payload. */
@@ -12,6 +13,11 @@ final class RpcMessage {
   /** Bytes of the message that carries {@code payload}, header included. */
   static int size(MessageLite payload) {
     return Layout.RPC_HEADER_SIZE + payload.getSerializedSize();
+  }
+
+  /** The operation that {@code request} asks for, as messages and logs name it. */
+  static String operation(Request request) {
+    return request.getOperationCase().name();
   }
 
   /** Writes the message at the start of {@code slot} and returns its size; it must fit. */

@@ -1,0 +1,49 @@
+package io.takofs.rpc;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+
+/**
+ * What a caller is told when a call fails before it has a reply.
+ *
+ * @param transport that carries the calls
+ * @param server the server's name
+ */
+record CallFailures(String transport, String server) {
+  TakoException disconnected(String why) {
+    return new TakoException(
+        Status.DISCONNECTED,
+        "the " + transport + " connection to server " + server + " is gone: " + why);
+  }
+
+  /** The call had its time; {@code waitedNs} is 0 when that was not measured. */
+  TakoException deadlineExceeded(String operation, long waitedNs) {
+    return new TakoException(
+        Status.DEADLINE_EXCEEDED,
+        "server "
+            + server
+            + " did not answer "
+            + operation
+            + (waitedNs > 0 ? " within " + waitedNs / 1_000_000 + " ms" : " in time")
+            + " over "
+            + transport
+            + "; whether it was done is unknown");
+  }
+
+  /** Refuses a request that fits no slot. */
+  static void checkSize(Request request) throws TakoException {
+    int size = RpcMessage.size(request);
+    if (size > Layout.RPC_REQUEST_SLOT_SIZE) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          RpcMessage.operation(request)
+              + " takes "
+              + size
+              + " bytes, a request may have at most "
+              + Layout.RPC_REQUEST_SLOT_SIZE
+              + "; use shorter names or fewer extents a call");
+    }
+  }
+}
