@@ -72,6 +72,26 @@ final class ControlLoop implements Executor, AutoCloseable {
         });
   }
 
+  /**
+   * Does not run the handler of {@code channel}, which is being watched, for {@code delayNs}; on
+   * the loop's thread.
+   */
+  void pause(SelectableChannel channel, long delayNs) {
+    SelectionKey key = channel.keyFor(selector);
+    if (key == null || !key.isValid()) {
+      return; // it was closed
+    }
+    int operations = key.interestOps();
+    key.interestOps(0);
+    executeAfter(
+        delayNs,
+        () -> {
+          if (key.isValid()) {
+            key.interestOps(operations);
+          }
+        });
+  }
+
   private void run() {
     while (!stopped) {
       try {

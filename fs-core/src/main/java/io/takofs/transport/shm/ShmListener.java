@@ -24,10 +24,14 @@ final class ShmListener implements Transport.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ShmListener.class);
   private static final long HANDSHAKE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
+  /** How long nothing is accepted after an attempt that failed. */
+  static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
   private final ShmTransport transport;
   private final ConnectionAcceptor acceptor;
   private final Path path;
   private final ServerSocketChannel channel;
+  private volatile int failures; // written by the control thread
 
   ShmListener(ShmTransport transport, Path path, ConnectionAcceptor acceptor) throws IOException {
     this.transport = transport;
@@ -67,18 +71,46 @@ final class ShmListener implements Transport.Listener {
   }
 
   private void accept() {
+    SocketChannel accepted = null;
     try {
-      SocketChannel accepted = channel.accept();
+      accepted = channel.accept();
       if (accepted == null) {
         return;
       }
-      ControlConnection connection = new ControlConnection(accepted);
-      Handshake handshake = new Handshake(connection);
+      Handshake handshake = new Handshake(new ControlConnection(accepted));
       transport.control().watch(accepted, SelectionKey.OP_READ, handshake::onReadable);
       transport.control().executeAfter(HANDSHAKE_TIMEOUT_NS, handshake::onTimeout);
-    } catch (IOException e) {
-      LOG.warn("accepting a connection at {}: {}", path, e.toString());
+      failures = 0;
+    } catch (IOException | RuntimeException | Error e) {
+      failed(accepted, e);
     }
+  }
+
+  /**
+   * A connection that cannot be accepted, for want of file descriptors for example, stays where it
+   * is, and the channel ready: so accepting rests for a while.
+   */
+  private void failed(SocketChannel accepted, Throwable cause) {
+    if (failures++ == 0) {
+      LOG.warn(
+          "cannot accept connections at {}, trying again every {} ms: {}",
+          path,
+          TimeUnit.NANOSECONDS.toMillis(ACCEPT_PAUSE_NS),
+          cause.toString());
+    }
+    transport.control().pause(channel, ACCEPT_PAUSE_NS);
+    if (accepted != null) {
+      try {
+        accepted.close();
+      } catch (IOException e) {
+        LOG.debug("closing a connection that cannot be served", e);
+      }
+    }
+  }
+
+  /** Attempts to accept that have failed since one succeeded. */
+  int failures() {
+    return failures;
   }
 
   /** One connection from its acceptance on. */

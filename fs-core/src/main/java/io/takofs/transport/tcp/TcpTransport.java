@@ -318,13 +318,19 @@ public final class TcpTransport implements Transport {
     accepted.forEach(TcpChannel::closeNow);
   }
 
-  private final class Listener implements Transport.Listener {
+  /** A port that is listened on. */
+  final class Listener implements Transport.Listener {
     private final Channel channel;
     private final String endpoint;
 
     Listener(Channel channel, String endpoint) {
       this.channel = channel;
       this.endpoint = endpoint;
+    }
+
+    /** Attempts to accept that have failed since one succeeded. */
+    int failures() {
+      return ((TcpServerChannel) channel).failures();
     }
 
     @Override

@@ -109,8 +109,11 @@ final class ConnectionManager implements AutoCloseable {
   private void run() {
     long pointer = ((NatObject) channel).getObjId();
     while (!stopped) {
-      if (NativeControl.awaitEvent(pointer, wakeup, UNTIL_WOKEN) > 0 && !stopped) {
+      int ready = NativeControl.awaitEvent(pointer, wakeup, UNTIL_WOKEN);
+      if (ready > 0 && !stopped) {
         dispatch();
+      } else if (ready < 0) {
+        LockSupport.parkNanos(BACKOFF_NS); // it fails at once, and would the next time
       }
     }
   }
@@ -137,6 +140,7 @@ final class ConnectionManager implements AutoCloseable {
       }
     } catch (IOException | RuntimeException | Error e) {
       // One connection's bug, or what it finds no memory for, must not end the others.
+      LockSupport.parkNanos(BACKOFF_NS);
       LOG.error("an event of the RDMA connection manager could not be handled", e);
     }
   }

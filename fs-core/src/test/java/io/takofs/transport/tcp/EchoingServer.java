@@ -54,6 +54,11 @@ final class EchoingServer implements ConnectionAcceptor, AutoCloseable {
     }
   }
 
+  /** Attempts to accept that have failed since one succeeded. */
+  int failedAccepts() {
+    return ((TcpTransport.Listener) listener).failures();
+  }
+
   String endpoint() {
     return listener.endpoint();
   }
