@@ -1,5 +1,6 @@
 package io.takofs.transport.shm;
 
+import io.takofs.base.Ownership;
 import io.takofs.jni.NativeCore;
 import io.takofs.memory.NativeFile;
 import java.io.IOException;
@@ -46,7 +47,10 @@ final class ShmDirectory implements AutoCloseable {
 
   /** Makes a directory of this process in {@code parent}, after removing those of dead ones. */
   static ShmDirectory create(Path parent) throws IOException {
-    Files.createDirectories(parent);
+    if (!Ownership.exists(parent)) {
+      Ownership.makePrivateDirectory(parent);
+    }
+    Ownership.requireTrusted(parent);
     removeStale(parent);
     String name = String.format("%016x", new SecureRandom().nextLong());
     // Renamed to its final name when it is locked: what has that name and no lock is stale.
@@ -121,12 +125,13 @@ final class ShmDirectory implements AutoCloseable {
 
   private static boolean isStale(Path directory) throws IOException {
     String name = directory.getFileName().toString();
+    if ((!name.startsWith(NEW_PREFIX) && !name.startsWith(PREFIX))
+        || !Ownership.isOurs(directory)) {
+      return false;
+    }
     if (name.startsWith(NEW_PREFIX)) {
       Instant made = Files.getLastModifiedTime(directory).toInstant();
       return made.isBefore(Instant.now().minus(NEW_AGE_MAX));
-    }
-    if (!name.startsWith(PREFIX) || !Files.isWritable(directory)) {
-      return false;
     }
     try (NativeFile lock =
         NativeFile.open(

@@ -1,6 +1,7 @@
 package io.takofs.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.jni.NativeLibrary;
@@ -20,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +48,35 @@ class ShmDirectoryTest {
     Attachment.prepare(domain);
     for (int i = 0; i < REGIONS; i++) {
       Files.createFile(domain.resolve("region-" + i));
+    }
+  }
+
+  @Test
+  void shouldShareNothingInADirectoryOfAnotherUser() throws Exception {
+    Path theirs = Files.createDirectory(parent.resolve("theirs"));
+    giveAway(theirs);
+    assertThatThrownBy(() -> ShmDirectory.create(theirs))
+        .isInstanceOf(TakoException.class)
+        .hasMessageContaining("belongs to another user");
+    assertThat(theirs.toFile().list()).isEmpty();
+  }
+
+  @Test
+  void shouldLeaveAloneWhatIsNotOfThisUser() throws Exception {
+    giveAway(left);
+    Path mine = Files.createDirectory(parent.resolve("mine"));
+    Files.createFile(mine.resolve("lock"));
+    Path link = Files.createSymbolicLink(parent.resolve("tako-shm-00000000000000bb"), mine);
+    assertThat(ShmDirectory.removeStale(parent)).isFalse();
+    assertThat(domain.resolve("region-1")).exists();
+    assertThat(link).isSymbolicLink();
+  }
+
+  private static void giveAway(Path path) {
+    try {
+      Files.setAttribute(path, "unix:uid", 65534);
+    } catch (IOException e) {
+      Assumptions.abort("needs the right to give files away: " + e.getMessage());
     }
   }
 

@@ -86,6 +86,7 @@ public final class Pool implements AutoCloseable {
     PoolLock lock = PoolLock.acquire(directory);
     List<MappedMemory> mapped = new ArrayList<>();
     try {
+      directory.closeToOthers();
       PoolSizes sizes = directory.readSuperblock().sizes();
       directory.checkLengths(sizes);
       MappedMemory header = map(mapped, directory.meta(), 0, Layout.POOL_ALIGN);

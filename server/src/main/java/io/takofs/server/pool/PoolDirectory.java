@@ -1,5 +1,6 @@
 package io.takofs.server.pool;
 
+import io.takofs.base.Ownership;
 import io.takofs.base.TakoException;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Status;
@@ -11,8 +12,10 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.List;
@@ -33,6 +36,9 @@ final class PoolDirectory {
   private static final String SHM = "shm";
   private static final Set<String> NAMES = Set.of(META, DATA, LOCK, SHM);
 
+  private static final Set<PosixFilePermission> PRIVATE =
+      PosixFilePermissions.fromString("rw-------");
+
   private final Path path;
 
   private PoolDirectory(Path path) {
@@ -41,33 +47,48 @@ final class PoolDirectory {
 
   /** {@code path}, made if it is not there. */
   static PoolDirectory create(Path path) throws TakoException {
-    if (Files.exists(path)) {
-      return existing(path);
-    }
-    try {
-      Files.createDirectories(path);
-    } catch (IOException e) {
-      throw failed(path, "create", e);
+    if (!Ownership.exists(path)) {
+      try {
+        Ownership.makePrivateDirectory(path);
+      } catch (IOException e) {
+        throw failed(path, "create", e);
+      }
     }
     return existing(path);
   }
 
+  /**
+   * {@code path}, which is there.
+   *
+   * @throws TakoException PERMISSION_DENIED when it, or something of a pool in it, is another
+   *     user's or a symbolic link
+   */
   static PoolDirectory existing(Path path) throws TakoException {
-    if (!Files.exists(path)) {
+    if (!Ownership.exists(path)) {
       throw new TakoException(
           Status.NOT_FOUND, "no pool at " + path + ": format one, or correct the path");
     }
-    if (!Files.isDirectory(path)) {
+    if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           path + " is a file; a pool is a directory: set fs.tako.server.pool.path to one");
+    }
+    try {
+      Ownership.requirePrivateDirectory(path);
+      for (String name : NAMES) {
+        if (Ownership.exists(path.resolve(name))) {
+          Ownership.requireOurs(path.resolve(name));
+        }
+      }
+    } catch (IOException e) {
+      throw failed(path, "use", e);
     }
     return new PoolDirectory(path);
   }
 
   /** Whether a format of {@code path} has finished, or something else lies where a pool would. */
   static boolean isFormatted(Path path) throws TakoException {
-    if (!Files.exists(path.resolve(META))) {
+    if (!Ownership.exists(path) || !Ownership.exists(existing(path).meta())) {
       return false;
     }
     return !Superblock.isBlank(existing(path).readArea());
@@ -79,8 +100,8 @@ final class PoolDirectory {
    * @return whether nothing is left; where no pool is nothing is touched
    */
   static boolean delete(Path path) throws IOException {
-    if (!Files.isDirectory(path)) {
-      return !Files.exists(path);
+    if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS) || !Ownership.isOurs(path)) {
+      return !Ownership.exists(path);
     }
     Set<String> there;
     try (Stream<Path> entries = Files.list(path)) {
@@ -101,7 +122,7 @@ final class PoolDirectory {
   }
 
   private static void deleteTree(Path root) throws IOException {
-    if (Files.isDirectory(root)) {
+    if (Files.isDirectory(root, LinkOption.NOFOLLOW_LINKS)) {
       try (Stream<Path> tree = Files.walk(root)) {
         for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
           Files.delete(path);
@@ -181,9 +202,24 @@ final class PoolDirectory {
       checkSpace(sizes);
       MappedMemory.allocate(meta(), sizes.metaLength());
       MappedMemory.allocate(data(), sizes.data());
-      Files.setPosixFilePermissions(data(), PosixFilePermissions.fromString("rw-rw----"));
     } catch (IOException e) {
       throw failed(path, "create the files of a pool in", e);
+    }
+  }
+
+  /**
+   * Lets nobody else open the files. Whoever can may lock a range of the data, and what is locked
+   * is never free; an earlier version let the members of the user's group.
+   */
+  void closeToOthers() throws TakoException {
+    for (Path file : List.of(meta(), data())) {
+      try {
+        if (Files.exists(file)) {
+          Files.setPosixFilePermissions(file, PRIVATE);
+        }
+      } catch (IOException e) {
+        throw failed(file, "close to others", e);
+      }
     }
   }
 

@@ -6,8 +6,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashSet;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -23,6 +27,9 @@ final class PoolLock implements AutoCloseable {
    * were opened and closed a second time.
    */
   private static final Set<Path> HELD = new HashSet<>();
+
+  private static final Set<PosixFilePermission> PRIVATE =
+      PosixFilePermissions.fromString("rw-------");
 
   private final Path key;
   private final FileChannel channel;
@@ -63,8 +70,14 @@ final class PoolLock implements AutoCloseable {
   }
 
   private static PoolLock lock(PoolDirectory directory, Path key) throws IOException {
+    // Whoever can open a file can lock it, and would keep servers from starting.
+    Path file = directory.lock();
     FileChannel channel =
-        FileChannel.open(directory.lock(), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel.open(
+            file,
+            Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+            PosixFilePermissions.asFileAttribute(PRIVATE));
+    Files.setPosixFilePermissions(file, PRIVATE); // one of an earlier version
     try {
       FileLock lock = channel.tryLock();
       if (lock != null) {

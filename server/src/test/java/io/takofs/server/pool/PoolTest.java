@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
@@ -100,10 +101,78 @@ class PoolTest {
   }
 
   @Test
-  void shouldLetClientsMapDataAndNeverMetadata() throws Exception {
+  void shouldLetNobodyElseOpenAnyFile() throws Exception {
+    Pool.format(directory.resolve("pool"), SMALL);
+    Pool.open(directory.resolve("pool")).close();
+    assertThat(mode("pool")).isEqualTo("rwx------");
+    for (String file : new String[] {"meta", "data", "lock"}) {
+      assertThat(mode("pool/" + file)).as(file).isEqualTo("rw-------");
+    }
+  }
+
+  @Test
+  void shouldCloseToOthersWhatAnEarlierVersionLeftOpen() throws Exception {
     Pool.format(directory, SMALL);
-    assertThat(mode("meta")).isEqualTo("rw-------");
-    assertThat(mode("data")).isEqualTo("rw-rw----");
+    setMode("", "rwxrwxrwx");
+    setMode("data", "rw-rw----");
+    setMode("lock", "rw-r--r--");
+    Pool.open(directory).close();
+    assertThat(mode("")).isEqualTo("rwxr-xr-x");
+    assertThat(mode("data")).isEqualTo("rw-------");
+    assertThat(mode("lock")).isEqualTo("rw-------");
+  }
+
+  private void setMode(String name, String mode) throws IOException {
+    Files.setPosixFilePermissions(directory.resolve(name), PosixFilePermissions.fromString(mode));
+  }
+
+  /** Gives a file or directory to nobody. */
+  private void giveAway(String name) throws IOException {
+    try {
+      Files.setAttribute(directory.resolve(name), "unix:uid", 65534, LinkOption.NOFOLLOW_LINKS);
+    } catch (IOException e) {
+      assumeTrue(false, "needs the right to give files away: " + e.getMessage());
+    }
+  }
+
+  @Test
+  void shouldRefuseADirectoryOfAnotherUser() throws Exception {
+    Files.createDirectory(directory.resolve("theirs"));
+    giveAway("theirs");
+    Path theirs = directory.resolve("theirs");
+    assertRefused(
+        () -> Pool.openOrFormat(theirs, SMALL), Status.PERMISSION_DENIED, "belongs to", "theirs");
+    assertThat(theirs.toFile().list()).isEmpty();
+    assertThat(Pool.delete(theirs)).isFalse();
+    assertThat(theirs).exists();
+  }
+
+  @Test
+  void shouldRefuseFilesOfAnotherUser() throws Exception {
+    for (String name : new String[] {"lock", "data", "meta"}) {
+      Path pool = directory.resolve("pool-" + name);
+      Pool.format(pool, SMALL);
+      giveAway("pool-" + name + "/" + name);
+      assertRefused(
+          () -> Pool.openOrFormat(pool, SMALL).close(),
+          Status.PERMISSION_DENIED,
+          pool + "/" + name);
+    }
+  }
+
+  @Test
+  void shouldFollowNoSymbolicLink() throws Exception {
+    Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+    Path link = Files.createSymbolicLink(directory.resolve("link"), elsewhere);
+    assertRefused(
+        () -> Pool.openOrFormat(link, SMALL).close(), Status.PERMISSION_DENIED, "symbolic link");
+    assertThat(elsewhere.toFile().list()).isEmpty();
+    Path precious = Files.writeString(directory.resolve("precious"), "precious");
+    Path pool = Files.createDirectory(directory.resolve("pool"));
+    Files.createSymbolicLink(pool.resolve("lock"), precious);
+    assertRefused(
+        () -> Pool.openOrFormat(pool, SMALL).close(), Status.PERMISSION_DENIED, "symbolic link");
+    assertThat(precious).hasContent("precious");
   }
 
   private String mode(String name) throws IOException {
