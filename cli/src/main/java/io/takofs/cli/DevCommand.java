@@ -47,7 +47,7 @@ final class DevCommand implements Callable<Integer> {
       spec.commandLine().getOut().println("already running:");
       return describe();
     }
-    Files.createDirectories(dev.configuration());
+    dev.make();
     Files.deleteIfExists(dev.uriFile());
     Process server = start();
     Files.writeString(dev.pidFile(), server.pid() + System.lineSeparator());
@@ -73,7 +73,7 @@ final class DevCommand implements Callable<Integer> {
     command.add("-Dfs.tako.server.http.user=" + System.getProperty("user.name"));
     command.add("-Dfs.tako.server.pool.path=" + poolPath);
     command.add("-Dfs.tako.server.pool.size=" + poolSize);
-    command.add("--uri-file=" + dev.uriFile());
+    command.add(dev.uriFileOption());
     return new ProcessBuilder(command)
         .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
         .redirectErrorStream(true)

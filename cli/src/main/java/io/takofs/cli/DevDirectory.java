@@ -1,10 +1,12 @@
 package io.takofs.cli;
 
+import io.takofs.base.Ownership;
 import io.takofs.client.ServerUri;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
@@ -23,7 +25,7 @@ final class DevDirectory {
 
   Path path() {
     return directory != null
-        ? directory.toAbsolutePath()
+        ? directory.toAbsolutePath().normalize()
         : Path.of(
             System.getProperty("java.io.tmpdir"), "tako-dev-" + System.getProperty("user.name"));
   }
@@ -45,13 +47,48 @@ final class DevDirectory {
     return path().resolve("server.log");
   }
 
-  /** The running server, if there is one. */
+  /**
+   * Makes it, for this user alone.
+   *
+   * @throws IOException when it is another user's, or a symbolic link
+   */
+  void make() throws IOException {
+    Ownership.makePrivateDirectory(path());
+    Files.createDirectories(configuration());
+  }
+
+  /**
+   * The running server, if there is one.
+   *
+   * @throws IOException when the directory is another user's, whose word would be taken for whom to
+   *     talk to and whom to stop
+   */
   Optional<ProcessHandle> process() throws IOException {
+    if (Ownership.exists(path())) {
+      Ownership.requirePrivateDirectory(path());
+    }
     if (!Files.exists(pidFile())) {
       return Optional.empty();
     }
     return ProcessHandle.of(Long.parseLong(Files.readString(pidFile()).strip()))
-        .filter(ProcessHandle::isAlive);
+        .filter(ProcessHandle::isAlive)
+        .filter(this::isServer);
+  }
+
+  /** How the server is told where to write its URI, and recognized. */
+  String uriFileOption() {
+    return "--uri-file=" + uriFile();
+  }
+
+  /** Whether it is the one that was started for this directory, and not one that has its number. */
+  private boolean isServer(ProcessHandle process) {
+    try {
+      Path proc = Path.of("/proc", Long.toString(process.pid()));
+      List<String> words = List.of(Files.readString(proc.resolve("cmdline")).split("\0"));
+      return Ownership.isOurs(proc) && words.contains("server") && words.contains(uriFileOption());
+    } catch (IOException e) {
+      return false; // it has just ended, or is another user's
+    }
   }
 
   /** Its URI; fails when none runs. */

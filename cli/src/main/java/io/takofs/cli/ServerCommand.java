@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -103,10 +104,19 @@ final class ServerCommand implements Callable<Integer> {
     }
   }
 
-  /** Whoever waits for the file finds it whole. */
+  /**
+   * Whoever waits for the file finds it whole. Its first name is one that nobody can have taken: in
+   * /tmp that could be a link to another file.
+   */
   private static void write(Path file, String text) throws IOException {
-    Path whole = file.resolveSibling(file.getFileName() + ".part");
-    Files.writeString(whole, text + System.lineSeparator());
-    Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    Path directory = file.toAbsolutePath().getParent();
+    Path whole = Files.createTempFile(directory, file.getFileName() + ".", ".part");
+    try {
+      Files.writeString(whole, text + System.lineSeparator());
+      Files.setPosixFilePermissions(whole, PosixFilePermissions.fromString("rw-r--r--"));
+      Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } finally {
+      Files.deleteIfExists(whole);
+    }
   }
 }

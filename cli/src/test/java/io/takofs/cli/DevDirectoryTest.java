@@ -1,0 +1,109 @@
+package io.takofs.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** Whose word {@code tako dev} takes. */
+@Timeout(60)
+class DevDirectoryTest {
+  @TempDir Path directory;
+
+  private final List<Process> started = new ArrayList<>();
+
+  @AfterEach
+  void end() {
+    started.forEach(Process::destroyForcibly);
+  }
+
+  private DevDirectory dev(String name) {
+    DevDirectory dev = new DevDirectory();
+    new CommandLine(CommandLine.Model.CommandSpec.create().addMixin("dev", mixin(dev)))
+        .parseArgs("--dir", directory.resolve(name).toString());
+    return dev;
+  }
+
+  private static CommandLine.Model.CommandSpec mixin(DevDirectory dev) {
+    return CommandLine.Model.CommandSpec.forAnnotatedObject(dev);
+  }
+
+  private Process start(String... words) throws IOException {
+    List<String> command = new ArrayList<>(List.of("sh", "-c", "sleep 60", "bin/tako"));
+    command.addAll(List.of(words));
+    Process process = new ProcessBuilder(command).start();
+    started.add(process);
+    return process;
+  }
+
+  private static void giveAway(Path path) {
+    try {
+      Files.setAttribute(path, "unix:uid", 65534);
+    } catch (IOException e) {
+      Assumptions.abort("needs the right to give files away: " + e.getMessage());
+    }
+  }
+
+  @Test
+  void shouldMakeADirectoryThatNobodyElseCanWriteTo() throws IOException {
+    DevDirectory dev = dev("new");
+    dev.make();
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(dev.path())))
+        .isEqualTo("rwx------");
+    assertThat(dev.configuration()).isDirectory();
+    dev.make();
+  }
+
+  @Test
+  void shouldRefuseADirectoryOfAnotherUser() throws IOException {
+    DevDirectory dev = dev("theirs");
+    dev.make();
+    Files.writeString(dev.pidFile(), "1");
+    Files.writeString(dev.uriFile(), "tako://127.0.0.1:7420");
+    giveAway(dev.path());
+    assertThatThrownBy(dev::make).hasMessageContaining("belongs to another user");
+    assertThatThrownBy(dev::process).hasMessageContaining("belongs to another user");
+    assertThatThrownBy(dev::uri).hasMessageContaining("belongs to another user");
+  }
+
+  @Test
+  void shouldFollowNoSymbolicLink() throws IOException {
+    Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+    Files.createSymbolicLink(directory.resolve("link"), elsewhere);
+    assertThatThrownBy(dev("link")::make).hasMessageContaining("symbolic link");
+    assertThat(elsewhere.toFile().list()).isEmpty();
+  }
+
+  @Test
+  void shouldStopNothingButItsOwnServer() throws Exception {
+    DevDirectory dev = dev("mine");
+    dev.make();
+    Process other = start("server", "--uri-file=/elsewhere");
+    Files.writeString(dev.pidFile(), other.pid() + "\n");
+    assertThat(dev.process()).isEmpty();
+    StringWriter out = new StringWriter();
+    int code =
+        Tako.commandLine()
+            .setOut(new PrintWriter(out))
+            .execute("dev", "stop", "--dir", dev.path().toString());
+    assertThat(code).isZero();
+    assertThat(out.toString()).contains("no local server runs in");
+    assertThat(other.isAlive()).isTrue();
+    Process server = start("server", dev.uriFileOption());
+    Files.writeString(dev.pidFile(), server.pid() + "\n");
+    assertThat(dev.process().orElseThrow().pid()).isEqualTo(server.pid());
+  }
+}
