@@ -4,6 +4,12 @@ import io.takofs.proto.Request.OperationCase;
 
 /** What client and server must agree on about the operations. */
 public final class Operations {
+  /**
+   * Sources of one request to concatenate files. The server joins them with one entry of the log,
+   * and each may lie in another shard.
+   */
+  public static final int CONCAT_SOURCES_MAX = 16;
+
   private Operations() {}
 
   /**

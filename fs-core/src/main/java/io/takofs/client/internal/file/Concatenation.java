@@ -21,10 +21,12 @@ import io.takofs.proto.GrantExtents;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.rpc.Operations;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.TreeMap;
 
 /**
  * Joins files. The server moves their extents; what is small, and so in no extent, this writes to
@@ -36,10 +38,8 @@ public final class Concatenation {
   /** How often a source may change between the look and the joining. */
   private static final int ATTEMPTS = 10;
 
-  /** Names and small sources of one request, which fits a slot with the bytes it carries. */
+  /** Names of one request, which fits a slot with the extents that it commits. */
   private static final int BATCH_BYTES = 4500;
-
-  private static final int BATCH_SMALL = 32;
 
   /** What a source takes of a request besides its name. */
   private static final int SOURCE_BYTES = 24;
@@ -156,6 +156,12 @@ public final class Concatenation {
     private ExtentSink sink;
     private long end;
 
+    /**
+     * Extents that are written and not committed, by their place in the target: a server that joined
+     * only the first sources of a request is told of the others' again.
+     */
+    private final TreeMap<Long, Extent> written = new TreeMap<>();
+
     Joining(SessionReply opened, ZoneAccess access) {
       this.owner = opened.session();
       this.file = opened.reply().getOpenedFile();
@@ -165,10 +171,11 @@ public final class Concatenation {
     }
 
     void joinAll(List<Source> seen) throws TakoException {
+      boolean inline = fitsInline(seen);
       int next = 0;
       while (next < seen.size()) {
         List<Source> batch = batch(seen.subList(next, seen.size()));
-        Concat.Builder request = request(batch, next + batch.size() == seen.size());
+        Concat.Builder request = request(batch, inline, next + batch.size() == seen.size());
         int done =
             session
                 .call("concat", target, Request.newBuilder().setConcat(request), owner)
@@ -182,18 +189,17 @@ public final class Concatenation {
           sink.inlineTailPlaced();
         }
         small = ByteString.EMPTY;
+        written.headMap(end).clear();
         next += done;
       }
     }
 
     private List<Source> batch(List<Source> left) {
       int bytes = target.length();
-      int smallOnes = 0;
       int count = 0;
       for (Source source : left) {
         bytes += SOURCE_BYTES + source.name().getBytes(UTF_8).length;
-        smallOnes += source.isSmall() ? 1 : 0;
-        if (count > 0 && (bytes > BATCH_BYTES || smallOnes > BATCH_SMALL)) {
+        if (count > 0 && (bytes > BATCH_BYTES || count == Operations.CONCAT_SOURCES_MAX)) {
           break;
         }
         count++;
@@ -201,13 +207,14 @@ public final class Concatenation {
       return left.subList(0, count);
     }
 
-    private Concat.Builder request(List<Source> batch, boolean last) throws TakoException {
+    private Concat.Builder request(List<Source> batch, boolean inline, boolean last)
+        throws TakoException {
       CommitExtents.Builder commit =
           CommitExtents.newBuilder()
               .setFileId(file.getFile().getId())
               .setLeaseEpoch(file.getLeaseEpoch())
               .setClose(last);
-      if (!staysInline(batch, last)) {
+      if (!inline) {
         write(batch, commit);
       }
       commit.setAllWritesCompleted(sink == null || sink.allCompleted());
@@ -217,14 +224,14 @@ public final class Concatenation {
     }
 
     /** Whether all that will be in the target can stay in the metadata. */
-    private boolean staysInline(List<Source> batch, boolean last) {
+    private boolean fitsInline(List<Source> all) {
       long total = end;
       boolean allSmall = end == small.size();
-      for (Source source : batch) {
+      for (Source source : all) {
         total += source.length();
         allSmall &= source.isSmall();
       }
-      return last && allSmall && total <= session.terms().getInlineMax();
+      return allSmall && total <= session.terms().getInlineMax();
     }
 
     /** Writes what is small to extents, at the places that it will have. */
@@ -249,16 +256,26 @@ public final class Concatenation {
       ByteBuffer bytes = content.asReadOnlyByteBuffer();
       long next = position;
       while (bytes.hasRemaining()) {
-        if (sink == null) {
-          sink = access.sink();
+        Extent extent = written.get(next);
+        if (extent == null) {
+          extent = writeExtent(bytes, next);
+          written.put(next, extent);
+        } else {
+          bytes.position(bytes.position() + extent.getLength());
         }
-        ExtentBuilder extent = new ExtentBuilder(grant(), next);
-        int count = Math.min(bytes.remaining(), extent.room());
-        extent.append(bytes, count, sink);
-        commit.addExtents(extent.build());
-        next += count;
+        commit.addExtents(extent);
+        next += extent.getLength();
       }
       return next;
+    }
+
+    private Extent writeExtent(ByteBuffer bytes, long fileOffset) throws TakoException {
+      if (sink == null) {
+        sink = access.sink();
+      }
+      ExtentBuilder extent = new ExtentBuilder(grant(), fileOffset);
+      extent.append(bytes, Math.min(bytes.remaining(), extent.room()), sink);
+      return extent.build();
     }
 
     /** The smallest extent there is. */

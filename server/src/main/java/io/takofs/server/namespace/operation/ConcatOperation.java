@@ -9,6 +9,7 @@ import io.takofs.proto.ConcatSource;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
+import io.takofs.rpc.Operations;
 import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.DirectoryEntry;
@@ -35,9 +36,6 @@ public final class ConcatOperation {
 
   /** Extents that a source may have, because an entry moves all of it: 64 GiB of full ones. */
   public static final int SOURCE_EXTENTS_MAX = 65_536;
-
-  /** Sources joined by one entry: they may lie in as many shards. */
-  private static final int SOURCES_MAX = 16;
 
   private final Context context;
   private final CommitExtents commit;
@@ -73,7 +71,12 @@ public final class ConcatOperation {
   }
 
   private Reply run(List<ConcatSource> asked) throws TakoException {
-    List<DirectoryEntry> sources = sources(asked.subList(0, Math.min(SOURCES_MAX, asked.size())));
+    if (asked.size() > Operations.CONCAT_SOURCES_MAX) {
+      throw invalid(
+          "%d sources in one request are more than %d"
+              .formatted(asked.size(), Operations.CONCAT_SOURCES_MAX));
+    }
+    List<DirectoryEntry> sources = sources(asked);
     long spaceBefore = Quotas.space(context.state(), inode);
     boolean inline = !inode.hasExtents && commit.getExtentsCount() == 0;
     for (DirectoryEntry source : sources) {
