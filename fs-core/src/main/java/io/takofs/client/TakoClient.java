@@ -86,9 +86,9 @@ public final class TakoClient implements Closeable {
     this.user = user;
     this.config = config;
     this.session = new Session(connector, config, user, ClientName.get(), clock);
-    this.leases = new LeaseKeeper(session, threads);
+    this.leases = new LeaseKeeper(session, threads, clock);
     long idleNs = config.get(ConfigKeys.CLIENT_IDLE_TIMEOUT).toNanos();
-    this.idle = new IdleCloser(session, leases, idleNs, threads);
+    this.idle = new IdleCloser(session, leases, idleNs, threads, clock);
     session.onConnected(idle::connected);
   }
 
@@ -441,14 +441,17 @@ public final class TakoClient implements Closeable {
     DataZone before = session.openZone();
     SessionReply opened = session.call(operation, path, request, null);
     LeaseKeeper.Lease lease = leases.keep(opened, path);
+    TakoOutputStream out = null;
     try {
       ZoneAccess access = ZoneAccess.forWriter(session, config, opened, before, path);
       FileWriter file =
           FileWriter.open(session, access, path, opened, session.terms().getInlineMax());
-      return new TakoOutputStream(file, path, lease);
-    } catch (TakoException | RuntimeException e) {
-      lease.abandon();
-      throw e;
+      out = new TakoOutputStream(file, path, lease);
+      return out;
+    } finally {
+      if (out == null) {
+        lease.abandon();
+      }
     }
   }
 

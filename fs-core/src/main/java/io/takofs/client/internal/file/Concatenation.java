@@ -127,19 +127,20 @@ public final class Concatenation {
     SessionReply opened =
         session.call("concat", target, Request.newBuilder().setAppend(append), null);
     LeaseKeeper.Lease lease = leases.keep(opened, target);
-    ZoneAccess access = ZoneAccess.forWriter(session, config, opened, before, target);
-    boolean joined = false;
-    try (Joining joining = new Joining(opened, access)) {
+    try (Joining joining =
+        new Joining(opened, ZoneAccess.forWriter(session, config, opened, before, target))) {
+      boolean joined = false;
       try {
         joining.joinAll(seen);
         joined = true;
+        lease.released();
       } finally {
-        if (joined) {
-          lease.released();
-        } else {
+        if (!joined) {
           joining.abandon(lease);
         }
       }
+    } finally {
+      lease.abandon(); // unless it was released
     }
   }
 
@@ -157,8 +158,8 @@ public final class Concatenation {
     private long end;
 
     /**
-     * Extents that are written and not committed, by their place in the target: a server that joined
-     * only the first sources of a request is told of the others' again.
+     * Extents that are written and not committed, by their place in the target: a server that
+     * joined only the first sources of a request is told of the others' again.
      */
     private final TreeMap<Long, Extent> written = new TreeMap<>();
 

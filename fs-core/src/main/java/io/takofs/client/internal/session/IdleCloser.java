@@ -1,7 +1,10 @@
 package io.takofs.client.internal.session;
 
+import io.takofs.base.Clock;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ends the connections of a client that has not used them for a while: a server has only so many,
@@ -11,10 +14,13 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: any thread.
  */
 public final class IdleCloser implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(IdleCloser.class);
+
   private final Session session;
   private final LeaseKeeper leases;
   private final long idleNs;
   private final ThreadFactory threads;
+  private final Clock clock;
   private Thread thread;
   private boolean connected; // since it was looked whether all is idle
   private boolean closed;
@@ -24,11 +30,13 @@ public final class IdleCloser implements AutoCloseable {
    *
    * @param idleNs after which connections end
    */
-  public IdleCloser(Session session, LeaseKeeper leases, long idleNs, ThreadFactory threads) {
+  public IdleCloser(
+      Session session, LeaseKeeper leases, long idleNs, ThreadFactory threads, Clock clock) {
     this.session = session;
     this.leases = leases;
     this.idleNs = idleNs;
     this.threads = threads;
+    this.clock = clock;
   }
 
   /** There is a connection. */
@@ -39,18 +47,20 @@ public final class IdleCloser implements AutoCloseable {
       thread.start();
     }
     connected = true;
-    notifyAll();
+    LockSupport.unpark(thread);
   }
 
   private void run() {
-    try {
-      long leftNs = idleNs;
-      while (pause(leftNs)) {
-        forgetConnected();
+    long leftNs = idleNs;
+    while (pause(leftNs)) {
+      forgetConnected();
+      try {
         leftNs = leases.hasWriters() ? idleNs : session.closeWhenIdleFor(idleNs);
+      } catch (RuntimeException | Error e) {
+        // This thread ends all idle connections that there will be: it goes on.
+        LOG.warn("idle connections were not closed, trying again: {}", e.toString(), e);
+        leftNs = idleNs;
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 
@@ -59,18 +69,24 @@ public final class IdleCloser implements AutoCloseable {
   }
 
   /** Sleeps so long, or without a connection until there is one; false when this is closed. */
-  private synchronized boolean pause(long leftNs) throws InterruptedException {
-    long end = System.nanoTime() + leftNs;
+  private boolean pause(long leftNs) {
     boolean asleep = leftNs <= 0;
-    while (!closed && (asleep ? !connected : System.nanoTime() - end < 0)) {
-      wait(asleep ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
+    long end = clock.nanoTime() + (asleep ? Long.MAX_VALUE / 2 : leftNs);
+    while (true) {
+      long restNs = end - clock.nanoTime();
+      synchronized (this) {
+        if (closed || restNs <= 0 || (asleep && connected)) {
+          return !closed;
+        }
+      }
+      clock.parkNanos(this, restNs);
+      boolean ignored = Thread.interrupted(); // nothing ends this thread so, but no park would wait
     }
-    return !closed;
   }
 
   @Override
   public synchronized void close() {
     closed = true;
-    notifyAll();
+    LockSupport.unpark(thread);
   }
 }

@@ -1,5 +1,6 @@
 package io.takofs.client.internal.session;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.OpenedFile;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,17 +28,22 @@ import org.slf4j.LoggerFactory;
 public final class LeaseKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
 
+  /** The shortest period, whatever a server says. */
+  private static final long PERIOD_MIN_MS = 10;
+
   private final Session session;
   private final ThreadFactory threads;
+  private final Clock clock;
   private final ArrayDeque<Lease> abandoned = new ArrayDeque<>();
   private Thread thread;
   private int writers; // abandoned ones count until they are released
   private boolean urgent;
   private boolean closed;
 
-  public LeaseKeeper(Session session, ThreadFactory threads) {
+  public LeaseKeeper(Session session, ThreadFactory threads, Clock clock) {
     this.session = session;
     this.threads = threads;
+    this.clock = clock;
   }
 
   /** The lease of one writer. */
@@ -113,7 +120,7 @@ public final class LeaseKeeper implements AutoCloseable {
     if (abandon) {
       abandoned.add(lease);
       urgent = true;
-      notifyAll();
+      LockSupport.unpark(thread);
     } else {
       writers--;
     }
@@ -121,8 +128,13 @@ public final class LeaseKeeper implements AutoCloseable {
 
   private void run() {
     while (awaitPeriod()) {
-      renew();
-      releaseAbandoned();
+      try {
+        renew();
+        releaseAbandoned();
+      } catch (RuntimeException | Error e) {
+        // This thread keeps the leases of all writers: what fails now may succeed a period later.
+        LOG.warn("leases were not renewed, trying again: {}", e.toString(), e);
+      }
     }
   }
 
@@ -141,54 +153,52 @@ public final class LeaseKeeper implements AutoCloseable {
     List<Lease> toRelease;
     synchronized (this) {
       toRelease = new ArrayList<>(abandoned);
-      abandoned.clear();
     }
     for (Lease lease : toRelease) {
-      boolean released = lease.release();
-      synchronized (this) {
-        if (released) {
+      if (lease.release()) {
+        synchronized (this) {
+          abandoned.remove(lease);
           writers--;
-        } else {
-          abandoned.add(lease);
         }
       }
     }
   }
 
   /** Waits one period with a writer open when it ends, or for urgent work; false when closed. */
-  private synchronized boolean awaitPeriod() {
-    try {
-      long end = System.nanoTime() + periodNs();
-      while (!closed) {
-        long leftMs = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+  private boolean awaitPeriod() {
+    long end = clock.nanoTime() + periodNs();
+    while (true) {
+      long leftNs = end - clock.nanoTime();
+      synchronized (this) {
+        if (closed) {
+          return false;
+        }
         if (urgent) {
           urgent = false;
           return true;
-        } else if (leftMs > 0) {
-          wait(leftMs);
-        } else if (writers > 0) {
-          return true;
-        } else {
-          thread = null; // the next writer makes another
-          return false;
+        }
+        if (leftNs <= 0) {
+          if (writers == 0) {
+            thread = null; // the next writer makes another
+          }
+          return writers > 0;
         }
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      clock.parkNanos(this, leftNs);
+      boolean ignored = Thread.interrupted(); // nothing ends this thread so, but no park would wait
     }
-    return false;
   }
 
   /** Two renewals may get lost before the session or a lease is. */
   private long periodNs() {
     SessionTerms terms = session.terms();
     long limitMs = Math.min(terms.getSessionTtlMs(), terms.getLeaseSoftLimitMs());
-    return TimeUnit.MILLISECONDS.toNanos(Math.max(limitMs / 3, 10));
+    return TimeUnit.MILLISECONDS.toNanos(Math.max(limitMs / 3, PERIOD_MIN_MS));
   }
 
   @Override
   public synchronized void close() {
     closed = true;
-    notifyAll();
+    LockSupport.unpark(thread);
   }
 }

@@ -4,6 +4,8 @@ import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.proto.SessionTerms;
+import io.takofs.proto.Status;
+import java.io.UncheckedIOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,6 +67,9 @@ public final class OpenSession implements AutoCloseable {
     try (Interrupts interrupts = new Interrupts()) {
       interrupts.putOff(); // it would end the attempt, and each further one
       return connection.openZone(terms, deadlineNs);
+    } catch (UncheckedIOException e) {
+      // Memory or another resource of the machine is short, which may end.
+      throw new TakoException(Status.UNAVAILABLE, e.getMessage(), e);
     }
   }
 

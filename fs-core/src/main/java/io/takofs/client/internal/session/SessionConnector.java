@@ -14,6 +14,7 @@ import io.takofs.proto.Status;
 import io.takofs.transport.TransportCounters;
 import io.takofs.transport.select.TransportLostException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -181,7 +182,7 @@ final class SessionConnector {
         Math.min(deadlineNs - clock.nanoTime(), connectTimeoutNs) + clock.nanoTime();
     SessionIdentity resumed = identity.get();
     ServerConnection connection =
-        connector.connect(resumed == null ? 0 : resumed.clientId(), attemptDeadline);
+        attempt(resumed == null ? 0 : resumed.clientId(), attemptDeadline);
     OpenSession open = null;
     try {
       open = resume(connection, resumed, attemptDeadline);
@@ -193,6 +194,15 @@ final class SessionConnector {
       if (open == null) {
         connection.close();
       }
+    }
+  }
+
+  private ServerConnection attempt(long clientId, long deadlineNs) throws IOException {
+    try {
+      return connector.connect(clientId, deadlineNs);
+    } catch (UncheckedIOException e) {
+      // Memory or another resource of the machine is short, which may end.
+      throw new IOException(e.getMessage(), e);
     }
   }
 

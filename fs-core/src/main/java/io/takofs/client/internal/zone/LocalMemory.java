@@ -27,13 +27,16 @@ public final class LocalMemory implements AutoCloseable {
   }
 
   private MemoryRegion allocateWord() throws IOException {
+    MemoryRegion allocated = null;
     try {
       staging.release(staging.exchange(TRIAL_BYTES));
-      return domain.allocate(Long.BYTES, Access.REMOTE_READ);
-    } catch (IOException | RuntimeException e) {
-      staging.close();
-      domain.close();
-      throw e;
+      allocated = domain.allocate(Long.BYTES, Access.REMOTE_READ);
+      return allocated;
+    } finally {
+      if (allocated == null) {
+        staging.close();
+        domain.close();
+      }
     }
   }
 
