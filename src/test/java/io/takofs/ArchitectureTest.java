@@ -2,15 +2,22 @@ package io.takofs;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The arrows of ARCHITECTURE.md, kept. */
 class ArchitectureTest {
+  /** Classes of one package at most; what protoc makes does not count. */
+  private static final int CLASSES_MAX = 40;
+
   private static final String[] CORE = {
     "io.takofs.base..",
     "io.takofs.layout..",
@@ -110,6 +117,17 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .resideInAPackage("io.takofs.client.internal..")
         .check(classes);
+  }
+
+  @Test
+  void shouldHaveNoPackageOfMoreThanFortyClasses() {
+    Map<String, Long> sizes =
+        classes.stream()
+            .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+            .filter(type -> !type.getPackageName().startsWith("io.takofs.proto"))
+            .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+    sizes.values().removeIf(size -> size <= CLASSES_MAX);
+    assertThat(sizes).isEmpty();
   }
 
   @Test
