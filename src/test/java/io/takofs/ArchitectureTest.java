@@ -8,7 +8,10 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -133,5 +136,17 @@ class ArchitectureTest {
   @Test
   void shouldHaveNoPackageCycles() {
     slices().matching("io.takofs.(**)").should().beFreeOfCycles().check(classes);
+  }
+
+  @Test
+  void shouldUseEachSimpleNameOnce() {
+    Map<String, List<String>> places = new TreeMap<>();
+    for (JavaClass type : classes) {
+      if (type.isTopLevelClass() && !type.getSimpleName().equals("package-info")) {
+        places.computeIfAbsent(type.getSimpleName(), n -> new ArrayList<>()).add(type.getName());
+      }
+    }
+    places.values().removeIf(names -> names.size() == 1);
+    assertThat(places).isEmpty();
   }
 }

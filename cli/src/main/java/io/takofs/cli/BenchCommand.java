@@ -25,7 +25,7 @@ final class BenchCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private Location location;
+  @Mixin private ServerOptions location;
 
   @Option(
       names = "--files",
@@ -60,7 +60,7 @@ final class BenchCommand implements Callable<Integer> {
     try (TakoClient client = location.client(server)) {
       out.println("server     " + server + " (" + client.transportVerdict() + ")");
       out.printf("measured   %d files, %s of data, one thread%n%n", files, Sizes.human(size * MIB));
-      try (BenchDirectory directory = new BenchDirectory(client, Location.path(parent))) {
+      try (BenchDirectory directory = new BenchDirectory(client, ServerOptions.path(parent))) {
         new Bench(client, directory.path(), out).run(files, size * MIB);
       }
     }

@@ -105,7 +105,7 @@ final class DevCommand implements Callable<Integer> {
     var out = spec.commandLine().getOut();
     out.println("Tako serves at  " + uri);
     out.println("configuration   export HADOOP_CONF_DIR=" + dev.configuration());
-    out.println("transport       " + Transport.verdict(uri));
+    out.println("transport       " + TransportVerdict.verdict(uri));
     String pages = pages(uri);
     if (!pages.isEmpty()) {
       out.println("pages           " + pages);

@@ -77,7 +77,7 @@ final class DoctorCommand implements Callable<Integer> {
     JsonObject section = diagnosis.section(name);
     section.addProperty("uri", server.toString());
     try {
-      section.addProperty("transport", Transport.verdict(server));
+      section.addProperty("transport", TransportVerdict.verdict(server));
       if (isLocal(server)) {
         section.addProperty(
             "verbs",

@@ -29,7 +29,7 @@ final class FsCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private Location location;
+  @Mixin private ServerOptions location;
 
   @Parameters(
       arity = "0..*",

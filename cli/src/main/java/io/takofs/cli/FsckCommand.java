@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
 final class FsckCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Mixin private Location location;
+  @Mixin private ServerOptions location;
 
   @Option(
       names = {"-files", "--files"},
@@ -43,7 +43,7 @@ final class FsckCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     try (TakoClient client = location.client(location.server(path))) {
       Fsck fsck = new Fsck(client, out, files, openForWrite);
-      fsck.check(Location.path(path));
+      fsck.check(ServerOptions.path(path));
       fsck.printSummary();
       out.flush();
       return fsck.isHealthy() ? 0 : spec.exitCodeOnExecutionException();

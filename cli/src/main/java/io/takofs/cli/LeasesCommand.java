@@ -26,7 +26,7 @@ final class LeasesCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private Location location;
+  @Mixin private ServerOptions location;
 
   @Parameters(arity = "0..1", paramLabel = "URI", description = "tako://host:port")
   private String uri;

@@ -24,7 +24,7 @@ final class QuotaCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private Location location;
+  @Mixin private ServerOptions location;
 
   @Option(
       names = "--names",
@@ -45,7 +45,7 @@ final class QuotaCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Long most = names == null ? null : number(names);
     Long bytes = space == null ? null : size(space);
-    String path = Location.path(text);
+    String path = ServerOptions.path(text);
     try (TakoClient client = location.client(location.server(text))) {
       if (most != null && bytes != null) {
         client.quotas().set(path, most, bytes);

@@ -26,7 +26,7 @@ final class SafeModeCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private Location location;
+  @Mixin private ServerOptions location;
 
   @Parameters(
       paramLabel = "ACTION",

@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
 final class StatusCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Mixin private Location location;
+  @Mixin private ServerOptions location;
 
   @Option(names = "--json", description = "For programs.")
   private boolean json;

@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "tako",
     description = "An in-memory file system for Hadoop.",
-    versionProvider = Version.class,
+    versionProvider = VersionProvider.class,
     subcommands = {
       ServerCommand.class,
       DevCommand.class,

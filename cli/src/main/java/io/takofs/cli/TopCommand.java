@@ -28,7 +28,7 @@ final class TopCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private Location location;
+  @Mixin private ServerOptions location;
 
   @Option(names = "--once", description = "Measures one interval, prints it and ends.")
   private boolean once;

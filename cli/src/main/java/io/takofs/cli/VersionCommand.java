@@ -12,7 +12,7 @@ final class VersionCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    for (String line : new Version().getVersion()) {
+    for (String line : new VersionProvider().getVersion()) {
       spec.commandLine().getOut().println(line);
     }
     return 0;

@@ -31,10 +31,10 @@ class TextTest {
 
   @Test
   void shouldTakePathsOutOfUris() throws IOException {
-    assertThat(Location.path("tako://host:1/a/b/")).isEqualTo("/a/b");
-    assertThat(Location.path("tako://host:1")).isEqualTo("/");
-    assertThat(Location.path("//a///b c")).isEqualTo("/a/b c");
-    assertThatThrownBy(() -> Location.path("a/b")).hasMessageContaining("'a/b' is not a path");
+    assertThat(ServerOptions.path("tako://host:1/a/b/")).isEqualTo("/a/b");
+    assertThat(ServerOptions.path("tako://host:1")).isEqualTo("/");
+    assertThat(ServerOptions.path("//a///b c")).isEqualTo("/a/b c");
+    assertThatThrownBy(() -> ServerOptions.path("a/b")).hasMessageContaining("'a/b' is not a path");
   }
 
   @Test

@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A data server over whatever transports it is given: {@link DataServerCore} behind one lock.
  *
- * <p>It has no threads of its own: {@link #tick} is called by {@link Housekeeper}, or by a
+ * <p>It has no threads of its own: {@link #tick} is called by {@link HousekeepingThread}, or by a
  * simulation.
  *
  * <p>Thread rule: any thread.
@@ -287,7 +287,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   }
 
   private void execute(List<IncomingCall> calls) {
-    List<Answer> answers = new ArrayList<>(calls.size());
+    List<FencedReply> replies = new ArrayList<>(calls.size());
     List<String> stale;
     boolean tick;
     long arrivedNs = clock.nanoTime();
@@ -296,7 +296,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
       if (closed) {
         return;
       }
-      core.onCalls(calls, arrivedNs, answers);
+      core.onCalls(calls, arrivedNs, replies);
       stale = core.staleUsers();
       tick = core.wantsTick();
     } finally {
@@ -304,8 +304,8 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     }
     stale.forEach(lookups::refresh);
     windows.post();
-    for (Answer answer : answers) {
-      answer.send(windows, transportReport);
+    for (FencedReply reply : replies) {
+      reply.send(windows, transportReport);
     }
     if (tick) {
       tickWanted.run();

@@ -22,13 +22,13 @@ import io.takofs.rpc.RpcConnection;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.log.Log;
 import io.takofs.server.loggroup.ClientState;
+import io.takofs.server.loggroup.ClientTable;
 import io.takofs.server.loggroup.Counters;
 import io.takofs.server.loggroup.Housekeeping;
 import io.takofs.server.loggroup.Journal;
 import io.takofs.server.loggroup.LeaseReport;
 import io.takofs.server.loggroup.SafeMode;
 import io.takofs.server.loggroup.ServerSettings;
-import io.takofs.server.loggroup.SessionTable;
 import io.takofs.server.loggroup.StatusReport;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
@@ -60,7 +60,7 @@ final class DataServerCore {
   private final long epoch;
   private final StateMachine machine;
   private final Journal journal;
-  private final SessionTable sessions;
+  private final ClientTable sessions;
   private final Callers callers;
   private final ReaderHolds holds;
   private final Counters counters = new Counters();
@@ -103,7 +103,7 @@ final class DataServerCore {
     this.persistence = DataPersistence.of(arenaMemory, machine::committedLength);
     this.placements = new Placements(arenaMemory, machine);
     this.journal = new Journal(clock, log, store, machine, counters, settings.checkpointBytes());
-    this.sessions = new SessionTable(clock);
+    this.sessions = new ClientTable(clock);
     this.safeMode = new SafeMode(machine);
     this.housekeeping =
         new Housekeeping(
@@ -155,7 +155,7 @@ final class DataServerCore {
    *
    * @param arrivedNs when they came, by the server's clock
    */
-  void onCalls(List<IncomingCall> calls, long arrivedNs, List<Answer> out) {
+  void onCalls(List<IncomingCall> calls, long arrivedNs, List<FencedReply> out) {
     for (IncomingCall call : calls) {
       counters.add("request.bytes", call.size());
       Reply reply;
@@ -171,7 +171,7 @@ final class DataServerCore {
         reply = refused(Status.INTERNAL, "the server failed: " + e);
       }
       closeWindows(call.clientId(), call.request(), reply);
-      out.add(Answer.to(call, reply, machine, windows));
+      out.add(FencedReply.to(call, reply, machine, windows));
       times.record(
           call.request().getOperationCase(), reply.getStatus(), clock.nanoTime() - arrivedNs);
     }

@@ -102,7 +102,7 @@ public final class RunningServer implements AutoCloseable {
     // Closed the other way round: listeners, housekeeping, connections, transports.
     ServerTransports made = keep(new ServerTransports());
     keep(server);
-    keep(new Housekeeper(server));
+    keep(new HousekeepingThread(server));
     made.listen(server, config, pool.shm());
     keep(made::stopListening);
     transports = made;

@@ -7,12 +7,12 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.server.loggroup.ClientTable;
 import io.takofs.server.loggroup.Counters;
 import io.takofs.server.loggroup.Housekeeping;
 import io.takofs.server.loggroup.Journal;
 import io.takofs.server.loggroup.SafeMode;
 import io.takofs.server.loggroup.ServerSettings;
-import io.takofs.server.loggroup.SessionTable;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.CountingStore;
 import io.takofs.server.store.Store;
@@ -45,7 +45,7 @@ final class HousekeepingRig {
   final CountingStore store;
   final StateMachine machine;
   final Journal journal;
-  final SessionTable sessions;
+  final ClientTable sessions;
   final Housekeeping housekeeping;
   int ticks;
 
@@ -75,7 +75,7 @@ final class HousekeepingRig {
     this.journal =
         new Journal(
             clock, new MemoryLog(), this.store, machine, counters, SETTINGS.checkpointBytes());
-    this.sessions = new SessionTable(clock);
+    this.sessions = new ClientTable(clock);
     this.housekeeping =
         new Housekeeping(
             clock,

@@ -59,15 +59,15 @@ final class BandwidthLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       candidate.fs().mkdirs(candidate.base());
     }
 
-    static Path file(Candidate candidate) {
+    static Path file(BenchCandidate candidate) {
       return new Path(candidate.base(), "file");
     }
 
-    void write(Candidate candidate) throws IOException {
+    void write(BenchCandidate candidate) throws IOException {
       try (FSDataOutputStream out = candidate.fs().create(file(candidate), true, MEBIBYTE)) {
         for (int i = 0; i < mebibytes; i++) {
           out.write(buffer);
@@ -75,7 +75,7 @@ final class BandwidthLines {
       }
     }
 
-    FSDataInputStream open(Candidate candidate) throws IOException {
+    FSDataInputStream open(BenchCandidate candidate) throws IOException {
       return candidate.fs().open(file(candidate), MEBIBYTE);
     }
   }
@@ -87,7 +87,7 @@ final class BandwidthLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       super.prepare(candidate, round);
       write(candidate);
     }
@@ -99,14 +99,14 @@ final class BandwidthLines {
     }
 
     @Override
-    public Line of(Candidate candidate) {
-      return candidate.is(Candidate.MEMORY)
+    public Line of(BenchCandidate candidate) {
+      return candidate.is(BenchCandidate.MEMORY)
           ? new MemoryCopy(this, true, ByteBuffer.wrap(buffer))
           : this;
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       write(candidate);
     }
   }
@@ -117,14 +117,14 @@ final class BandwidthLines {
     }
 
     @Override
-    public Line of(Candidate candidate) {
-      return candidate.is(Candidate.MEMORY)
+    public Line of(BenchCandidate candidate) {
+      return candidate.is(BenchCandidate.MEMORY)
           ? new MemoryCopy(this, false, ByteBuffer.wrap(buffer))
           : this;
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       try (FSDataInputStream in = open(candidate)) {
         for (int i = 0; i < batch(); i++) {
           in.readFully(buffer);
@@ -143,15 +143,15 @@ final class BandwidthLines {
 
     /** Hadoop's local file system has no such reads. */
     @Override
-    public Line of(Candidate candidate) {
-      if (candidate.is(Candidate.LOCAL)) {
+    public Line of(BenchCandidate candidate) {
+      if (candidate.is(BenchCandidate.LOCAL)) {
         return null;
       }
-      return candidate.is(Candidate.MEMORY) ? new MemoryCopy(this, false, direct) : this;
+      return candidate.is(BenchCandidate.MEMORY) ? new MemoryCopy(this, false, direct) : this;
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       try (FSDataInputStream in = open(candidate)) {
         for (int i = 0; i < batch(); i++) {
           direct.clear();
@@ -178,13 +178,13 @@ final class BandwidthLines {
 
     /** HDFS has such reads with short-circuit access only, which is not set up here. */
     @Override
-    public Line of(Candidate candidate) {
-      return candidate.is(Candidate.HDFS) ? null : super.of(candidate);
+    public Line of(BenchCandidate candidate) {
+      return candidate.is(BenchCandidate.HDFS) ? null : super.of(candidate);
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
-      ByteBufferPool copies = candidate.is(Candidate.TAKO_SHM) ? null : pool;
+    public void run(BenchCandidate candidate, int round) throws IOException {
+      ByteBufferPool copies = candidate.is(BenchCandidate.TAKO_SHM) ? null : pool;
       long left = (long) batch() * MEBIBYTE;
       try (FSDataInputStream in = open(candidate)) {
         while (left > 0) {
@@ -212,7 +212,7 @@ final class BandwidthLines {
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws Exception {
+    public void run(BenchCandidate candidate, int round) throws Exception {
       Random random = new Random(round);
       try (FSDataInputStream in = open(candidate)) {
         for (int left = batch() * SLOTS; left > 0; left -= RANGES) {

@@ -21,7 +21,7 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 final class Candidates implements AutoCloseable {
   private final java.nio.file.Path work;
   private final Map<String, Checkout> takos;
-  private final List<Candidate> list = new ArrayList<>();
+  private final List<BenchCandidate> list = new ArrayList<>();
   private HdfsCluster hdfs; // null unless it was asked for
 
   /**
@@ -51,7 +51,7 @@ final class Candidates implements AutoCloseable {
   }
 
   /** In the order of their names. */
-  List<Candidate> list() {
+  List<BenchCandidate> list() {
     return list;
   }
 
@@ -63,7 +63,7 @@ final class Candidates implements AutoCloseable {
   @Override
   public void close() throws IOException {
     try {
-      for (Candidate candidate : list) {
+      for (BenchCandidate candidate : list) {
         candidate.fs().close();
       }
     } finally {
@@ -79,31 +79,31 @@ final class Candidates implements AutoCloseable {
     }
   }
 
-  private Candidate candidate(String name, List<String> launcher) throws Exception {
+  private BenchCandidate candidate(String name, List<String> launcher) throws Exception {
     Path base = new Path("/compare-" + ProcessHandle.current().pid());
-    String kind = Candidate.kindOf(name);
+    String kind = BenchCandidate.kindOf(name);
     return switch (kind) {
-      case Candidate.HDFS -> {
+      case BenchCandidate.HDFS -> {
         hdfs = new HdfsCluster(work.resolve(name), launcher);
-        yield new Candidate(name, hdfs.client(), base, hdfs.pids());
+        yield new BenchCandidate(name, hdfs.client(), base, hdfs.pids());
       }
-      case Candidate.TAKO_SHM, Candidate.TAKO_TCP -> {
-        Checkout tako = takos.get(Candidate.checkoutOf(name));
+      case BenchCandidate.TAKO_SHM, BenchCandidate.TAKO_TCP -> {
+        Checkout tako = takos.get(BenchCandidate.checkoutOf(name));
         String transport = kind.substring("tako-".length());
-        yield new Candidate(name, tako.client(transport), base, List.of(tako.pid()));
+        yield new BenchCandidate(name, tako.client(transport), base, List.of(tako.pid()));
       }
-      case Candidate.LOCAL, Candidate.MEMORY ->
-          new Candidate(name, rawLocal(), new Path(work.resolve(name).toUri()), List.of());
+      case BenchCandidate.LOCAL, BenchCandidate.MEMORY ->
+          new BenchCandidate(name, rawLocal(), new Path(work.resolve(name).toUri()), List.of());
       default ->
           throw new IllegalArgumentException(
               String.format(
                   "no candidate '%s': choose of %s, %s, %s, %s, %s",
                   name,
-                  Candidate.HDFS,
-                  Candidate.TAKO_SHM,
-                  Candidate.TAKO_TCP,
-                  Candidate.LOCAL,
-                  Candidate.MEMORY));
+                  BenchCandidate.HDFS,
+                  BenchCandidate.TAKO_SHM,
+                  BenchCandidate.TAKO_TCP,
+                  BenchCandidate.LOCAL,
+                  BenchCandidate.MEMORY));
     };
   }
 

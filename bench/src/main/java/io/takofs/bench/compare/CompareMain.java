@@ -136,21 +136,21 @@ public final class CompareMain implements Callable<Integer> {
 
   private List<Baseline> baselines() {
     Stream<Baseline> candidates =
-        Stream.of(names.get(0), Candidate.LOCAL, Candidate.MEMORY)
+        Stream.of(names.get(0), BenchCandidate.LOCAL, BenchCandidate.MEMORY)
             .filter(names::contains)
-            .filter(name -> !(jobs && name.equals(Candidate.MEMORY)))
+            .filter(name -> !(jobs && name.equals(BenchCandidate.MEMORY)))
             .distinct()
             .map(Baseline::candidate);
     Stream<Baseline> checkouts =
         names.stream()
-            .map(Candidate::checkoutOf)
+            .map(BenchCandidate::checkoutOf)
             .filter(checkout -> !checkout.isEmpty())
             .distinct()
             .map(
                 checkout ->
                     new Baseline(
                         "@" + Path.of(checkout).getFileName(),
-                        name -> Candidate.kindOf(name) + "@" + checkout));
+                        name -> BenchCandidate.kindOf(name) + "@" + checkout));
     return Stream.concat(candidates, checkouts).toList();
   }
 

@@ -16,10 +16,10 @@ import java.util.Map;
  */
 record Comparison(int rounds, double warmUpSeconds) {
   /** What each candidate that does the line did, by its name. */
-  Map<String, Measurement> measure(Line line, List<Candidate> candidates) throws Exception {
-    Map<Candidate, Line> lines = new LinkedHashMap<>();
+  Map<String, Measurement> measure(Line line, List<BenchCandidate> candidates) throws Exception {
+    Map<BenchCandidate, Line> lines = new LinkedHashMap<>();
     Map<String, Measurement> measurements = new LinkedHashMap<>();
-    for (Candidate candidate : candidates) {
+    for (BenchCandidate candidate : candidates) {
       Line itsOwn = line.of(candidate);
       if (itsOwn != null) {
         lines.put(candidate, itsOwn);
@@ -29,15 +29,15 @@ record Comparison(int rounds, double warmUpSeconds) {
       }
     }
     for (int round = 0; round < rounds; round++) {
-      for (Map.Entry<Candidate, Line> each : lines.entrySet()) {
+      for (Map.Entry<BenchCandidate, Line> each : lines.entrySet()) {
         measure(each.getValue(), each.getKey(), round, measurements.get(each.getKey().name()));
       }
     }
     return measurements;
   }
 
-  private static void measure(Line line, Candidate candidate, int round, Measurement measurement)
-      throws Exception {
+  private static void measure(
+      Line line, BenchCandidate candidate, int round, Measurement measurement) throws Exception {
     useCodeOf(candidate);
     line.prepare(candidate, round);
     CpuTime client = CpuTime.ofSelf();
@@ -55,11 +55,11 @@ record Comparison(int rounds, double warmUpSeconds) {
   }
 
   /** Hadoop's jobs look for a file system's class with this thread's loader, and so do theirs. */
-  private static void useCodeOf(Candidate candidate) {
+  private static void useCodeOf(BenchCandidate candidate) {
     Thread.currentThread().setContextClassLoader(candidate.fs().getConf().getClassLoader());
   }
 
-  private void warmUp(Line line, Candidate candidate) throws Exception {
+  private void warmUp(Line line, BenchCandidate candidate) throws Exception {
     long start = System.nanoTime();
     for (int round = 0; seconds(start) < warmUpSeconds; round++) {
       line.prepare(candidate, round);

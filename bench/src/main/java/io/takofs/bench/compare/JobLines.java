@@ -86,7 +86,7 @@ final class JobLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       candidate.fs().mkdirs(candidate.base());
       apart(candidate, input);
       // With each record Hadoop adds up the statistics of all threads that there are, and of those
@@ -95,12 +95,12 @@ final class JobLines {
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws Exception {
+    public void run(BenchCandidate candidate, int round) throws Exception {
       apart(candidate, this::job);
     }
 
     @Override
-    public void finish(Candidate candidate, int round) throws Exception {
+    public void finish(BenchCandidate candidate, int round) throws Exception {
       apart(candidate, check);
       Line.super.finish(candidate, round);
       awaitFreed(candidate);
@@ -110,7 +110,7 @@ final class JobLines {
      * Works with clients of the candidate's configuration. Hadoop keeps clients by user and address
      * only, and Tako's two transports have one address: so this user is of this work alone.
      */
-    private void apart(Candidate candidate, Work work) throws Exception {
+    private void apart(BenchCandidate candidate, Work work) throws Exception {
       Configuration conf = new Configuration(candidate.fs().getConf());
       JobRunner.runLocally(conf, candidate.fs().getUri().toString(), scratch.toString());
       conf.setClass("fs.file.impl", PlainLocalFileSystem.class, FileSystem.class);
@@ -132,7 +132,7 @@ final class JobLines {
     }
 
     /** HDFS deletes, and Tako reuses, what was freed only later: others need the memory. */
-    private static void awaitFreed(Candidate candidate) throws Exception {
+    private static void awaitFreed(BenchCandidate candidate) throws Exception {
       if (candidate.serverPids().isEmpty()) {
         return;
       }

@@ -52,15 +52,15 @@ final class LatencyLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       candidate.fs().mkdirs(candidate.base());
     }
 
-    static Path child(Candidate candidate, String prefix, int number) {
+    static Path child(BenchCandidate candidate, String prefix, int number) {
       return new Path(candidate.base(), prefix + number);
     }
 
-    void createAll(Candidate candidate) throws IOException {
+    void createAll(BenchCandidate candidate) throws IOException {
       for (int i = 0; i < batch; i++) {
         candidate.fs().create(child(candidate, "f", i)).close();
       }
@@ -73,13 +73,13 @@ final class LatencyLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       super.prepare(candidate, round);
       candidate.fs().create(child(candidate, "f", 0)).close();
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       Path path = child(candidate, "f", 0);
       for (int i = 0; i < batch(); i++) {
         candidate.fs().getFileStatus(path);
@@ -93,7 +93,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       for (int i = 0; i < batch(); i++) {
         candidate.fs().mkdirs(child(candidate, "d", i));
       }
@@ -106,7 +106,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       createAll(candidate);
     }
   }
@@ -117,13 +117,13 @@ final class LatencyLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       super.prepare(candidate, round);
       createAll(candidate);
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       for (int i = 0; i < batch(); i++) {
         if (!candidate.fs().rename(child(candidate, "f", i), child(candidate, "g", i))) {
           throw new IOException("rename refused by " + candidate.name());
@@ -138,13 +138,13 @@ final class LatencyLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       super.prepare(candidate, round);
       createAll(candidate);
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       for (int i = 0; i < batch(); i++) {
         if (!candidate.fs().delete(child(candidate, "f", i), false)) {
           throw new IOException("delete refused by " + candidate.name());
@@ -159,7 +159,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       super.prepare(candidate, round);
       for (int i = 0; i < 1000; i++) {
         candidate.fs().create(child(candidate, "f", i)).close();
@@ -167,7 +167,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       for (int i = 0; i < batch(); i++) {
         FileStatus[] entries = candidate.fs().listStatus(candidate.base());
         if (entries.length != 1000) {
@@ -185,7 +185,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       super.prepare(candidate, round);
       out = candidate.fs().create(child(candidate, "f", 0));
       out.write(1);
@@ -193,7 +193,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       byte[] record = new byte[128];
       for (int i = 0; i < batch(); i++) {
         out.write(record);
@@ -202,7 +202,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void finish(Candidate candidate, int round) throws Exception {
+    public void finish(BenchCandidate candidate, int round) throws Exception {
       out.close();
       super.finish(candidate, round);
     }
@@ -218,7 +218,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       super.prepare(candidate, round);
       FileSystem fs = candidate.fs();
       Path path = child(candidate, "f", 0);
@@ -233,7 +233,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws IOException {
+    public void run(BenchCandidate candidate, int round) throws IOException {
       Random random = new Random(round);
       for (int i = 0; i < batch(); i++) {
         in.readFully(random.nextInt(FILE_BYTES / 4096) * 4096L, buffer);
@@ -241,7 +241,7 @@ final class LatencyLines {
     }
 
     @Override
-    public void finish(Candidate candidate, int round) throws Exception {
+    public void finish(BenchCandidate candidate, int round) throws Exception {
       in.close();
       super.finish(candidate, round);
     }

@@ -9,18 +9,18 @@ import io.takofs.bench.report.Row;
  */
 interface Line extends Row {
   /** The line as this candidate does it; null if it makes no sense for it. */
-  default Line of(Candidate candidate) {
-    return candidate.is(Candidate.MEMORY) ? null : this;
+  default Line of(BenchCandidate candidate) {
+    return candidate.is(BenchCandidate.MEMORY) ? null : this;
   }
 
   /** Operations (or MiB) that one batch does. */
   int batch();
 
   /** Makes what the batch needs; not timed. */
-  void prepare(Candidate candidate, int round) throws Exception;
+  void prepare(BenchCandidate candidate, int round) throws Exception;
 
   /** Does the batch; timed as a whole. */
-  void run(Candidate candidate, int round) throws Exception;
+  void run(BenchCandidate candidate, int round) throws Exception;
 
   /** What counts, in nanoseconds, of the batch that was run last and took {@code elapsed}. */
   default long counted(long elapsed) {
@@ -28,7 +28,7 @@ interface Line extends Row {
   }
 
   /** Removes what the batch left; not timed. */
-  default void finish(Candidate candidate, int round) throws Exception {
+  default void finish(BenchCandidate candidate, int round) throws Exception {
     candidate.fs().delete(candidate.base(), true);
   }
 }

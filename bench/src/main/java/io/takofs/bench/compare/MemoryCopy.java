@@ -44,7 +44,7 @@ final class MemoryCopy implements Line {
   }
 
   @Override
-  public void prepare(Candidate candidate, int round) throws IOException {
+  public void prepare(BenchCandidate candidate, int round) throws IOException {
     Path directory = Files.createDirectories(Path.of(candidate.base().toUri()));
     mapping = MappedMemory.create(directory.resolve("file"), (long) batch() * buffer.capacity());
     // A pool's pages are also written before they are read.
@@ -54,7 +54,7 @@ final class MemoryCopy implements Line {
   }
 
   @Override
-  public void run(Candidate candidate, int round) {
+  public void run(BenchCandidate candidate, int round) {
     for (int i = 0; i < batch(); i++) {
       if (toMapping) {
         block(i).put(0, buffer, 0, buffer.capacity());
@@ -65,7 +65,7 @@ final class MemoryCopy implements Line {
   }
 
   @Override
-  public void finish(Candidate candidate, int round) throws Exception {
+  public void finish(BenchCandidate candidate, int round) throws Exception {
     mapping.close();
     Line.super.finish(candidate, round);
   }

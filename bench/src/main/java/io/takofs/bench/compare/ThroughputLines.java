@@ -20,13 +20,13 @@ final class ThroughputLines {
     return List.of(
         new Parallel("8-thread create", 1000) {
           @Override
-          void operation(Candidate candidate, int thread, int number) throws IOException {
+          void operation(BenchCandidate candidate, int thread, int number) throws IOException {
             candidate.fs().create(file(thread, number)).close();
           }
         },
         new Parallel("8-thread stat", 10000) {
           @Override
-          public void prepare(Candidate candidate, int round) throws Exception {
+          public void prepare(BenchCandidate candidate, int round) throws Exception {
             super.prepare(candidate, round);
             for (int thread = 0; thread < THREADS; thread++) {
               candidate.fs().create(file(thread, 0)).close();
@@ -34,7 +34,7 @@ final class ThroughputLines {
           }
 
           @Override
-          void operation(Candidate candidate, int thread, int number) throws IOException {
+          void operation(BenchCandidate candidate, int thread, int number) throws IOException {
             candidate.fs().getFileStatus(file(thread, 0));
           }
         });
@@ -52,7 +52,7 @@ final class ThroughputLines {
       this.perThread = perThread;
     }
 
-    abstract void operation(Candidate candidate, int thread, int number) throws IOException;
+    abstract void operation(BenchCandidate candidate, int thread, int number) throws IOException;
 
     /** Made before: taking a path apart costs the same for all candidates. */
     final Path file(int thread, int number) {
@@ -75,7 +75,7 @@ final class ThroughputLines {
     }
 
     @Override
-    public void prepare(Candidate candidate, int round) throws Exception {
+    public void prepare(BenchCandidate candidate, int round) throws Exception {
       for (int thread = 0; thread < THREADS; thread++) {
         Path directory = new Path(candidate.base(), "t" + thread);
         candidate.fs().mkdirs(directory);
@@ -87,7 +87,7 @@ final class ThroughputLines {
     }
 
     @Override
-    public void run(Candidate candidate, int round) throws Exception {
+    public void run(BenchCandidate candidate, int round) throws Exception {
       ExecutorService threads = Executors.newFixedThreadPool(THREADS);
       try {
         List<Future<?>> running = new ArrayList<>();

@@ -52,11 +52,12 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
   private void answer(ChannelHandlerContext context, HttpRequest request) {
     boolean head = request.method().equals(HttpMethod.HEAD);
-    Page page;
+    HttpResponse page;
     if (request.decoderResult().isFailure()) {
       page = refusal(request.decoderResult().cause());
     } else if (!head && !request.method().equals(HttpMethod.GET)) {
-      page = Page.text(405, request.method() + " is not allowed: nothing can be changed here");
+      page =
+          HttpResponse.text(405, request.method() + " is not allowed: nothing can be changed here");
     } else {
       page = page(request.uri());
     }
@@ -80,22 +81,22 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     context.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
   }
 
-  private Page page(String uri) {
+  private HttpResponse page(String uri) {
     try {
       return site.page(uri);
     } catch (RuntimeException e) {
       LOG.error("{} cannot be shown", uri, e);
-      return Page.text(500, "the page cannot be shown; see the server's log");
+      return HttpResponse.text(500, "the page cannot be shown; see the server's log");
     }
   }
 
-  private static Page refusal(Throwable cause) {
+  private static HttpResponse refusal(Throwable cause) {
     if (cause instanceof TooLongHttpLineException) {
-      return Page.text(414, "the address is too long");
+      return HttpResponse.text(414, "the address is too long");
     }
     return cause instanceof TooLongHttpHeaderException
-        ? Page.text(431, "the header is too long")
-        : Page.text(400, "this is no HTTP request");
+        ? HttpResponse.text(431, "the header is too long")
+        : HttpResponse.text(400, "this is no HTTP request");
   }
 
   @Override

@@ -32,7 +32,7 @@ public final class Site {
   private final ServerView server;
   private final URI uri;
   private final Map<String, HtmlPage> pages = new LinkedHashMap<>();
-  private final Map<String, Page> assets =
+  private final Map<String, HttpResponse> assets =
       Map.of(
           "/tako.css", asset("tako.css", "text/css; charset=utf-8"),
           "/tako.js", asset("tako.js", "text/javascript; charset=utf-8"));
@@ -56,7 +56,7 @@ public final class Site {
   }
 
   /** What {@code address}, a path with parameters, shows. */
-  Page page(String address) {
+  HttpResponse page(String address) {
     QueryStringDecoder decoded = new QueryStringDecoder(address);
     String path;
     Map<String, List<String>> parameters;
@@ -64,30 +64,30 @@ public final class Site {
       path = decoded.path();
       parameters = decoded.parameters();
     } catch (IllegalArgumentException e) {
-      return Page.text(400, "the address is not well formed");
+      return HttpResponse.text(400, "the address is not well formed");
     }
     HtmlPage page = pages.get(path);
     if (page != null) {
       return html(path, page, parameters);
     }
-    Page asset = assets.get(path);
+    HttpResponse asset = assets.get(path);
     if (asset != null) {
       return asset;
     }
     try {
       return forPrograms(path);
     } catch (TakoException e) {
-      return Page.text(503, e.getMessage());
+      return HttpResponse.text(503, e.getMessage());
     }
   }
 
-  private Page forPrograms(String path) throws TakoException {
+  private HttpResponse forPrograms(String path) throws TakoException {
     return switch (path) {
-      case "/metrics" -> Page.of(200, MetricsText.CONTENT_TYPE, MetricsText.of(status()));
-      case "/status" -> Page.of(200, JSON, StatusJson.text(uri, "", status()));
+      case "/metrics" -> HttpResponse.of(200, MetricsText.CONTENT_TYPE, MetricsText.of(status()));
+      case "/status" -> HttpResponse.of(200, JSON, StatusJson.text(uri, "", status()));
       case "/health" -> health();
       default ->
-          Page.text(
+          HttpResponse.text(
               404,
               "nothing is here; there are "
                   + String.join(" ", pages.keySet())
@@ -95,7 +95,7 @@ public final class Site {
     };
   }
 
-  private Page html(String path, HtmlPage page, Map<String, List<String>> parameters) {
+  private HttpResponse html(String path, HtmlPage page, Map<String, List<String>> parameters) {
     Html html = new Html(uri.toString(), path, pages);
     int code;
     try {
@@ -104,15 +104,15 @@ public final class Site {
       html.paragraph(e.getMessage());
       code = 503;
     }
-    return Page.of(code, HTML, html.finish());
+    return HttpResponse.of(code, HTML, html.finish());
   }
 
-  private Page health() {
+  private HttpResponse health() {
     Optional<String> sickness = server.sickness();
     JsonObject health = new JsonObject();
     health.addProperty("healthy", sickness.isEmpty());
     health.addProperty("why", sickness.orElse("the server answers calls"));
-    return Page.of(sickness.isEmpty() ? 200 : 503, JSON, health + "\n");
+    return HttpResponse.of(sickness.isEmpty() ? 200 : 503, JSON, health + "\n");
   }
 
   private ServerStatus status() throws TakoException {
@@ -124,9 +124,9 @@ public final class Site {
     return status;
   }
 
-  private static Page asset(String name, String type) {
+  private static HttpResponse asset(String name, String type) {
     try (InputStream in = Site.class.getResourceAsStream(name)) {
-      return new Page(200, type, in.readAllBytes());
+      return new HttpResponse(200, type, in.readAllBytes());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -57,7 +57,7 @@ public final class Housekeeping {
   private final ServerSettings settings;
   private final Journal journal;
   private final StateMachine machine;
-  private final SessionTable sessions;
+  private final ClientTable sessions;
   private final SafeMode safeMode;
   private final DataConnections dataConnections;
   private final ReaderHolds holds;
@@ -78,7 +78,7 @@ public final class Housekeeping {
       ServerSettings settings,
       Journal journal,
       StateMachine machine,
-      SessionTable sessions,
+      ClientTable sessions,
       SafeMode safeMode,
       DataConnections dataConnections,
       ReaderHolds holds,

@@ -30,11 +30,11 @@ public final class LeaseReport {
 
   private final Clock clock;
   private final StateMachine machine;
-  private final SessionTable sessions;
+  private final ClientTable sessions;
   private final Map<Long, Opened> opened = new HashMap<>();
   private final long startedNs;
 
-  public LeaseReport(Clock clock, StateMachine machine, SessionTable sessions) {
+  public LeaseReport(Clock clock, StateMachine machine, ClientTable sessions) {
     this.clock = clock;
     this.machine = machine;
     this.sessions = sessions;

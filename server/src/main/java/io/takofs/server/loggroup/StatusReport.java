@@ -23,7 +23,7 @@ public final class StatusReport {
   private final Store store;
   private final Log log;
   private final StateMachine machine;
-  private final SessionTable sessions;
+  private final ClientTable sessions;
   private final SafeMode safeMode;
   private final Counters counters;
   private final OperationTimes times;
@@ -38,7 +38,7 @@ public final class StatusReport {
       Store store,
       Log log,
       StateMachine machine,
-      SessionTable sessions,
+      ClientTable sessions,
       SafeMode safeMode,
       Counters counters,
       OperationTimes times,

@@ -116,21 +116,21 @@ final class ExtentWindow {
     return location.capacity() / Layout.GRANULE_SIZE * Integer.BYTES;
   }
 
-  /** Holds {@code ticket} until this is open or closed, the next time. */
-  void await(Ticket ticket) {
-    ticket.hold();
-    waiting.add(ticket::release);
+  /** Holds {@code gate} until this is open or closed, the next time. */
+  void await(ReplyGate gate) {
+    gate.hold();
+    waiting.add(gate::release);
   }
 
-  /** Holds {@code ticket} until this is open, which it fails if that cannot be. */
-  void awaitOpen(Ticket ticket) {
-    ticket.hold();
+  /** Holds {@code gate} until this is open, which it fails if that cannot be. */
+  void awaitOpen(ReplyGate gate) {
+    gate.hold();
     waiting.add(
         () -> {
           if (failure != null) {
-            ticket.fail(failure);
+            gate.fail(failure);
           }
-          ticket.release();
+          gate.release();
         });
   }
 

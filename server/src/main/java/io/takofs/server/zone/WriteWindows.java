@@ -76,10 +76,10 @@ public final class WriteWindows {
    * Lets {@code clientId} write extents of a file, through its present connection if that takes
    * windows.
    *
-   * @param ticket is held until the keys are good, and until nobody else can write the extents; it
+   * @param gate is held until the keys are good, and until nobody else can write the extents; it
    *     has failed when the device has no window for it
    */
-  public synchronized void open(long clientId, long fileId, List<Extent> extents, Ticket ticket) {
+  public synchronized void open(long clientId, long fileId, List<Extent> extents, ReplyGate gate) {
     WindowedConnection connection = byClient.get(clientId);
     for (Extent extent : extents) {
       Location location = Location.of(extent);
@@ -88,14 +88,14 @@ public final class WriteWindows {
         if (window.connection() == connection && window.isFor(fileId, location)) {
           own = window;
         } else {
-          window.await(ticket);
+          window.await(gate);
           close(window);
         }
       }
       if (connection != null) {
         own = own == null ? bind(connection, fileId, location) : own;
         if (!own.isOpen()) {
-          own.awaitOpen(ticket);
+          own.awaitOpen(gate);
         }
       }
     }

@@ -21,7 +21,7 @@ import io.takofs.proto.Truncate;
 import io.takofs.server.namespace.state.Ids;
 import io.takofs.server.namespace.state.Keys;
 import io.takofs.server.namespace.state.Quota;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.store.OrderedMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -452,7 +452,7 @@ class QuotaTest {
   @Test
   void shouldNotKeepManyQuotasOfRenamesThatWereGivenUp() {
     assertOk(set(root, "/q", 10_000, NONE));
-    int given = Quotas.IDLE_MAX + 3;
+    int given = QuotaTable.IDLE_MAX + 3;
     for (int i = 0; i < given; i++) {
       for (int part = 0; part < 2; part++) {
         assertOk(root.mkdirs("/t" + i + "/" + part + "/x".repeat(50)));
@@ -464,7 +464,7 @@ class QuotaTest {
     for (int i = 0; i < given; i++) {
       kept += hasRecord("/t" + i) ? 1 : 0;
     }
-    assertThat(kept).isEqualTo(Quotas.IDLE_MAX + 1);
+    assertThat(kept).isEqualTo(QuotaTable.IDLE_MAX + 1);
     assertOk(root.rename("/t" + (given - 1), "/q/t", false));
     assertUsed("/q", 1 + 103, 0);
     Consistency.check(server);

@@ -52,7 +52,7 @@ class DataConnectionsTest {
               posting.countDown();
               await(posted);
             });
-    windows.open(CLIENT, 7, List.of(EXTENT), new Ticket());
+    windows.open(CLIENT, 7, List.of(EXTENT), new ReplyGate());
     Thread poster = new Thread(windows::post);
     poster.start();
     await(posting);

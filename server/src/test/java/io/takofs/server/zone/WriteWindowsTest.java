@@ -40,15 +40,15 @@ class WriteWindowsTest {
 
   /** An answer that waits. */
   private static final class Waiting {
-    final Ticket ticket = new Ticket();
+    final ReplyGate gate = new ReplyGate();
     final AtomicBoolean sent = new AtomicBoolean();
   }
 
   private Waiting open(long clientId) {
     Waiting answer = new Waiting();
-    windows.open(clientId, FILE, List.of(EXTENT), answer.ticket);
-    answer.ticket.then(() -> answer.sent.set(true));
-    answer.ticket.release();
+    windows.open(clientId, FILE, List.of(EXTENT), answer.gate);
+    answer.gate.then(() -> answer.sent.set(true));
+    answer.gate.release();
     return answer;
   }
 
@@ -76,7 +76,7 @@ class WriteWindowsTest {
 
     complete(pair);
     assertThat(answer.sent).isTrue();
-    assertThat(answer.ticket.failure()).isNull();
+    assertThat(answer.gate.failure()).isNull();
     assertThat(keyOf(1)).isNotZero();
 
     windows.close(1, FILE);
@@ -129,8 +129,8 @@ class WriteWindowsTest {
     windows.close(1, FILE);
     windows.post();
     assertThat(answer.sent).isTrue();
-    assertThat(answer.ticket.failure()).contains("no window left");
-    assertThat(second.ticket.failure()).contains("no window left");
+    assertThat(answer.gate.failure()).contains("no window left");
+    assertThat(second.gate.failure()).contains("no window left");
     assertThat(pair.posted()).isEmpty();
     assertThat(windows.isWritable(LOCATION)).isFalse();
 

@@ -3,7 +3,7 @@ package io.takofs.server.namespace.operation;
 import io.takofs.proto.AclEntry;
 import io.takofs.proto.AclScope;
 import io.takofs.proto.AclType;
-import io.takofs.server.namespace.state.Acls;
+import io.takofs.server.namespace.state.AclTable;
 import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.Inode;
 import java.util.ArrayList;
@@ -22,7 +22,7 @@ final class AclPermission {
   /** All entries of {@code inode}, in order. */
   static List<AclEntry> get(Inode inode) {
     List<AclEntry> all = new ArrayList<>(inode.acl());
-    boolean extended = Acls.hasAccess(inode.acl());
+    boolean extended = AclTable.hasAccess(inode.acl());
     add(all, AclType.USER, inode.permission >>> 6);
     add(all, extended ? AclType.MASK : AclType.GROUP, inode.permission >>> 3);
     add(all, AclType.OTHER, inode.permission);

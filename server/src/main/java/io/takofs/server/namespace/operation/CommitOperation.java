@@ -13,7 +13,7 @@ import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Lease;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.State;
 
 /**
@@ -29,7 +29,7 @@ public final class CommitOperation {
     DirectoryEntry file = state.tree.get(lease.parentId(), lease.name());
     Inode inode = file.inode();
     FileExtent last = state.data.last(inode);
-    long spaceBefore = state.quotas.isEmpty() ? 0 : Quotas.space(state, inode, last);
+    long spaceBefore = state.quotas.isEmpty() ? 0 : QuotaTable.space(state, inode, last);
     long before = inode.length;
     if (request.getExtentsCount() > 0) {
       if (!request.getInlineData().isEmpty()) {
@@ -53,7 +53,7 @@ public final class CommitOperation {
       close(context, request, inode, last);
     }
     if (!state.quotas.isEmpty()) {
-      long more = Quotas.space(state, inode, last) - spaceBefore;
+      long more = QuotaTable.space(state, inode, last) - spaceBefore;
       state.quotas.charge(context, state.quotas.over(file.parentId()), 0, more);
     }
     state.tree.put(context.tx(), file);

@@ -18,7 +18,7 @@ import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.namespace.state.FilePath;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Permissions;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.Walk;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -77,14 +77,14 @@ public final class ConcatOperation {
               .formatted(asked.size(), Operations.CONCAT_SOURCES_MAX));
     }
     List<DirectoryEntry> sources = sources(asked);
-    long spaceBefore = Quotas.space(context.state(), inode);
+    long spaceBefore = QuotaTable.space(context.state(), inode);
     boolean inline = !inode.hasExtents && commit.getExtentsCount() == 0;
     for (DirectoryEntry source : sources) {
       inline &= !source.inode().hasExtents;
     }
     int done = inline ? joinInline(sources) : joinExtents(sources);
     for (DirectoryEntry source : sources.subList(0, done)) {
-      spaceBefore += Quotas.space(context.state(), source.inode());
+      spaceBefore += QuotaTable.space(context.state(), source.inode());
       context.state().tree.remove(context.tx(), source);
       Detached.emptied(context, source.inode());
     }
@@ -102,9 +102,9 @@ public final class ConcatOperation {
 
   /** The target counts as what the sources did; more when its replication is larger. */
   private void charge(long names, long spaceBefore) throws TakoException {
-    Quotas quotas = context.state().quotas;
+    QuotaTable quotas = context.state().quotas;
     if (!quotas.isEmpty()) {
-      long space = Quotas.space(context.state(), inode, last) - spaceBefore;
+      long space = QuotaTable.space(context.state(), inode, last) - spaceBefore;
       quotas.charge(context, quotas.over(target.parentId()), names, space);
     }
   }

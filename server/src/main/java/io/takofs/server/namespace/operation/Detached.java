@@ -10,7 +10,7 @@ import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Keys;
 import io.takofs.server.namespace.state.Lease;
 import io.takofs.server.namespace.state.Quota;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.State;
 import io.takofs.server.store.OrderedMap;
 import java.util.ArrayList;
@@ -71,7 +71,7 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
     State state = context.state();
     Inode inode = entry.inode();
     List<Long> quotas = state.quotas.over(entry.parentId());
-    state.quotas.add(context.tx(), quotas, -1, -Quotas.space(state, inode));
+    state.quotas.add(context.tx(), quotas, -1, -QuotaTable.space(state, inode));
     Lease lease = state.leases.get(inode.id);
     long writer = 0;
     if (lease != null) {
@@ -127,7 +127,7 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
    * @return the nearest directory whose quota that still counts against, 0 for none
    */
   private static long uncharge(Context context, DirectoryEntry entry) {
-    Quotas quotas = context.state().quotas;
+    QuotaTable quotas = context.state().quotas;
     List<Long> over = quotas.over(entry.parentId());
     Quota own = quotas.get(entry.inode().id);
     if (own != null) {

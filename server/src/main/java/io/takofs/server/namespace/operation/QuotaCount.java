@@ -8,7 +8,7 @@ import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.Keys;
 import io.takofs.server.namespace.state.Quota;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.State;
 import io.takofs.server.store.OrderedMap;
 import java.util.ArrayList;
@@ -118,7 +118,7 @@ public final class QuotaCount {
             return false;
           }
           names++;
-          space += Quotas.space(state, entry.inode(), state.data.last(entry.inode()));
+          space += QuotaTable.space(state, entry.inode(), state.data.last(entry.inode()));
           return visits < VISITS_MAX;
         });
     if (below[0] != null) {

@@ -7,7 +7,7 @@ import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Quota;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,7 +27,7 @@ final class QuotaMove {
   /** Counts what moves, at least a first part of it. */
   QuotaMove(Context context, DirectoryEntry moved, DirectoryEntry from, DirectoryEntry to) {
     this.context = context;
-    Quotas quotas = context.state().quotas;
+    QuotaTable quotas = context.state().quotas;
     quotas.removeIdle(context.tx(), moved.inode().id);
     left = new ArrayList<>(quotas.over(from));
     entered = new ArrayList<>(quotas.over(to));
@@ -40,10 +40,10 @@ final class QuotaMove {
     }
   }
 
-  private void measure(Quotas quotas, Inode inode) {
+  private void measure(QuotaTable quotas, Inode inode) {
     if (!inode.directory) {
       names = 1;
-      space = Quotas.space(context.state(), inode);
+      space = QuotaTable.space(context.state(), inode);
       return;
     }
     own = quotas.get(inode.id);
@@ -68,7 +68,7 @@ final class QuotaMove {
    * @throws TakoException QUOTA_EXCEEDED, UNAVAILABLE
    */
   void charge() throws TakoException {
-    Quotas quotas = context.state().quotas;
+    QuotaTable quotas = context.state().quotas;
     quotas.add(context.tx(), left, -names, -space);
     quotas.charge(context, entered, names, space);
     if (own != null && own.isIdle()) {
@@ -84,7 +84,7 @@ final class QuotaMove {
    */
   Reply fail(TakoException why) throws TakoException {
     context.tx().abort();
-    Quotas quotas = context.state().quotas;
+    QuotaTable quotas = context.state().quotas;
     Quota left = own == null ? null : quotas.get(own.id());
     if (left == null || !left.isIdle() || why.status() == Status.UNAVAILABLE) {
       throw why;

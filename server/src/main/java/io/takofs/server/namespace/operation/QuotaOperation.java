@@ -11,7 +11,7 @@ import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.FilePath;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Quota;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.State;
 
 /**
@@ -23,7 +23,7 @@ public final class QuotaOperation {
 
   public static Reply set(Context context, SetQuota request) throws TakoException {
     FilePath path = FilePath.parse(request.getPath());
-    Quotas quotas = context.state().quotas;
+    QuotaTable quotas = context.state().quotas;
     Inode inode = context.state().tree.lookup(path, context.caller()).inode();
     if (!context.caller().getSuperuser()) {
       throw new TakoException(

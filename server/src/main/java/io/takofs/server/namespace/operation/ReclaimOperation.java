@@ -5,7 +5,7 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.DirectoryEntry;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.State;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,7 +77,7 @@ public final class ReclaimOperation {
       }
     }
     if (children.size() <= limit) {
-      Quotas quotas = context.state().quotas;
+      QuotaTable quotas = context.state().quotas;
       quotas.addDetached(context.tx(), context.state().tree.parentOf(directory.id()), -1);
       Detached.removeContents(context, directory.id());
       directory.remove(context);

@@ -10,7 +10,7 @@ import io.takofs.server.namespace.state.FilePath;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Lease;
 import io.takofs.server.namespace.state.LeaseTable;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.SessionInfo;
 import io.takofs.server.namespace.state.State;
 
@@ -56,7 +56,7 @@ public final class Recovery {
     Inode inode = file.inode();
     long writer = state.leases.get(inode.id).clientId();
     FileExtent last = state.data.last(inode);
-    long spaceBefore = Quotas.space(state, inode);
+    long spaceBefore = QuotaTable.space(state, inode);
     if (last != null && last.canGrow()) {
       state.data.put(context.tx(), inode.id, last.seal(writer));
     }
@@ -69,7 +69,7 @@ public final class Recovery {
         context.tx(),
         state.quotas.over(file.parentId()),
         0,
-        Quotas.space(state, inode) - spaceBefore);
+        QuotaTable.space(state, inode) - spaceBefore);
     state.tree.replace(context.tx(), file);
   }
 

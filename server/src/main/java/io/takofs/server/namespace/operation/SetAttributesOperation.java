@@ -10,7 +10,7 @@ import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.FilePath;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Permissions;
-import io.takofs.server.namespace.state.Quotas;
+import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.State;
 
 /** Permission, owner, group, times and replication: all that are given, or none. */
@@ -33,13 +33,13 @@ public final class SetAttributesOperation {
       inode.group = request.getGroup();
     }
     if (request.hasReplication()) {
-      long spaceBefore = Quotas.space(state, inode);
+      long spaceBefore = QuotaTable.space(state, inode);
       inode.replication = request.getReplication();
       state.quotas.charge(
           context,
           state.quotas.over(entry.parentId()),
           0,
-          Quotas.space(state, inode) - spaceBefore);
+          QuotaTable.space(state, inode) - spaceBefore);
     }
     if (request.hasAccessTimeMs()) {
       inode.accessMs = request.getAccessTimeMs();

@@ -16,7 +16,7 @@ import io.takofs.server.namespace.state.FilePath;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Permissions;
 import io.takofs.server.namespace.state.State;
-import io.takofs.server.namespace.state.XAttrs;
+import io.takofs.server.namespace.state.XAttrTable;
 
 /** Setting and removing extended attributes, and who may do what with them, as HDFS has it. */
 public final class XAttrOperation {
@@ -37,7 +37,7 @@ public final class XAttrOperation {
     XAttr xattr = request.getXattr();
     DirectoryEntry entry = changing(context, request.getPath(), xattr);
     Inode inode = entry.inode();
-    XAttrs xattrs = context.state().xattrs;
+    XAttrTable xattrs = context.state().xattrs;
     checkSize(xattr);
     if (isUnreadable(xattr)) {
       checkUnreadable(inode, xattr);
@@ -66,7 +66,7 @@ public final class XAttrOperation {
     XAttr xattr = request.getXattr();
     DirectoryEntry entry = changing(context, request.getPath(), xattr);
     Inode inode = entry.inode();
-    XAttrs xattrs = context.state().xattrs;
+    XAttrTable xattrs = context.state().xattrs;
     if (isUnreadable(xattr)) {
       throw denied("The xattr '%s' can not be deleted.".formatted(prefixed(xattr)));
     }
@@ -151,7 +151,7 @@ public final class XAttrOperation {
     }
   }
 
-  private static void checkCount(XAttrs xattrs, long id) throws TakoException {
+  private static void checkCount(XAttrTable xattrs, long id) throws TakoException {
     if (xattrs.count(id, COUNT_MAX) == COUNT_MAX) {
       throw invalid(
           "Cannot add additional XAttr to inode, would exceed limit of %d".formatted(COUNT_MAX));

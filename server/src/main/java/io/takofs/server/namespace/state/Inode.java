@@ -45,7 +45,7 @@ public final class Inode {
   public boolean moved;
 
   /** Where its ACL is, of an inode that was stored. */
-  private Acls acls;
+  private AclTable acls;
 
   /** Null when it is to be read. */
   private List<AclEntry> acl = List.of();
@@ -85,7 +85,7 @@ public final class Inode {
    * @param acls where the inode's ACL is read when somebody asks for it: most who visit entries do
    *     not
    */
-  public static Inode decode(byte[] value, Acls acls) {
+  public static Inode decode(byte[] value, AclTable acls) {
     ByteReader in = new ByteReader(value);
     Inode inode = new Inode();
     int flags = in.u8();
@@ -148,7 +148,7 @@ public final class Inode {
         | (moved ? MOVED : 0);
   }
 
-  /** What its ACL adds to the permission, as {@link Acls} keeps it. */
+  /** What its ACL adds to the permission, as {@link AclTable} keeps it. */
   public List<AclEntry> acl() {
     if (acl == null) {
       acl = acls.read(id);
@@ -156,7 +156,7 @@ public final class Inode {
     return acl;
   }
 
-  /** Its ACL changes; {@link Acls} keeps it. */
+  /** Its ACL changes; {@link AclTable} keeps it. */
   void setAcl(List<AclEntry> entries) {
     acl = entries;
     hasAcl = !entries.isEmpty();

@@ -25,10 +25,12 @@ public final class Keys {
   /** In the shard of a file's birth: file id; the value is a {@link Lease}. */
   public static final byte LEASE = 'L';
 
-  /** In the shard of an inode's birth: its id, piece; the value is the ACL ({@link Acls}). */
+  /** In the shard of an inode's birth: its id, piece; the value is the ACL ({@link AclTable}). */
   public static final byte ACL = 'A';
 
-  /** In the shard of an inode's birth: its id, attribute, piece; the value is {@link XAttrs}'s. */
+  /**
+   * In the shard of an inode's birth: its id, attribute, piece; the value is {@link XAttrTable}'s.
+   */
   public static final byte XATTR = 'Y';
 
   /** In the shard of a file's birth: file id; the value says where a renamed file is. */

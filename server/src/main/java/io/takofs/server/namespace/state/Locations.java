@@ -15,9 +15,9 @@ import io.takofs.server.store.Transaction;
  */
 public final class Locations {
   private final Store store;
-  private final Tree tree;
+  private final DirectoryTree tree;
 
-  Locations(Store store, Tree tree) {
+  Locations(Store store, DirectoryTree tree) {
     this.store = store;
     this.tree = tree;
   }

@@ -36,7 +36,7 @@ public final class Permissions {
     if (caller.getSuperuser()) {
       return true;
     }
-    if (inode.hasAcl && !caller.getUser().equals(inode.owner) && Acls.hasAccess(inode.acl())) {
+    if (inode.hasAcl && !caller.getUser().equals(inode.owner) && AclTable.hasAccess(inode.acl())) {
       return aclAllows(caller, inode, access);
     }
     int granted;

@@ -14,10 +14,10 @@ import java.util.List;
 public final class State {
   public final Store store;
   public final Limits limits;
-  public final Acls acls;
-  public final XAttrs xattrs;
-  public final Tree tree;
-  public final Quotas quotas;
+  public final AclTable acls;
+  public final XAttrTable xattrs;
+  public final DirectoryTree tree;
+  public final QuotaTable quotas;
   public final FileData data;
   public final Locations locations;
   public final LeaseTable leases;
@@ -32,10 +32,10 @@ public final class State {
   public State(Store store, List<Long> arenas, Limits limits) {
     this.store = store;
     this.limits = limits;
-    acls = new Acls(store);
-    xattrs = new XAttrs(store);
-    tree = new Tree(store, acls);
-    quotas = new Quotas(store, tree);
+    acls = new AclTable(store);
+    xattrs = new XAttrTable(store);
+    tree = new DirectoryTree(store, acls);
+    quotas = new QuotaTable(store, tree);
     data = new FileData(store);
     locations = new Locations(store, tree);
     leases = new LeaseTable(store);

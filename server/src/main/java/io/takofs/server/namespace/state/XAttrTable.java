@@ -18,12 +18,12 @@ import java.util.List;
  *
  * <p>Thread rule: the state machine's thread.
  */
-public final class XAttrs {
+public final class XAttrTable {
   private static final int NAME_AT = 1 + Long.BYTES + 1;
 
   private final Store store;
 
-  XAttrs(Store store) {
+  XAttrTable(Store store) {
     this.store = store;
   }
 

@@ -4,7 +4,7 @@ import io.takofs.layout.Layout;
 import picocli.CommandLine.IVersionProvider;
 
 /** What {@code tako version} says. */
-public final class Version implements IVersionProvider {
+public final class VersionProvider implements IVersionProvider {
   @Override
   public String[] getVersion() {
     return new String[] {

@@ -17,10 +17,10 @@ import java.util.List;
  *
  * <p>Thread rule: the state machine's thread.
  */
-public final class Acls {
+public final class AclTable {
   private final Store store;
 
-  Acls(Store store) {
+  AclTable(Store store) {
     this.store = store;
   }
 

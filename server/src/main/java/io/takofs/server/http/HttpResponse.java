@@ -8,14 +8,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  * @param status of HTTP
  * @param type its Content-Type
  */
-record Page(int status, String type, byte[] body) {
+record HttpResponse(int status, String type, byte[] body) {
   private static final String TEXT = "text/plain; charset=utf-8";
 
-  static Page text(int status, String text) {
+  static HttpResponse text(int status, String text) {
     return of(status, TEXT, text + "\n");
   }
 
-  static Page of(int status, String type, String text) {
-    return new Page(status, type, text.getBytes(UTF_8));
+  static HttpResponse of(int status, String type, String text) {
+    return new HttpResponse(status, type, text.getBytes(UTF_8));
   }
 }

@@ -19,14 +19,14 @@ import java.util.TreeSet;
  * The directories that have a quota, and what counts against each: records, and the same in the
  * heap, for there are few. Only they are counted, so where there is none nothing is done; every
  * change below one is charged to it and to those above it by the operation that makes it, in the
- * same transaction. {@link Tree#parentOf} leads up from any directory that has entries.
+ * same transaction. {@link DirectoryTree#parentOf} leads up from any directory that has entries.
  *
  * <p>A directory that is deleted takes no time, so what was in it counts until it is reclaimed,
  * against the nearest quota it was below when it was deleted and those above that.
  *
  * <p>Thread rule: the state machine's thread.
  */
-public final class Quotas {
+public final class QuotaTable {
   /** Quotas without limits that are kept for renames that wait for their count. */
   public static final int IDLE_MAX = 8;
 
@@ -34,7 +34,7 @@ public final class Quotas {
   private static final int NEAREST_MAX = 65_536;
 
   private final OrderedMap map;
-  private final Tree tree;
+  private final DirectoryTree tree;
   private final NavigableMap<Long, Quota> quotas = new TreeMap<>();
   private final NavigableSet<Long> counting = new TreeSet<>();
 
@@ -47,7 +47,7 @@ public final class Quotas {
   /** With the present entry {@link #nearest} may become wrong. */
   private boolean moved;
 
-  Quotas(Store store, Tree tree) {
+  QuotaTable(Store store, DirectoryTree tree) {
     this.map = store.server();
     this.tree = tree;
     byte[] prefix = {Keys.QUOTA};

@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.net.URI;
 
 /** How this process reaches a server, for people. */
-final class Transport {
-  private Transport() {}
+final class TransportVerdict {
+  private TransportVerdict() {}
 
   /** Such as {@code shm: same host}. */
   static String verdict(URI server) throws IOException {

@@ -13,12 +13,12 @@ import java.util.Map;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-public final class SessionTable {
+public final class ClientTable {
   private final Clock clock;
   private final Map<Long, ClientState> clients = new HashMap<>();
   private final Map<RpcConnection, ClientState> byConnection = new HashMap<>();
 
-  public SessionTable(Clock clock) {
+  public ClientTable(Clock clock) {
     this.clock = clock;
   }
 

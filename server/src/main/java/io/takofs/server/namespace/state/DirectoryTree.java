@@ -17,13 +17,13 @@ import java.util.List;
  *
  * <p>Thread rule: the state machine's thread.
  */
-public final class Tree {
+public final class DirectoryTree {
   private static final byte[] NO_NAME = {};
 
   private final Store store;
-  private final Acls acls;
+  private final AclTable acls;
 
-  Tree(Store store, Acls acls) {
+  DirectoryTree(Store store, AclTable acls) {
     this.store = store;
     this.acls = acls;
   }

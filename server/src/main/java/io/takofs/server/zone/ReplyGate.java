@@ -3,11 +3,11 @@ package io.takofs.server.zone;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Something to do once all who hold it have let go; whoever makes it is the first.
+ * Reference-counted action: runs on the last release. The creator holds the first reference.
  *
- * <p>Thread rule: any thread; the last to let go runs it.
+ * <p>Thread rule: any thread; the one that releases last runs the action.
  */
-public final class Ticket {
+public final class ReplyGate {
   private final AtomicInteger holders = new AtomicInteger(1);
   private volatile String failure;
   private Runnable action = () -> {};
@@ -16,12 +16,12 @@ public final class Ticket {
     holders.incrementAndGet();
   }
 
-  /** Says what to do, before the maker lets go. */
+  /** Sets the action, before the creator releases. */
   public void then(Runnable wanted) {
     action = wanted;
   }
 
-  /** What it is held for cannot be had. */
+  /** Says that what a holder waits for failed. */
   void fail(String why) {
     failure = why;
   }

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The thread that ticks a {@link DataServer}; asleep between ticks. */
-final class Housekeeper implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Housekeeper.class);
+final class HousekeepingThread implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(HousekeepingThread.class);
   private static final long FAILED_PAUSE_NS = 1_000_000_000;
 
   /** Pauses longer than this are cut short when there is work. */
@@ -18,7 +18,7 @@ final class Housekeeper implements AutoCloseable {
   private volatile boolean stopped;
   private volatile boolean idle;
 
-  Housekeeper(DataServer server) {
+  HousekeepingThread(DataServer server) {
     this.server = server;
     thread.setDaemon(true);
     server.onTickWanted(this::wake);

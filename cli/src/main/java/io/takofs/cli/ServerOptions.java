@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which server a command talks to: that of a path's URI, of --fs, or of {@code tako dev}. */
-final class Location {
+final class ServerOptions {
   private static final String SCHEME = ServerUri.SCHEME + "://";
 
   @Mixin private DevDirectory dev;

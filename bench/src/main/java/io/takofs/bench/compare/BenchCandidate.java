@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path;
  * @param base an empty or missing directory to work in
  * @param serverPids processes whose processor time counts as the server's; none for a local one
  */
-record Candidate(String name, FileSystem fs, Path base, List<Long> serverPids) {
+record BenchCandidate(String name, FileSystem fs, Path base, List<Long> serverPids) {
   static final String HDFS = "hdfs";
   static final String TAKO_SHM = "tako-shm";
   static final String TAKO_TCP = "tako-tcp";

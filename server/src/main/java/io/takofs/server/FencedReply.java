@@ -8,7 +8,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.server.namespace.StateMachine;
-import io.takofs.server.zone.Ticket;
+import io.takofs.server.zone.ReplyGate;
 import io.takofs.server.zone.WriteWindows;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,32 +18,33 @@ import java.util.function.UnaryOperator;
  * A reply that is sent when the server's lock is free, and when what it lets its caller write can
  * be written by the caller alone.
  */
-record Answer(IncomingCall call, Reply reply, Ticket ticket, boolean takesKeys) {
+record FencedReply(IncomingCall call, Reply reply, ReplyGate gate, boolean takesKeys) {
   /**
    * Opens what {@code reply} lets the caller write: of a reply that was recorded earlier, what it
    * may write still.
    */
-  static Answer to(IncomingCall call, Reply reply, StateMachine machine, WriteWindows windows) {
-    Ticket ticket = new Ticket();
+  static FencedReply to(
+      IncomingCall call, Reply reply, StateMachine machine, WriteWindows windows) {
+    ReplyGate gate = new ReplyGate();
     List<Extent> extents = extents(reply);
     long clientId = call.clientId();
     if (extents.isEmpty() || !windows.concern(clientId)) {
-      return new Answer(call, reply, ticket, false);
+      return new FencedReply(call, reply, gate, false);
     }
     long fileId = fileId(call.request(), reply);
-    windows.open(clientId, fileId, machine.writableBy(clientId, fileId, extents), ticket);
-    return new Answer(call, reply, ticket, true);
+    windows.open(clientId, fileId, machine.writableBy(clientId, fileId, extents), gate);
+    return new FencedReply(call, reply, gate, true);
   }
 
   /** Replies now or when the windows are open; without the server's lock. */
   void send(WriteWindows windows, TransportReport transports) {
-    ticket.then(() -> call.reply(takesKeys ? withKeys(windows) : transports.complete(reply)));
-    ticket.release();
+    gate.then(() -> call.reply(takesKeys ? withKeys(windows) : transports.complete(reply)));
+    gate.release();
   }
 
   private Reply withKeys(WriteWindows windows) {
-    if (ticket.failure() != null) {
-      String why = "no memory window for the extents of the file: " + ticket.failure();
+    if (gate.failure() != null) {
+      String why = "no memory window for the extents of the file: " + gate.failure();
       return Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(why).build();
     }
     return map(reply, extent -> withKeys(extent, windows));
