@@ -35,7 +35,7 @@ class MonitoringFilesTest {
           .toAbsolutePath()
           .getParent()
           .getParent()
-          .resolve("dist/package/monitoring");
+          .resolve("dist/package/share");
 
   /** A metric by its name, and what stands in braces behind it. */
   private static final Pattern METRIC =
@@ -87,7 +87,7 @@ class MonitoringFilesTest {
 
   @Test
   void shouldAlertOnMetricsThatExist() throws IOException {
-    String rules = Files.readString(DIRECTORY.resolve("tako-alerts.yml"));
+    String rules = Files.readString(DIRECTORY.resolve("prometheus/tako.rules.yml"));
     List<String> parts = List.of(rules.split("(?m)^ +- alert: "));
     List<String> alerts = parts.subList(1, parts.size());
     assertThat(alerts).hasSizeGreaterThan(10);
@@ -110,7 +110,7 @@ class MonitoringFilesTest {
   @Test
   void shouldDrawMetricsThatExist() throws IOException {
     JsonObject board =
-        JsonParser.parseString(Files.readString(DIRECTORY.resolve("tako-grafana.json")))
+        JsonParser.parseString(Files.readString(DIRECTORY.resolve("grafana/tako.json")))
             .getAsJsonObject();
     List<String> expressions = new ArrayList<>();
     for (JsonElement panel : board.getAsJsonArray("panels")) {
