@@ -1,5 +1,7 @@
 package io.takofs.transport;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.Closeable;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -61,7 +63,7 @@ public final class FileDescriptors implements Closeable {
       Assumptions.abort("needs prlimit of util-linux: " + e.getMessage());
       throw e;
     }
-    String output = new String(process.getInputStream().readAllBytes()).strip();
+    String output = new String(process.getInputStream().readAllBytes(), UTF_8).strip();
     try {
       if (process.waitFor() != 0) {
         throw new IOException(String.join(" ", command) + ": " + output);

@@ -91,7 +91,9 @@ final class ShmListener implements Transport.Listener {
    * is, and the channel ready: so accepting rests for a while.
    */
   private void failed(SocketChannel accepted, Throwable cause) {
-    if (failures++ == 0) {
+    int before = failures;
+    failures = before + 1;
+    if (before == 0) {
       LOG.warn(
           "cannot accept connections at {}, trying again every {} ms: {}",
           path,

@@ -53,7 +53,9 @@ final class TcpServerChannel extends NioServerSocketChannel {
    * print a stack trace each time.
    */
   private void failed(SocketChannel socket, Throwable cause) {
-    if (failures++ == 0) {
+    int before = failures;
+    failures = before + 1;
+    if (before == 0) {
       LOG.warn(
           "cannot accept connections at {}, trying again every {} ms: {}",
           localAddress(),
