@@ -1,8 +1,10 @@
 package io.takofs.client.internal.file;
 
+import io.takofs.base.SharedCleaner;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.RemoteZone;
 import io.takofs.layout.Layout;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
@@ -38,6 +40,9 @@ public final class ReadAhead {
     this.finder = finder;
     this.limit = limit;
     this.eager = eager;
+    // A stream that nobody closes gives its buffers back when it is garbage.
+    ArrayDeque<FetchedGranules> fetched = chunks;
+    SharedCleaner.register(this, () -> releaseAll(fetched));
   }
 
   /**
@@ -46,6 +51,14 @@ public final class ReadAhead {
    * @return bytes read; 0 when this has nothing to give and a direct read must do
    */
   int read(long position, ByteBuffer target) throws TakoException {
+    try {
+      return readOrFetch(position, target);
+    } finally {
+      Reference.reachabilityFence(this); // else the buffers may be released while they are copied
+    }
+  }
+
+  private int readOrFetch(long position, ByteBuffer target) throws TakoException {
     if (position != expected) {
       drop();
       streak = 0;
@@ -109,6 +122,14 @@ public final class ReadAhead {
 
   /** Gives everything up. */
   public void drop() {
+    try {
+      releaseAll(chunks);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  private static void releaseAll(ArrayDeque<FetchedGranules> chunks) {
     chunks.forEach(FetchedGranules::release);
     chunks.clear();
   }
