@@ -122,6 +122,14 @@ public final class TakoClient implements Closeable {
   }
 
   /**
+   * Whether there may be a connection: false before the first call, and once connections were ended
+   * because nothing used them. The next call makes them anew.
+   */
+  public boolean isConnected() {
+    return idle.isConnected();
+  }
+
+  /**
    * Whether the server lets {@link #user} do anything: its own user, members of its supergroup, and
    * everybody when it does not check permissions. Connects when there was no call yet.
    */

@@ -3,6 +3,7 @@ package io.takofs.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Connector;
 import io.takofs.client.internal.session.ServerConnection;
@@ -18,7 +19,9 @@ import io.takofs.transport.TransportCounters;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -180,6 +183,31 @@ class ConnectionFailureTest {
       assertThat(in.readAllBytes()).hasSize(5000);
     }
     assertThat(zoneFailures).hasValue(0);
+  }
+
+  @Test
+  void shouldHaveNoThreadWithoutAConnection() throws Exception {
+    List<Thread> threads = new CopyOnWriteArrayList<>();
+    TakoConfig config = new TakoConfig().set("fs.tako.client.idle.timeout", "1s");
+    try (TakoClient idle =
+        new TakoClient(
+            URI.create("tako://fake:1"),
+            config,
+            "bob",
+            server,
+            Clock.SYSTEM,
+            work -> {
+              threads.add(new Thread(work));
+              return threads.get(threads.size() - 1);
+            })) {
+      for (int i = 1; i <= 2; i++) {
+        assertThat(idle.isConnected()).isFalse();
+        idle.mkdirs("/" + i);
+        assertThat(idle.isConnected()).isTrue();
+        assertThat(threads).hasSize(i);
+        Background.awaitUntil(() -> threads.stream().noneMatch(Thread::isAlive));
+      }
+    }
   }
 
   private void write(String path, int length) throws IOException {

@@ -9,8 +9,9 @@ import org.apache.hadoop.conf.Configuration;
 
 /**
  * Clients of the file systems that nobody closes: Hadoop makes an AbstractFileSystem for every
- * FileContext and drops it. Those of one server, user and configuration share one client, which
- * lives as long as the process; an idle one is a connection and nothing more.
+ * FileContext and drops it. Those of one server, user and configuration share one client. One
+ * without a connection is forgotten when another is asked for: whoever has it goes on with it, and
+ * it holds nothing but memory.
  *
  * <p>Thread rule: any thread.
  */
@@ -26,11 +27,20 @@ public final class SharedClients {
     Key key = new Key(uri, user, ClientConfig.settings(conf));
     synchronized (CLIENTS) {
       TakoClient client = CLIENTS.get(key);
-      if (client == null) {
-        client = FileSystemOperations.connect(uri, ClientConfig.of(conf), user);
-        CLIENTS.put(key, client);
+      CLIENTS.values().removeIf(other -> other != client && !other.isConnected());
+      if (client != null) {
+        return client;
       }
-      return client;
+      TakoClient made = FileSystemOperations.connect(uri, ClientConfig.of(conf), user);
+      CLIENTS.put(key, made);
+      return made;
+    }
+  }
+
+  /** How many are remembered. */
+  static int count() {
+    synchronized (CLIENTS) {
+      return CLIENTS.size();
     }
   }
 }

@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Ends the connections of a client that has not used them for a while: a server has only so many,
- * and a device only so many queue pairs. The next call makes them anew. One daemon thread, which
- * sleeps.
+ * and a device only so many queue pairs. The next call makes them anew. One daemon thread while
+ * there is a connection.
  *
  * <p>Thread rule: any thread.
  */
@@ -47,12 +47,11 @@ public final class IdleCloser implements AutoCloseable {
       thread.start();
     }
     connected = true;
-    LockSupport.unpark(thread);
   }
 
   private void run() {
     long leftNs = idleNs;
-    while (pause(leftNs)) {
+    while (leftNs > 0 && pause(leftNs)) {
       forgetConnected();
       try {
         leftNs = leases.hasWriters() ? idleNs : session.closeWhenIdleFor(idleNs);
@@ -61,21 +60,36 @@ public final class IdleCloser implements AutoCloseable {
         LOG.warn("idle connections were not closed, trying again: {}", e.toString(), e);
         leftNs = idleNs;
       }
+      if (leftNs <= 0 && !end()) {
+        leftNs = idleNs;
+      }
     }
+  }
+
+  /** Ends this thread when there is no connection; the next one makes another. */
+  private synchronized boolean end() {
+    if (!connected) {
+      thread = null;
+    }
+    return !connected;
+  }
+
+  /** Whether there may be a connection. */
+  public synchronized boolean isConnected() {
+    return thread != null;
   }
 
   private synchronized void forgetConnected() {
     connected = false;
   }
 
-  /** Sleeps so long, or without a connection until there is one; false when this is closed. */
+  /** Sleeps so long; false when this is closed. */
   private boolean pause(long leftNs) {
-    boolean asleep = leftNs <= 0;
-    long end = clock.nanoTime() + (asleep ? Long.MAX_VALUE / 2 : leftNs);
+    long end = clock.nanoTime() + leftNs;
     while (true) {
       long restNs = end - clock.nanoTime();
       synchronized (this) {
-        if (closed || restNs <= 0 || (asleep && connected)) {
+        if (closed || restNs <= 0) {
           return !closed;
         }
       }
