@@ -3,6 +3,7 @@ package io.takofs.client;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.client.internal.session.Session;
 import io.takofs.layout.Layout;
 import io.takofs.proto.DeleteFiles;
@@ -39,6 +40,15 @@ final class BulkDeletion {
     int baseSize = base.getBytes(UTF_8).length;
     int room = BATCH_BYTES - baseSize;
     for (String name : names) {
+      if (!UnicodeText.isWellFormed(name)) {
+        throw new TakoException(
+            Status.INVALID_ARGUMENT,
+            "delete files in "
+                + base
+                + ": '"
+                + name
+                + "' has half of a surrogate pair, which no UTF-8 can express");
+      }
       int size = name.getBytes(UTF_8).length + NAME_OVERHEAD;
       int count = batch.getNamesCount();
       if (count == Layout.RPC_DELETES_MAX || (size > room && count > 0)) {

@@ -3,6 +3,7 @@ package io.takofs.client.internal.session;
 import io.takofs.base.Clock;
 import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.config.ConfigKeys;
@@ -153,6 +154,11 @@ public final class Session implements AutoCloseable {
       String operation, String path, Request.Builder request, SessionIdentity owner)
       throws TakoException {
     String what = what(operation, path);
+    if (!UnicodeText.isWellFormed(what)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          what + ": the path has half of a surrogate pair, which no UTF-8 can express; rename it");
+    }
     long deadline = deadline();
     long patienceEnd = clock.nanoTime() + Math.min(PATIENCE_NS, timeoutNs / 2);
     Attempt attempt = new Attempt(what, request, owner);

@@ -3,6 +3,7 @@ package io.takofs.server.namespace.state;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.proto.Status;
 import java.util.Arrays;
 
@@ -24,6 +25,9 @@ public final class FilePath {
   public static FilePath parse(String text) throws TakoException {
     if (!text.startsWith("/")) {
       throw invalid(text, "it does not begin with '/'");
+    }
+    if (!UnicodeText.isWellFormed(text)) {
+      throw invalid(text, "it has half of a surrogate pair, which no UTF-8 can express");
     }
     if (text.getBytes(UTF_8).length > Limits.PATH_MAX) {
       throw invalid(text, "it is longer than %d bytes".formatted(Limits.PATH_MAX));
