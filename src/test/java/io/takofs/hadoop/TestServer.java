@@ -24,7 +24,13 @@ public final class TestServer {
   private static synchronized URI uri() {
     if (uri == null) {
       try {
-        ServerProcess server = ServerProcess.start(POOL_SIZE, System.getProperty(POOL_SIZE, "1g"));
+        ServerProcess server =
+            ServerProcess.start(
+                POOL_SIZE,
+                System.getProperty(POOL_SIZE, "1g"),
+                // Hadoop's suites ask for blocks of a few bytes.
+                "fs.tako.server.block.size.min",
+                "1");
         Runtime.getRuntime().addShutdownHook(new Thread(() -> close(server)));
         uri = server.uri();
       } catch (Exception e) {

@@ -42,6 +42,7 @@ final class SimServer implements AutoCloseable {
           "supergroup",
           true,
           1 << 20,
+          1 << 20,
           LOG_SLOT_BYTES,
           Duration.ofSeconds(2),
           Duration.ofSeconds(10),

@@ -106,6 +106,17 @@ public final class ConfigKeys {
                       + " bytes are kept does not depend on it.")
               .readByBoth());
 
+  /** Smallest block size that a creator may name. */
+  public static final ConfigKey<Long> BLOCK_SIZE_MIN =
+      register(
+          ConfigKey.size(
+              "fs.tako.server.block.size.min",
+              "1",
+              "1t",
+              "1m",
+              "Smallest block size that the creator of a file may ask for. Hadoop makes an input split"
+                  + " of each block, so tiny ones make a job of one file enormous."));
+
   /** Replication that files report. */
   public static final ConfigKey<Integer> REPLICATION =
       register(

@@ -323,6 +323,7 @@ final class DataServerCore {
       }
     }
     safeMode.check(clientId, asked);
+    settings.check(asked);
     housekeeping.makeRoomFor(asked);
     Reply refusal = machine.refusal(asked);
     if (refusal != null) {

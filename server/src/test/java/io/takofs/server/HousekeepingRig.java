@@ -36,6 +36,7 @@ final class HousekeepingRig {
           "supergroup",
           true,
           128 << 20,
+          1 << 20,
           64 << 20,
           Duration.ofSeconds(10),
           Duration.ofSeconds(60),

@@ -68,6 +68,7 @@ final class TestServer implements AutoCloseable {
             true,
             128 << 20,
             1 << 20,
+            1 << 20,
             Duration.ofSeconds(10),
             Duration.ofSeconds(60),
             Duration.ofMinutes(20),

@@ -10,6 +10,9 @@ import org.apache.hadoop.fs.Path;
 
 /** From the client's statuses to Hadoop's. */
 final class Statuses {
+  /** Blocks of one file that are told at most: as many as a file of HDFS may have. */
+  static final int BLOCKS_MAX = 10_000;
+
   private Statuses() {}
 
   /** The status of {@code path}, which is qualified. */
@@ -30,6 +33,16 @@ final class Statuses {
   }
 
   /**
+   * The file's block size, or the multiple of it with which a file of many tiny blocks has no more
+   * than {@link #BLOCKS_MAX}.
+   */
+  private static long toldBlockSize(FileStatus status) {
+    long blockSize = Math.max(1, status.getBlockSize());
+    long blocks = (status.getLen() - 1) / blockSize + 1;
+    return blockSize * ((blocks - 1) / BLOCKS_MAX + 1);
+  }
+
+  /**
    * Where bytes {@code start} to {@code start + length} are: all on the server, told in blocks
    * because Hadoop makes its input splits of them.
    */
@@ -44,10 +57,10 @@ final class Statuses {
     }
     String[] names = {server.getHost() + ":" + server.getPort()};
     String[] hosts = {server.getHost()};
-    long blockSize = Math.max(1, status.getBlockSize());
-    int first = Math.toIntExact(start / blockSize);
-    int last = Math.toIntExact((end - 1) / blockSize);
-    BlockLocation[] blocks = new BlockLocation[last - first + 1];
+    long blockSize = toldBlockSize(status);
+    long first = start / blockSize;
+    long last = (end - 1) / blockSize;
+    BlockLocation[] blocks = new BlockLocation[(int) (last - first + 1)];
     for (int i = 0; i < blocks.length; i++) {
       long offset = (first + i) * blockSize;
       blocks[i] =

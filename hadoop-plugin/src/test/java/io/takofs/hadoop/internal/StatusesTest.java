@@ -110,4 +110,18 @@ class StatusesTest {
     assertThatThrownBy(() -> Statuses.blocks(status(false, 1), -1, 1, SERVER))
         .isInstanceOf(IllegalArgumentException.class);
   }
+
+  @Test
+  void shouldTellABoundedNumberOfBlocksHoweverSmallTheyAre() {
+    for (long length : new long[] {999_999, 1_000_000, 1_000_001, 1L << 40, Long.MAX_VALUE}) {
+      BlockLocation[] blocks = Statuses.blocks(status(false, length), 0, length, SERVER);
+      assertThat(blocks.length).isBetween(1, Statuses.BLOCKS_MAX);
+      long end = 0;
+      for (BlockLocation block : blocks) {
+        assertThat(block.getOffset()).isEqualTo(end);
+        end += block.getLength();
+      }
+      assertThat(end).isEqualTo(length);
+    }
+  }
 }

@@ -3,6 +3,7 @@ package io.takofs.server.loggroup;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.pool.PoolSizes;
@@ -19,6 +20,7 @@ import java.util.Map;
  * @param supergroup members of it are superusers too
  * @param permissionsEnabled whether anybody else is not
  * @param blockSize block size of files whose creator names none, bytes
+ * @param blockSizeMin smallest block size that a creator may name, bytes
  * @param checkpointBytes bytes of log between two checkpoints
  * @param sessionTtl life of a session without a connection
  * @param leaseSoftLimit silence after which others may take a file over
@@ -30,6 +32,7 @@ public record ServerSettings(
     String supergroup,
     boolean permissionsEnabled,
     int blockSize,
+    long blockSizeMin,
     long checkpointBytes,
     Duration sessionTtl,
     Duration leaseSoftLimit,
@@ -43,11 +46,32 @@ public record ServerSettings(
         config.get(ConfigKeys.SUPERGROUP),
         config.get(ConfigKeys.PERMISSIONS_ENABLED),
         (int) Math.min(Integer.MAX_VALUE, config.get(ConfigKeys.BLOCK_SIZE)),
+        config.get(ConfigKeys.BLOCK_SIZE_MIN),
         config.get(ConfigKeys.CHECKPOINT_SIZE),
         config.get(ConfigKeys.SESSION_TTL),
         config.get(ConfigKeys.LEASE_SOFT_LIMIT),
         config.get(ConfigKeys.LEASE_HARD_LIMIT),
         config.get(ConfigKeys.QUARANTINE));
+  }
+
+  /**
+   * Checks what depends on settings that may be others when the log is replayed, so that no entry
+   * may depend on it.
+   *
+   * @throws TakoException INVALID_ARGUMENT
+   */
+  public void check(Request asked) throws TakoException {
+    long wanted = asked.getCreate().getBlockSize();
+    if (wanted > 0 && wanted < blockSizeMin) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "block size %d of %s is smaller than %d, the smallest that this server takes; ask for a larger one, or lower %s"
+              .formatted(
+                  wanted,
+                  asked.getCreate().getPath(),
+                  blockSizeMin,
+                  ConfigKeys.BLOCK_SIZE_MIN.name()));
+    }
   }
 
   /** What the state machine needs of them. */
