@@ -88,6 +88,8 @@ class ShadedJarTest {
             "META-INF/MANIFEST.MF",
             "META-INF/LICENSE",
             "META-INF/NOTICE",
+            "META-INF/licenses/netty-notice.txt",
+            "META-INF/licenses/protobuf.txt",
             "io/takofs/base/version.properties",
             "META-INF/native/libtako-linux-x86_64.so",
             "META-INF/services/org.apache.hadoop.fs.FileSystem");
