@@ -164,6 +164,9 @@ final class DataServerCore {
       } catch (TakoException e) {
         reply = refused(e.status(), e.getMessage());
       } catch (RuntimeException e) {
+        if (journal.failure() != null) {
+          throw e; // the connection ends, so that the client asks the next incarnation
+        }
         Facts.of("operation", call.request().getOperationCase())
             .and("session", Long.toHexString(call.clientId()))
             .and("remote", call.connection().remoteName())

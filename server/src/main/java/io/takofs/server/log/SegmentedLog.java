@@ -82,7 +82,8 @@ public final class SegmentedLog implements Log {
     Invariant.check(!closed, "the log is open");
     int length = payload.remaining();
     if (length < 1 || length > payloadMax()) {
-      throw new IllegalArgumentException(
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
           "a log entry of " + length + " bytes; 1 to " + payloadMax() + " are possible");
     }
     Segment tail = tail();

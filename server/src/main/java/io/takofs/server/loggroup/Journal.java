@@ -99,6 +99,8 @@ public final class Journal {
    * @throws TakoException NO_SPACE when the log is full even after a checkpoint, INVALID_ARGUMENT
    *     when the entry is too large for it, INTERNAL when it stands in the log and cannot be
    *     applied, so that its outcome is unknown, UNAVAILABLE after a failure
+   * @throws RuntimeException when the entry cannot be written or made persistent; its outcome is
+   *     unknown until the server is started again, so its sender must not get an answer
    */
   public Reply execute(LogEntry entry) throws TakoException {
     checkUsable();
@@ -109,9 +111,10 @@ public final class Journal {
       executed = entry;
       log.poll(this::apply);
       executed = null;
-    } catch (Error e) {
-      // The log may have a part of the entry, so nothing may be written behind it.
+    } catch (RuntimeException | Error e) {
+      // The log may have the entry, or a part of it: whatever is written after it would commit it.
       failure = "a log entry could not be written: " + e;
+      LOG.error("{}; the server refuses all calls from now on", failure, e);
       throw e;
     }
     if (failure != null) {
