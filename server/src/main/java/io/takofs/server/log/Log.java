@@ -21,8 +21,8 @@ public interface Log extends AutoCloseable {
    * committed, and safe, when the handler of a later {@link #poll} receives it.
    *
    * <p>After any other exception than a {@link TakoException}, of this or of {@link #poll}, nothing
-   * more may be proposed or polled: the entry may be in the log in part, and would be committed with
-   * the next one.
+   * more may be proposed or polled: the entry may be in the log in part, and would be committed
+   * with the next one.
    *
    * @throws TakoException with status NO_SPACE when the log zone is full until the next {@link
    *     #trim}, INVALID_ARGUMENT for another length; nothing has changed then

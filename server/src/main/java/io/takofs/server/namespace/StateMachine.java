@@ -86,9 +86,10 @@ public final class StateMachine {
     if (frees(request) || state.store.hasRoom(ADMISSION)) {
       return null;
     }
+    boolean mayCome = reclaimPending() && !request.getHasWaited();
     return Replies.failure(
         new TakoException(
-            Status.NO_SPACE,
+            mayCome ? Status.UNAVAILABLE : Status.NO_SPACE,
             "no space for metadata: %d of %d pages in use; delete files or enlarge the metadata zone"
                 .formatted(state.store.pagesUsed(), state.store.pagesTotal())));
   }
@@ -100,6 +101,7 @@ public final class StateMachine {
    * @param index position in the log, larger than that of any entry applied before
    */
   public Reply apply(long index, LogEntry entry) {
+    state.store.beginEntry();
     state.quotas.begin();
     if (entry.getCommandCase() == LogEntry.CommandCase.RECLAIM) {
       return countPending()

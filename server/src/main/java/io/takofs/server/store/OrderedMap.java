@@ -1,6 +1,7 @@
 package io.takofs.server.store;
 
 import io.takofs.base.TakoException;
+import java.util.BitSet;
 
 /**
  * An ordered map of byte strings: one per shard. Keys compare as unsigned bytes.
@@ -25,6 +26,9 @@ public interface OrderedMap {
 
   /** Removes; returns whether it was there. Never needs space beyond what checkpoints reserve. */
   boolean remove(byte[] key);
+
+  /** Adds the pages that a change of {@code key} may write, as they are now, to {@code pages}. */
+  default void addPagesOf(byte[] key, BitSet pages) {}
 
   /**
    * Visits entries in key order from the first that is {@code >= from} until the visitor returns

@@ -32,6 +32,11 @@ final class PageAllocator {
   /** Part of the pages that growth may not fill, kept for entries that shrink the state. */
   private static final int SHRINK_PART = 64;
 
+  /** Changes that always find pages, a few times in an entry, and pages kept for them. */
+  private static final int SMALL_CHANGES = 2;
+
+  private static final int SMALL_PAGES = 32;
+
   private final PageMemory memory;
   private final int[] liveAtLevel = new int[LEVELS];
   private final IntList free = new IntList();
@@ -46,6 +51,7 @@ final class PageAllocator {
   private IntList frozenChanged = new IntList();
   private IntList frozenRetired = new IntList();
   private int sealed;
+  private long takenForEntry;
 
   /**
    * @param generation of the pages allocated from now on
@@ -144,12 +150,50 @@ final class PageAllocator {
    * split has room for many more children before it is split again.
    */
   boolean hasRoom(int changes) {
+    return live + changes + splits(changes) <= growthMax;
+  }
+
+  /** The entry before has all its pages; {@link #isLow} was false after it. */
+  void beginEntry() {
+    takenForEntry = 0;
+  }
+
+  /** Pages that are sure to be free for one entry. */
+  int entryMax() {
+    return headroom / 8 * 7 - SMALL_PAGES;
+  }
+
+  /**
+   * Takes pages for changes of any keys: each writes its leaf and those above it, and each put may
+   * split them.
+   */
+  boolean takeForEntry(int changes, int growing) {
+    if (changes <= SMALL_CHANGES) {
+      return true; // there is always room for the record of a result
+    }
     int inner = live - liveAtLevel[0];
-    int height = height();
-    long splits =
-        Math.min(
-            (long) changes * height, inner + Math.min(changes, Layout.STORE_TREES) + changes / 8);
-    return live + changes + splits <= growthMax;
+    long written = changes + Math.min((long) changes * height(), inner);
+    return takeForEntry(growing == 0 ? written : written + growing + splits(growing));
+  }
+
+  /** Takes pages for changes that write {@code written} pages and add {@code bytes}. */
+  boolean takeForEntry(int written, int growing, long bytes) {
+    long split = Math.min(growing, written) + bytes / (Page.CAPACITY / 4);
+    return takeForEntry(written + split + (growing == 0 ? 0 : height()));
+  }
+
+  private boolean takeForEntry(long pages) {
+    if (takenForEntry + pages > entryMax()) {
+      return false;
+    }
+    takenForEntry += pages;
+    return true;
+  }
+
+  private long splits(int changes) {
+    int inner = live - liveAtLevel[0];
+    return Math.min(
+        (long) changes * height(), inner + Math.min(changes, Layout.STORE_TREES) + changes / 8);
   }
 
   private int height() {

@@ -3,6 +3,7 @@ package io.takofs.server.store;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import java.util.BitSet;
 import java.util.zip.CRC32C;
 
 /**
@@ -132,6 +133,26 @@ public final class PagedStore implements Store {
   @Override
   public boolean hasRoom(int changes) {
     return pages.hasRoom(changes);
+  }
+
+  @Override
+  public void beginEntry() {
+    pages.beginEntry();
+  }
+
+  @Override
+  public boolean take(int changes, int growing) {
+    return pages.takeForEntry(changes, growing);
+  }
+
+  @Override
+  public boolean take(BitSet written, int growing, long bytes) {
+    return pages.takeForEntry(written.cardinality(), growing, bytes);
+  }
+
+  @Override
+  public int removalsMax() {
+    return pages.entryMax() / 3;
   }
 
   @Override

@@ -1,5 +1,7 @@
 package io.takofs.server.store;
 
+import java.util.BitSet;
+
 /**
  * The state that a log feeds: {@link #SHARDS} maps for the namespace and one for the server itself
  * (sessions, extents). A checkpoint freezes all of them at one log index; after a crash they are
@@ -74,6 +76,35 @@ public interface Store extends AutoCloseable {
    * than they add need not ask: a part of the pages is kept for them.
    */
   boolean hasRoom(int changes);
+
+  /** A log entry begins: what {@link #take} has given so far was for those before it. */
+  default void beginEntry() {}
+
+  /**
+   * Takes pages for {@code changes} of keys, {@code growing} of them puts, from those that are kept
+   * for one entry. False when there might not be enough. The answer follows from the state and the
+   * entry alone, as that of {@link #hasRoom}.
+   */
+  default boolean take(int changes, int growing) {
+    return true;
+  }
+
+  /**
+   * As {@link #take}, of changes whose pages are known: where so many are made at once that most of
+   * them share pages.
+   *
+   * @param pages that are there and are written
+   * @param growing puts
+   * @param bytes that those add
+   */
+  default boolean take(BitSet pages, int growing, long bytes) {
+    return true;
+  }
+
+  /** Records that an entry should give up at most, so that the pages kept for it are enough. */
+  default int removalsMax() {
+    return Integer.MAX_VALUE;
+  }
 
   /** Pages that the present state fills and may fill, 8 KiB each. */
   long pagesUsed();

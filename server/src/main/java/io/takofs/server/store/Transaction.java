@@ -5,6 +5,7 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Deque;
 import java.util.List;
 
@@ -18,10 +19,14 @@ import java.util.List;
 public final class Transaction {
   private record Change(OrderedMap map, byte[] key, byte[] value) {}
 
+  /** What a page needs for an entry beside key and value, rounded up. */
+  private static final int CHANGE_BYTES = 16;
+
   private final Store store;
   private final List<Change> changes = new ArrayList<>();
   private final Deque<Runnable> undo = new ArrayDeque<>();
   private int growing;
+  private boolean tooLarge;
 
   public Transaction(Store store) {
     this.store = store;
@@ -61,6 +66,13 @@ public final class Transaction {
           "no space for metadata: %d of %d pages in use; delete files or enlarge the metadata zone"
               .formatted(store.pagesUsed(), store.pagesTotal()));
     }
+    tooLarge = !store.take(changes.size(), growing) && !takePages();
+    if (tooLarge) {
+      throw new TakoException(
+          Status.NO_SPACE,
+          "%d changes are too many at once for the metadata zone; enlarge it"
+              .formatted(changes.size()));
+    }
     try {
       for (Change change : changes) {
         if (change.value == null) {
@@ -75,6 +87,24 @@ public final class Transaction {
     changes.clear();
     growing = 0;
     undo.clear();
+  }
+
+  private boolean takePages() {
+    BitSet pages = new BitSet();
+    long bytes = 0;
+    for (Change change : changes) {
+      change.map.addPagesOf(change.key, pages);
+      bytes += change.value == null ? 0 : change.key.length + change.value.length + CHANGE_BYTES;
+    }
+    return store.take(pages, growing, bytes);
+  }
+
+  /**
+   * Whether the last {@link #commit} failed because, with what its entry has changed before, more
+   * pages might be written than there are for one entry.
+   */
+  public boolean isTooLarge() {
+    return tooLarge;
   }
 
   /** Takes back what was changed in the heap, last first. */

@@ -4,6 +4,7 @@ import io.takofs.base.TakoException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * A B+tree on pages, copy on write: a change copies the pages from the root to its leaf, unless the
@@ -57,6 +58,16 @@ final class Tree implements OrderedMap {
     int at = memory.offset(page);
     int slot = Page.search(b, at, key);
     return slot < 0 ? null : Page.value(b, at, slot);
+  }
+
+  @Override
+  public void addPagesOf(byte[] key, BitSet pages) {
+    if (root != 0) {
+      descend(key);
+      for (int depth = 0; depth <= leaf; depth++) {
+        pages.set(path[depth]);
+      }
+    }
   }
 
   @Override

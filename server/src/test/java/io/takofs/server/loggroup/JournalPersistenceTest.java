@@ -32,8 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The log's medium fails while an entry is made persistent. */
 class JournalPersistenceTest {
-  private static final Caller ROOT =
-      Caller.newBuilder().setUser("root").setSuperuser(true).build();
+  private static final Caller ROOT = Caller.newBuilder().setUser("root").setSuperuser(true).build();
   private static final int SLOTS = 4;
   private static final int SLOT_BYTES = Layout.SEGMENT_DATA_OFFSET + (64 << 10);
 

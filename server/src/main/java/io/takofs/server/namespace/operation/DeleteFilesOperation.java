@@ -113,9 +113,15 @@ public final class DeleteFilesOperation {
               .formatted(part.getBefore(), next));
     }
     boolean kept = recorded != null;
+    int first = next;
     for (; next < count - part.getBehind(); next++) {
       results.setRemaining(count - next - 1);
-      kept = delete(next);
+      Outcome outcome = delete(next, next > first);
+      if (outcome == Outcome.PUT_OFF) {
+        results.setRemaining(count - next); // for the next entry
+        break;
+      }
+      kept = outcome == Outcome.DELETED;
     }
     if (!kept) {
       keep();
@@ -123,21 +129,32 @@ public final class DeleteFilesOperation {
     return reply();
   }
 
-  /** Returns whether it was deleted, and that kept. */
-  private boolean delete(int number) {
+  /** What became of a name. */
+  private enum Outcome {
+    /** That is on record, too. */
+    DELETED,
+    FAILED,
+    /** It would change too much with what the entry has changed before. */
+    PUT_OFF
+  }
+
+  private Outcome delete(int number, boolean mayPutOff) {
     Context context = Context.of(state, index, entry);
     String path = path(part.getBase(), part.getNames(number - part.getBefore()));
     try {
       DeleteOperation.apply(context, Delete.newBuilder().setPath(path).build());
       state.results.record(context, reply());
       context.tx().commit(0);
-      return true;
+      return Outcome.DELETED;
     } catch (TakoException e) {
       context.tx().abort();
+      if (mayPutOff && context.tx().isTooLarge()) {
+        return Outcome.PUT_OFF;
+      }
       if (e.status() != Status.NOT_FOUND && e.status() != Status.NOT_A_DIRECTORY) {
         results.addFailed(number).addReasons(e.status());
       }
-      return false;
+      return Outcome.FAILED;
     }
   }
 

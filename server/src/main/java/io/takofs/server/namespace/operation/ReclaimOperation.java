@@ -18,6 +18,9 @@ public final class ReclaimOperation {
   /** Entries or extents of one step. */
   private static final int STEP_MAX = 64;
 
+  /** How much smaller a step becomes that changes too much at once. */
+  private static final int STEP_PART = 4;
+
   private ReclaimOperation() {}
 
   public static Reply apply(State state, long index, LogEntry entry) {
@@ -33,11 +36,14 @@ public final class ReclaimOperation {
         next = Detached.first(state);
       } catch (TakoException e) {
         context.tx().abort();
+        if (context.tx().isTooLarge() && left < entry.getReclaim().getLimit()) {
+          break; // the next entry goes on
+        }
         if (stepMax == 1) {
           return Replies.failure(e);
         }
         // The last pages are enough for small steps.
-        stepMax = 1;
+        stepMax = context.tx().isTooLarge() ? stepMax / STEP_PART : 1;
       }
     }
     return Replies.done();

@@ -19,6 +19,9 @@ public final class Recovery {
   /** Files closed by one entry, which bounds the pages it changes. */
   private static final int FILES_AT_ONCE = 16;
 
+  /** Grants taken back with them, when the first file has not more. */
+  private static final int GRANTS_AT_ONCE = 64;
+
   private Recovery() {}
 
   /**
@@ -80,8 +83,13 @@ public final class Recovery {
    */
   public static boolean closeSome(Context context, long clientId) {
     LeaseTable leases = context.state().leases;
+    int grants = 0;
     for (Lease lease : leases.of(clientId, FILES_AT_ONCE)) {
+      grants += context.state().extents.granted(lease.fileId()).size();
       close(context, context.state().tree.get(lease.parentId(), lease.name()));
+      if (grants >= GRANTS_AT_ONCE) {
+        break;
+      }
     }
     return leases.countOf(clientId) == 0;
   }

@@ -81,14 +81,15 @@ public final class TruncateOperation {
     }
   }
 
-  /** Where to cut so that at most {@link #EXTENTS_MAX} extents are given up. */
+  /** Where to cut so that no more extents are given up than an entry may. */
   private static long nextCut(State state, Inode inode, long asked) {
+    int max = Math.min(EXTENTS_MAX, state.store.removalsMax());
     // A forward scan from near enough to the end: how long extents are is not known.
-    for (long tail = (long) EXTENTS_MAX * Layout.EXTENT_SIZE_MAX; ; tail /= 2) {
+    for (long tail = (long) max * Layout.EXTENT_SIZE_MAX; ; tail /= 2) {
       long from = Math.max(asked, inode.length - tail);
       List<FileExtent> extents = new ArrayList<>();
-      state.data.scan(inode.id, from, e -> extents.add(e) && extents.size() <= EXTENTS_MAX);
-      if (extents.size() <= EXTENTS_MAX) {
+      state.data.scan(inode.id, from, e -> extents.add(e) && extents.size() <= max);
+      if (extents.size() <= max) {
         return Math.max(asked, from == asked ? asked : extents.get(0).fileOffset());
       }
     }
