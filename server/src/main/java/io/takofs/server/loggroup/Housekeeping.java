@@ -133,7 +133,8 @@ public final class Housekeeping {
   private void workOff() throws TakoException {
     if (machine.countPending()) {
       journal.execute(entry().setCountQuotas(CountQuotas.getDefaultInstance()).build());
-    } else if (machine.reclaimPending() && !reclaimRefused) {
+    }
+    if (machine.reclaimPending() && !reclaimRefused) {
       reclaim();
     }
     if (freeing) {

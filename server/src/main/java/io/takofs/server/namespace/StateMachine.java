@@ -40,6 +40,7 @@ import io.takofs.server.namespace.operation.SetAttributesOperation;
 import io.takofs.server.namespace.operation.TruncateOperation;
 import io.takofs.server.namespace.operation.XAttrOperation;
 import io.takofs.server.namespace.state.Context;
+import io.takofs.server.namespace.state.CountInProgress;
 import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.namespace.state.Lease;
 import io.takofs.server.namespace.state.Limits;
@@ -80,9 +81,6 @@ public final class StateMachine {
    * each propose: it keeps enough pages back that what was logged can be applied.
    */
   public Reply refusal(Request request) {
-    if (waitsForCount(request)) {
-      return Replies.failure(QuotaOperation.counting(state.quotas.counting()));
-    }
     if (frees(request) || state.store.hasRoom(ADMISSION)) {
       return null;
     }
@@ -104,9 +102,7 @@ public final class StateMachine {
     state.store.beginEntry();
     state.quotas.begin();
     if (entry.getCommandCase() == LogEntry.CommandCase.RECLAIM) {
-      return countPending()
-          ? Replies.failure(QuotaOperation.counting(state.quotas.counting()))
-          : ReclaimOperation.apply(state, index, entry);
+      return ReclaimOperation.apply(state, index, entry);
     }
     Context context = Context.of(state, index, entry);
     if (!isRecorded(entry)) {
@@ -145,25 +141,9 @@ public final class StateMachine {
   }
 
   /**
-   * Whether it must not be done before the count for a quota is finished, because it might change
-   * that. It is not recorded, so that it is done when it comes again.
+   * Executes and makes the changes, with the recorded result, or undoes everything. What must wait
+   * for a count is UNAVAILABLE, and so not recorded: it is done when it comes again.
    */
-  private boolean waitsForCount(LogEntry entry) {
-    return switch (entry.getCommandCase()) {
-      case REQUEST -> waitsForCount(entry.getRequest());
-      case EXPIRE_SESSION, EXPIRE_LEASES -> countPending();
-      case RECLAIM, FREE_EXTENTS, COUNT_QUOTAS, COMMAND_NOT_SET -> false;
-    };
-  }
-
-  private boolean waitsForCount(Request request) {
-    return switch (request.getOperationCase()) {
-      case OPEN_SESSION, SET_ACL, SET_XATTR, REMOVE_XATTR -> false;
-      default -> countPending();
-    };
-  }
-
-  /** Executes and makes the changes, with the recorded result, or undoes everything. */
   private Reply attempt(Context context, int spare) {
     try {
       Reply reply = execute(context);
@@ -172,6 +152,9 @@ public final class StateMachine {
       }
       context.tx().commit(spare);
       return reply;
+    } catch (CountInProgress e) {
+      context.tx().abort();
+      return Replies.failure(QuotaOperation.counting(e.quota()));
     } catch (TakoException e) {
       context.tx().abort();
       return Replies.failure(e);
@@ -190,9 +173,6 @@ public final class StateMachine {
 
   private Reply execute(Context context) throws TakoException {
     LogEntry entry = context.entry();
-    if (waitsForCount(entry)) {
-      throw QuotaOperation.counting(state.quotas.counting());
-    }
     return switch (entry.getCommandCase()) {
       case REQUEST -> execute(context, entry.getRequest());
       case EXPIRE_SESSION -> SessionOperation.end(context, entry.getExpireSession().getClientId());
@@ -464,12 +444,14 @@ public final class StateMachine {
     return state.extents.latestQuarantineMs();
   }
 
-  /** Whether a {@code Reclaim} entry would find something to do. */
+  /**
+   * Whether a {@code Reclaim} entry would find something to do; it may have to wait for a count.
+   */
   public boolean reclaimPending() {
-    return !countPending() && Detached.first(state) != null;
+    return Detached.first(state) != null;
   }
 
-  /** Whether a {@code CountQuotas} entry would find something to do; reclaiming waits for it. */
+  /** Whether a {@code CountQuotas} entry would find something to do. */
   public boolean countPending() {
     return state.quotas.counting() != null;
   }

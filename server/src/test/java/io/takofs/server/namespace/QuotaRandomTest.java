@@ -34,6 +34,7 @@ class QuotaRandomTest {
   private final List<OpenedFile> opened = new ArrayList<>();
   private final Map<Status, Integer> statuses = new EnumMap<>(Status.class);
   private Harness.Client client = server.superuser();
+  private int namesMax = 20; // of a quota
   private Random random;
 
   private String path() {
@@ -98,12 +99,16 @@ class QuotaRandomTest {
   }
 
   private Reply quota() {
+    return setQuota(path());
+  }
+
+  private Reply setQuota(String path) {
     return client.call(
         Request.newBuilder()
             .setSetQuota(
                 SetQuota.newBuilder()
-                    .setPath(path())
-                    .setNames(random.nextInt(3) == 0 ? Quota.NONE : 1 + random.nextInt(20))
+                    .setPath(path)
+                    .setNames(random.nextInt(3) == 0 ? Quota.NONE : 1 + random.nextInt(namesMax))
                     .setSpace(random.nextInt(2) == 0 ? Quota.NONE : random.nextInt(1_000_000))));
   }
 
@@ -138,6 +143,57 @@ class QuotaRandomTest {
     assertThat(statuses)
         .containsKeys(Status.OK, Status.QUOTA_EXCEEDED)
         .doesNotContainKey(Status.INTERNAL);
+    replay();
+  }
+
+  /**
+   * Makes a deep directory, that is counted in several steps, without a quota if possible, and has
+   * it counted.
+   */
+  private Reply deep() {
+    String top = "/" + NAMES[random.nextInt(NAMES.length)];
+    client.delete(top, true);
+    for (int part = 0; part < 2; part++) {
+      Reply made = client.mkdirs(top + "/" + part + "/x".repeat(50));
+      if (made.getStatus() != Status.OK) {
+        return made;
+      }
+    }
+    return random.nextBoolean() ? client.rename(top, path(), false) : setQuota(top);
+  }
+
+  /** Directories so deep that they are counted in several steps, with changes between those. */
+  @ParameterizedTest
+  @ValueSource(longs = {7, 8, 9, 10})
+  void shouldCountWhatThereIsWhileItIsChanged(long seed) {
+    random = new Random(seed);
+    namesMax = 2000;
+    int waited = 0;
+    int between = 0;
+    for (int i = 0; i < STEPS / 4; i++) {
+      boolean counting = server.machine.countPending();
+      Reply reply = random.nextInt(8) == 0 ? deep() : step();
+      statuses.merge(reply.getStatus(), 1, Integer::sum);
+      if (counting && reply.getStatus() == Status.UNAVAILABLE) {
+        waited++;
+      } else if (counting && reply.getStatus() == Status.OK) {
+        between++;
+      }
+      if (random.nextInt(4) == 0 && server.machine.countPending()) {
+        server.apply(LogEntry.newBuilder().setCountQuotas(CountQuotas.getDefaultInstance()));
+      }
+      Consistency.check(server);
+      if (i % 10 == 0) {
+        server.reclaim(2000); // or checks become slow
+      }
+      if (i % 100 == 0) {
+        server.restart(server.store);
+        server.freeAll();
+      }
+    }
+    assertThat(waited).as("%s", statuses).isPositive();
+    assertThat(between).isPositive();
+    assertThat(statuses).doesNotContainKey(Status.INTERNAL);
     replay();
   }
 

@@ -23,6 +23,7 @@ import io.takofs.server.namespace.state.Keys;
 import io.takofs.server.namespace.state.Quota;
 import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.store.OrderedMap;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -370,7 +371,7 @@ class QuotaTest {
   private static final long TREE_NAMES = 1 + 1 + 2 * 150 + 29;
 
   @Test
-  void shouldCountALargeTreeInStepsThatNothingComesBetween() {
+  void shouldCountALargeTreeInStepsBetweenWhichNothingInItChanges() {
     makeTree("/q");
     assertOk(root.mkdirs("/q/wide/d7/own/below"));
     assertOk(set(root, "/q/wide/d7/own", 10, NONE));
@@ -378,11 +379,16 @@ class QuotaTest {
     assertOk(root.grant(open, UNIT));
     assertOk(set(root, "/q", 10_000, NONE));
     assertThat(server.machine.countPending()).isTrue();
-    Request create =
-        Request.newBuilder().setCreate(Create.newBuilder().setPath("/elsewhere")).build();
-    assertThat(server.machine.refusal(create).getStatus()).isEqualTo(Status.UNAVAILABLE);
-    assertStatus(root.create("/elsewhere"), Status.UNAVAILABLE);
     assertStatus(root.grant(open, 1), Status.UNAVAILABLE);
+    assertStatus(root.create("/q/wide/d7/f2"), Status.UNAVAILABLE);
+    assertStatus(root.mkdirs("/q/wide/d7/own/more"), Status.UNAVAILABLE);
+    assertStatus(root.delete("/q/wide/d7/f", false), Status.UNAVAILABLE);
+    assertStatus(root.deleteFiles("/q/wide", List.of("d7/f", "d8/f")), Status.UNAVAILABLE);
+    assertStatus(root.rename("/q/wide/d7/f", "/q/f", false), Status.UNAVAILABLE);
+    assertStatus(root.rename("/q/wide/d7/f", "/f", false), Status.UNAVAILABLE);
+    assertStatus(set(root, "/q", 20_000, NONE), Status.UNAVAILABLE);
+    assertStatus(set(root, "/q", NONE, NONE), Status.UNAVAILABLE);
+    assertStatus(root.delete("/q", true), Status.UNAVAILABLE);
     assertStatus(server.expireSession(root.id), Status.UNAVAILABLE);
     assertStatus(
         root.query(Request.newBuilder().setGetQuota(GetQuota.newBuilder().setPath("/q"))),
@@ -397,8 +403,55 @@ class QuotaTest {
     }
     assertThat(steps).isBetween(3, 50);
     assertUsed("/q", TREE_NAMES + 3, 1500 + UNIT);
-    assertOk(root.create("/elsewhere"));
+    assertOk(root.create("/q/elsewhere"));
     assertOk(count());
+  }
+
+  @Test
+  void shouldChangeAllElseWhileALargeTreeIsCounted() {
+    makeTree("/tree");
+    makeTree("/other");
+    makeTree("/gone");
+    assertOk(set(root, "/q", 10_000, NONE));
+    OpenedFile open = root.opened("/q/open");
+    assertOk(root.delete("/gone", true));
+    assertStatus(root.rename("/tree", "/q/tree", false), Status.UNAVAILABLE);
+    assertThat(server.machine.countPending()).isTrue();
+    assertOk(root.create("/elsewhere"));
+    assertOk(root.create("/q/f"));
+    assertOk(root.grant(open, 1));
+    assertOk(root.rename("/q/f", "/f", false));
+    assertOk(root.deleteFiles("/", List.of("f", "elsewhere")));
+    assertOk(root.mkdirs("/small/a/b"));
+    // Small directories may be counted, large ones have to wait.
+    assertOk(root.rename("/small", "/q/small", false));
+    assertOk(set(root, "/q/small", 10, NONE));
+    assertStatus(root.rename("/other", "/q/other", false), Status.UNAVAILABLE);
+    assertOk(root.rename("/other", "/another", false));
+    while (server.machine.reclaimPending()) {
+      assertOk(server.reclaim(10));
+    }
+    Consistency.check(server);
+    Harness.Client ann = server.client("ann");
+    assertOk(server.expireSession(ann.id));
+    countAll();
+    assertOk(root.rename("/tree", "/q/tree", false));
+    Consistency.check(server);
+  }
+
+  @Test
+  void shouldReclaimADirectoryThatIsCountedWhenThatIsDone() {
+    assertOk(root.mkdirs("/above"));
+    makeTree("/above/tree");
+    assertOk(set(root, "/q", 10_000, NONE));
+    assertStatus(root.rename("/above/tree", "/q/tree", false), Status.UNAVAILABLE);
+    assertOk(root.delete("/above", true));
+    assertStatus(server.reclaim(1000), Status.UNAVAILABLE);
+    Consistency.check(server);
+    countAll();
+    server.reclaimAll();
+    Consistency.check(server);
+    assertThat(server.machine.directories()).isEqualTo(2);
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.namespace.state.Context;
+import io.takofs.server.namespace.state.CountInProgress;
 import io.takofs.server.namespace.state.State;
 
 /**
@@ -87,15 +88,14 @@ public final class DeleteFilesOperation {
     try {
       operation.check();
       return operation.run(recorded);
+    } catch (CountInProgress e) {
+      return Replies.failure(QuotaOperation.counting(e.quota()));
     } catch (TakoException e) {
       return Replies.failure(e);
     }
   }
 
   private void check() throws TakoException {
-    if (state.quotas.counting() != null) {
-      throw QuotaOperation.counting(state.quotas.counting());
-    }
     if (part.getNamesCount() > NAMES_PER_ENTRY) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
@@ -146,6 +146,9 @@ public final class DeleteFilesOperation {
       state.results.record(context, reply());
       context.tx().commit(0);
       return Outcome.DELETED;
+    } catch (CountInProgress e) {
+      context.tx().abort();
+      throw e; // the call is made again, and goes on here
     } catch (TakoException e) {
       context.tx().abort();
       if (mayPutOff && context.tx().isTooLarge()) {

@@ -4,6 +4,7 @@ import io.takofs.server.codec.ByteReader;
 import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.extent.Quarantined;
 import io.takofs.server.namespace.state.Context;
+import io.takofs.server.namespace.state.CountInProgress;
 import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.namespace.state.Inode;
@@ -131,6 +132,9 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
     List<Long> over = quotas.over(entry.parentId());
     Quota own = quotas.get(entry.inode().id);
     if (own != null) {
+      if (own.counting()) {
+        throw new CountInProgress(own);
+      }
       quotas.add(context.tx(), over, -own.names(), -own.space());
       quotas.remove(context.tx(), own.id());
       return 0;

@@ -5,6 +5,7 @@ import io.takofs.proto.Reply;
 import io.takofs.server.codec.ByteReader;
 import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.namespace.state.Context;
+import io.takofs.server.namespace.state.CountInProgress;
 import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.Keys;
 import io.takofs.server.namespace.state.Quota;
@@ -20,10 +21,10 @@ import java.util.List;
  * is stands in records {@code W id level} (directory u64, name of the last entry visited). A quota
  * below is counted as what it says.
  *
- * <p>Nothing that could change a count is done until it is finished; callers try again. A count
- * that goes on while names move between what was visited and what was not could be kept right only
- * with much bookkeeping in every operation. Quotas are set rarely, and a million entries take a
- * second.
+ * <p>Nothing below the directory is changed until it is finished ({@link CountInProgress}); callers
+ * try again. A count that goes on while names move between what was visited and what was not could
+ * be kept right only with much bookkeeping in every operation. Quotas are set rarely, and a million
+ * entries take a second. One directory is counted at a time, so that no count meets another.
  */
 public final class QuotaCount {
   /** Entries visited by one step; about a millisecond. */
@@ -64,11 +65,18 @@ public final class QuotaCount {
   /**
    * Gives a directory, which has none, a quota; a first step counts what it has, and all of it when
    * that is not much.
+   *
+   * @throws CountInProgress when it is much, and another directory is being counted
    */
   static Quota begin(Context context, Quota quota) {
     List<Level> levels = new ArrayList<>();
     levels.add(new Level(quota.id(), NO_NAME));
-    return new QuotaCount(context, levels).step(quota.withMore(1, 0), 0);
+    Quota other = context.state().quotas.counting();
+    Quota begun = new QuotaCount(context, levels).step(quota.withMore(1, 0), 0);
+    if (begun.counting() && other != null) {
+      throw new CountInProgress(other);
+    }
+    return begun;
   }
 
   /** Another step of the count in progress. */
@@ -132,6 +140,9 @@ public final class QuotaCount {
   private void visitDirectory(long id) {
     Quota own = state.quotas.get(id);
     if (own != null) {
+      if (own.counting()) {
+        throw new CountInProgress(own);
+      }
       names += own.names();
       space += own.space();
     } else {

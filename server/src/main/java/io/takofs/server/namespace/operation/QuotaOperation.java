@@ -35,6 +35,9 @@ public final class QuotaOperation {
     }
     check(request, path);
     Quota before = quotas.get(inode.id);
+    if (before != null && before.counting()) {
+      throw counting(before);
+    }
     Quota changed = before == null ? Quota.none(inode.id) : before;
     changed =
         changed.withLimits(
@@ -97,7 +100,7 @@ public final class QuotaOperation {
     return Reply.newBuilder().setQuota(reply).build();
   }
 
-  /** What everybody is told who would change something meanwhile. */
+  /** What everybody is told who would change something below it meanwhile. */
   public static TakoException counting(Quota quota) {
     return new TakoException(
         Status.UNAVAILABLE,

@@ -4,6 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.server.namespace.state.Context;
+import io.takofs.server.namespace.state.CountInProgress;
 import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.State;
@@ -29,11 +30,14 @@ public final class ReclaimOperation {
     Detached next = Detached.first(state);
     while (left > 0 && next != null) {
       Context context = Context.of(state, index, entry);
-      int done = step(context, next, Math.min(left, stepMax));
       try {
+        int done = step(context, next, Math.min(left, stepMax));
         context.tx().commit(0);
         left -= done;
         next = Detached.first(state);
+      } catch (CountInProgress e) {
+        context.tx().abort();
+        return Replies.failure(QuotaOperation.counting(e.quota()));
       } catch (TakoException e) {
         context.tx().abort();
         if (context.tx().isTooLarge() && left < entry.getReclaim().getLimit()) {

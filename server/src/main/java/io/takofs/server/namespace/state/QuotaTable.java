@@ -72,7 +72,10 @@ public final class QuotaTable {
     return quotas.get(directoryId);
   }
 
-  /** The one that is being counted, or null; nothing else may change meanwhile. */
+  /**
+   * The one that is being counted, or null; there is one at a time. What counts against it does not
+   * change meanwhile.
+   */
   public Quota counting() {
     return counting.isEmpty() ? null : quotas.get(counting.first());
   }
@@ -121,8 +124,28 @@ public final class QuotaTable {
     moved = true;
   }
 
-  /** The directories with a quota at and above one that has entries, the nearest first. */
+  /**
+   * The directories with a quota at and above one that has entries, the nearest first: whoever
+   * changes something there has to charge them.
+   *
+   * @throws CountInProgress when one of them is being counted
+   */
   public List<Long> over(long directoryId) {
+    List<Long> found = above(directoryId);
+    for (long id : found) {
+      checkCounted(quotas.get(id));
+    }
+    return found;
+  }
+
+  private static void checkCounted(Quota quota) {
+    if (quota.counting()) {
+      throw new CountInProgress(quota);
+    }
+  }
+
+  /** As {@link #over}, for who does not change anything. */
+  private List<Long> above(long directoryId) {
     List<Long> found = new ArrayList<>();
     if (!quotas.isEmpty()) {
       long at = nearest(directoryId);
@@ -156,8 +179,10 @@ public final class QuotaTable {
   /** The same of one that may have no entries. */
   public List<Long> over(DirectoryEntry directory) {
     List<Long> found = over(directory.parentId());
-    if (quotas.containsKey(directory.inode().id)) {
-      found.add(0, directory.inode().id);
+    Quota own = quotas.get(directory.inode().id);
+    if (own != null) {
+      checkCounted(own);
+      found.add(0, own.id());
     }
     return found;
   }
@@ -191,7 +216,7 @@ public final class QuotaTable {
 
   private TakoException exceeded(Quota quota, String why, boolean hasWaited) {
     for (Quota below : quotas.values()) {
-      if (below.detached() > 0 && over(below.id()).contains(quota.id())) {
+      if (below.detached() > 0 && above(below.id()).contains(quota.id())) {
         return new TakoException(
             hasWaited ? Status.QUOTA_EXCEEDED : Status.UNAVAILABLE,
             why + ", with what was deleted and is still being reclaimed; try again");
