@@ -24,6 +24,16 @@ class SimTransportConformanceTest extends TransportConformanceTest {
       }
 
       @Override
+      public boolean mapsMemory() {
+        return false;
+      }
+
+      @Override
+      public boolean hasCallbacks() {
+        return true;
+      }
+
+      @Override
       public String listenEndpoint() {
         return "";
       }

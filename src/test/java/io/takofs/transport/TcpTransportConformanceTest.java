@@ -24,6 +24,16 @@ class TcpTransportConformanceTest extends TransportConformanceTest {
       }
 
       @Override
+      public boolean mapsMemory() {
+        return false;
+      }
+
+      @Override
+      public boolean hasCallbacks() {
+        return true;
+      }
+
+      @Override
       public String listenEndpoint() {
         return "127.0.0.1:0";
       }

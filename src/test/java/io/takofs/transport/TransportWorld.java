@@ -16,6 +16,12 @@ public interface TransportWorld extends AutoCloseable {
   /** A well-formed endpoint where nobody listens. */
   String unreachableEndpoint();
 
+  /** Whether peers on one host can look at each other's memory ({@link QueuePair#map}). */
+  boolean mapsMemory();
+
+  /** Whether completions can be taken by a callback ({@link CompletionQueue#onEvent}). */
+  boolean hasCallbacks();
+
   /** The time that waiting is bounded with; virtual in a simulation. */
   default long nanoTime() {
     return System.nanoTime();

@@ -22,6 +22,16 @@ class ShmTransportConformanceTest extends TransportConformanceTest {
   private record World(Transport server, Transport client, String unreachableEndpoint)
       implements TransportWorld {
     @Override
+    public boolean mapsMemory() {
+      return true;
+    }
+
+    @Override
+    public boolean hasCallbacks() {
+      return false;
+    }
+
+    @Override
     public String listenEndpoint() {
       return "";
     }

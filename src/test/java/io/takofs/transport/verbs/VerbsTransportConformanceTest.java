@@ -33,6 +33,16 @@ class VerbsTransportConformanceTest extends TransportConformanceTest {
 
   private record World(Transport server, Transport client, String host) implements TransportWorld {
     @Override
+    public boolean mapsMemory() {
+      return false;
+    }
+
+    @Override
+    public boolean hasCallbacks() {
+      return false;
+    }
+
+    @Override
     public String listenEndpoint() {
       return "";
     }
