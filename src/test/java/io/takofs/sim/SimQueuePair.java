@@ -1,6 +1,7 @@
 package io.takofs.sim;
 
 import io.takofs.base.Invariant;
+import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
@@ -9,7 +10,6 @@ import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
-import io.takofs.transport.StagingQueuePair;
 import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -24,7 +24,7 @@ import java.util.Map;
  * under way when a pair ended may have landed, in parts, or still land until the other end is in
  * error too.
  */
-final class SimQueuePair extends StagingQueuePair {
+final class SimQueuePair extends AbstractQueuePair {
   private static final ScatterGather NOTHING = new ScatterGather();
   private static final long NS_PER_BYTE = 20;
   private static final long RETRY_NS = 1_000_000;
@@ -37,9 +37,6 @@ final class SimQueuePair extends StagingQueuePair {
   private final SimTransport transport;
   private final SimNetwork network;
   private final QueuePairConfig config;
-  private final int number;
-  private final String remoteName;
-  private final byte[] remoteData;
   private final ConnectionAcceptor acceptor; // null on the connecting side
   private final List<WorkRequest> staged = new ArrayList<>();
   private final ArrayDeque<WorkRequest> inFlight = new ArrayDeque<>();
@@ -48,7 +45,6 @@ final class SimQueuePair extends StagingQueuePair {
   private final List<SimWindow.Binding> unflushed = new ArrayList<>();
   private SimQueuePair peer;
   private State state = State.CONNECTED;
-  private String errorText = "";
   private long lastSequence;
   private long freedSequence;
   private long lastArrivalNs;
@@ -61,12 +57,11 @@ final class SimQueuePair extends StagingQueuePair {
       String remoteName,
       byte[] remoteData,
       ConnectionAcceptor acceptor) {
+    super(transport.network().nextNumber());
     this.transport = transport;
     this.network = transport.network();
     this.config = config;
-    this.number = network.nextNumber();
-    this.remoteName = remoteName;
-    this.remoteData = remoteData;
+    setRemote(remoteName, remoteData);
     this.acceptor = acceptor;
   }
 
@@ -75,28 +70,8 @@ final class SimQueuePair extends StagingQueuePair {
   }
 
   @Override
-  public int number() {
-    return number;
-  }
-
-  @Override
   public State state() {
     return state;
-  }
-
-  @Override
-  public String errorText() {
-    return errorText;
-  }
-
-  @Override
-  public String remoteName() {
-    return remoteName;
-  }
-
-  @Override
-  public byte[] remotePrivateData() {
-    return remoteData.clone();
   }
 
   // ---- posting
@@ -304,7 +279,7 @@ final class SimQueuePair extends StagingQueuePair {
   private void retryLost(WorkRequest request, Runnable again) {
     if (++request.lostCount > RETRIES_MAX) {
       enterError(
-          CompletionStatus.RETRY_EXCEEDED, remoteName + " did not answer within the retry limit");
+          CompletionStatus.RETRY_EXCEEDED, remoteName() + " did not answer within the retry limit");
     } else {
       network.schedule(RETRY_NS, again);
     }
@@ -364,7 +339,7 @@ final class SimQueuePair extends StagingQueuePair {
       // An earlier acknowledgement was lost; this one includes it, but is itself sent again.
       network.schedule(RETRY_NS, () -> acknowledge(request));
     } else if (request.failure != null) {
-      enterError(request.failure, remoteName + ": " + request.opcode() + " " + request.failure);
+      enterError(request.failure, remoteName() + ": " + request.opcode() + " " + request.failure);
     } else {
       inFlight.remove();
       if (request.isSignaled()) {
@@ -378,7 +353,7 @@ final class SimQueuePair extends StagingQueuePair {
 
   /** The connection is lost in the middle of whatever is under way. */
   void breakConnection() {
-    enterError(CompletionStatus.FLUSHED, "the connection to " + remoteName + " broke");
+    enterError(CompletionStatus.FLUSHED, "the connection to " + remoteName() + " broke");
   }
 
   /**
@@ -406,7 +381,7 @@ final class SimQueuePair extends StagingQueuePair {
 
   @Override
   public boolean revoke() {
-    enterError(CompletionStatus.FLUSHED, remoteName + " was revoked");
+    enterError(CompletionStatus.FLUSHED, remoteName() + " was revoked");
     return now() >= landingEndsNs;
   }
 
@@ -439,8 +414,8 @@ final class SimQueuePair extends StagingQueuePair {
         request.detachFromSender();
       }
     }
+    setError(why);
     state = end;
-    errorText = why;
     boolean late = network.happens(network.conditions().lateRevokeChance());
     landingEndsNs = now() + (late ? network.scheduler().delayNs(0, LATE_LANDING_MAX_NS) : 0);
     if (peer != null) {
@@ -451,7 +426,7 @@ final class SimQueuePair extends StagingQueuePair {
 
   private void peerEnded(String why) {
     String reason = why.isEmpty() ? "" : " (" + why + ")";
-    enterError(CompletionStatus.FLUSHED, remoteName + " ended the connection" + reason);
+    enterError(CompletionStatus.FLUSHED, remoteName() + " ended the connection" + reason);
   }
 
   private void flushSends(CompletionStatus first) {

@@ -2,6 +2,7 @@ package io.takofs.rpc;
 
 import io.takofs.base.Invariant;
 import io.takofs.memory.MappedMemory;
+import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionHandler;
 import io.takofs.transport.CompletionQueue;
@@ -13,7 +14,6 @@ import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
-import io.takofs.transport.StagingQueuePair;
 import io.takofs.transport.Transport;
 import io.takofs.transport.TransportCounters;
 import java.io.IOException;
@@ -41,6 +41,7 @@ final class LoopbackTransport implements Transport {
   private final Map<String, ConnectionAcceptor> listeners = new HashMap<>();
   private final List<Pair> pairs = new ArrayList<>();
   private final AtomicBoolean failNextAllocation = new AtomicBoolean();
+  private int lastPair;
   private int nextKey = 1;
   private long nextAddress = 1L << 32;
 
@@ -313,26 +314,20 @@ final class LoopbackTransport implements Transport {
 
   private record Send(long id, byte[] bytes, long address, int rkey, int immediate, int flags) {}
 
-  private final class Pair extends StagingQueuePair {
+  private final class Pair extends AbstractQueuePair {
     private final QueuePairConfig config;
-    private final byte[] privateData;
     private final ConnectionAcceptor acceptor;
     private final ArrayDeque<Send> staged = new ArrayDeque<>();
     private final ArrayDeque<Long> receives = new ArrayDeque<>();
     private Pair peer;
     private State state = State.CONNECTED;
-    private String error = "";
     private boolean held;
 
     Pair(QueuePairConfig config, byte[] privateData, ConnectionAcceptor acceptor) {
+      super(++lastPair);
       this.config = config;
-      this.privateData = privateData;
       this.acceptor = acceptor;
-    }
-
-    @Override
-    public int number() {
-      return System.identityHashCode(this);
+      setRemote(acceptor == null ? "test server" : "test client", privateData);
     }
 
     @Override
@@ -340,23 +335,6 @@ final class LoopbackTransport implements Transport {
       synchronized (LoopbackTransport.this) {
         return state;
       }
-    }
-
-    @Override
-    public String errorText() {
-      synchronized (LoopbackTransport.this) {
-        return error;
-      }
-    }
-
-    @Override
-    public String remoteName() {
-      return acceptor == null ? "test server" : "test client";
-    }
-
-    @Override
-    public byte[] remotePrivateData() {
-      return privateData.clone();
     }
 
     @Override
@@ -492,8 +470,8 @@ final class LoopbackTransport implements Transport {
         if (state != State.CONNECTED) {
           return false;
         }
+        setError(why);
         state = State.ERROR;
-        error = why;
         while (!receives.isEmpty()) {
           flush(receives.remove());
         }

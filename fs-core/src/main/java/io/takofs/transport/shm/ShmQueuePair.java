@@ -5,12 +5,12 @@ import io.takofs.base.TakoException;
 import io.takofs.jni.NativeCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
-import io.takofs.transport.StagingQueuePair;
 import io.takofs.transport.TransportCounters.Counter;
 import io.takofs.transport.staging.StagedWork;
 import java.io.IOException;
@@ -21,7 +21,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * #letGo} then closes the socket, takes the peer's memory out of this process and unlocks the
  * inbox.
  */
-final class ShmQueuePair extends StagingQueuePair {
+final class ShmQueuePair extends AbstractQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(ShmQueuePair.class);
   private static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -45,7 +44,6 @@ final class ShmQueuePair extends StagingQueuePair {
 
   private final ShmTransport transport;
   private final QueuePairConfig config;
-  private final int number;
   private final Inbox inbox;
   private final int inboxEntries;
   private final MappedMemory block;
@@ -53,14 +51,11 @@ final class ShmQueuePair extends StagingQueuePair {
   private final ByteBuffer imports;
   private final StagedWork work;
   private final int receiveSlot;
-  private final AtomicReference<String> error = new AtomicReference<>();
   private final AtomicBoolean letGo = new AtomicBoolean();
 
   // Set once, before the pair is given to anybody.
   private PeerMemory peer;
   private ControlConnection connection;
-  private String remoteName = "";
-  private byte[] remotePrivateData = new byte[0];
   private Optional<ConnectionAcceptor> acceptor = Optional.empty();
 
   private volatile boolean closing;
@@ -69,9 +64,9 @@ final class ShmQueuePair extends StagingQueuePair {
   /** Makes this side of a pair; it is of use once {@link #connect} was called. */
   ShmQueuePair(ShmTransport transport, QueuePairConfig config, int number, Path inboxPath)
       throws IOException {
+    super(number);
     this.transport = transport;
     this.config = config;
-    this.number = number;
     checkDepth("sends", config.maxSends());
     checkDepth("receives", config.maxReceives());
     this.inboxEntries = powerOfTwo(config.maxReceives());
@@ -140,8 +135,7 @@ final class ShmQueuePair extends StagingQueuePair {
       throws IOException {
     this.peer = new PeerMemory(offer, connection.peerUser(), imports);
     this.connection = connection;
-    this.remoteName = remoteName;
-    this.remotePrivateData = offer.privateData();
+    setRemote(remoteName, offer.privateData());
     this.acceptor = acceptor;
     fields.putLong(Layout.SHM_QUEUE_PAIR_PEER_INBOX_OFFSET, peer.inboxAddress());
     fields.putLong(Layout.SHM_QUEUE_PAIR_PEER_DOORBELL_OFFSET, peer.doorbellAddress());
@@ -152,29 +146,8 @@ final class ShmQueuePair extends StagingQueuePair {
   }
 
   @Override
-  public int number() {
-    return number;
-  }
-
-  @Override
   public State state() {
     return STATES[(int) INT.getVolatile(fields, Layout.SHM_QUEUE_PAIR_STATE_OFFSET)];
-  }
-
-  @Override
-  public String errorText() {
-    String text = error.get();
-    return text == null ? "" : text;
-  }
-
-  @Override
-  public String remoteName() {
-    return remoteName;
-  }
-
-  @Override
-  public byte[] remotePrivateData() {
-    return remotePrivateData.clone();
   }
 
   @Override
@@ -248,14 +221,14 @@ final class ShmQueuePair extends StagingQueuePair {
     try {
       return !peer.peerIsAttached();
     } catch (TakoException e) {
-      LOG.warn("cannot tell whether {} let go of our memory: {}", remoteName, e.getMessage());
+      LOG.warn("cannot tell whether {} let go of our memory: {}", remoteName(), e.getMessage());
       return false;
     }
   }
 
   /** Moves to ERROR; the rest happens on the control thread. Any thread. */
   void fail(String why) {
-    error.compareAndSet(null, "connection to " + remoteName + " ended: " + why);
+    setError("connection to " + remoteName() + " ended: " + why);
     NativeCore.fail(block.address(), Layout.SHM_ERROR);
     if (!letGo.get()) {
       transport.control().execute(this::letGo);
@@ -306,6 +279,6 @@ final class ShmQueuePair extends StagingQueuePair {
   /** For messages. */
   @Override
   public String toString() {
-    return "shm queue pair " + number + " to " + remoteName;
+    return "shm queue pair " + number() + " to " + remoteName();
   }
 }

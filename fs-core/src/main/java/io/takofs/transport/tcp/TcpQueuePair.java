@@ -3,12 +3,12 @@ package io.takofs.transport.tcp;
 import io.netty.util.concurrent.Future;
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
+import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
-import io.takofs.transport.StagingQueuePair;
 import io.takofs.transport.TransportCounters;
 import io.takofs.transport.TransportCounters.Counter;
 import java.nio.ByteBuffer;
@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  * <p>Thread rule: as the SPI says for its methods; the others belong to the connection's event
  * loop. What both sides touch is guarded by {@code lock}, taken after {@link TcpInbound#applying}.
  */
-final class TcpQueuePair extends StagingQueuePair {
+final class TcpQueuePair extends AbstractQueuePair {
   /** Silent quarters of the operation timeout after which the peer counts as dead. */
   private static final int TICKS = 4;
 
@@ -35,10 +35,7 @@ final class TcpQueuePair extends StagingQueuePair {
   private static final int SPARE_RESPONSES = 16;
 
   private final Object lock = new Object();
-  private final int number;
   private final TcpChannel channel;
-  private final String remoteName;
-  private final byte[] remotePrivateData;
   private final TcpSettings settings;
   private final TransportCounters counters;
   private final TcpProtectionDomain domain;
@@ -62,7 +59,6 @@ final class TcpQueuePair extends StagingQueuePair {
   private boolean acknowledgeNow;
   private boolean awaitingReceive;
   private boolean corked;
-  private String errorText = "";
   private String refusal;
   private volatile State state = State.CONNECTED;
 
@@ -81,10 +77,9 @@ final class TcpQueuePair extends StagingQueuePair {
       TcpSettings settings,
       TransportCounters counters,
       Consumer<TcpQueuePair> onEnd) {
-    this.number = number;
+    super(number);
     this.channel = channel;
-    this.remoteName = channel.remoteName();
-    this.remotePrivateData = remotePrivateData;
+    setRemote(channel.remoteName(), remotePrivateData);
     this.settings = settings;
     this.counters = counters;
     this.domain = (TcpProtectionDomain) config.domain();
@@ -136,30 +131,8 @@ final class TcpQueuePair extends StagingQueuePair {
   // -----------------------------------------------------------------------------------
 
   @Override
-  public int number() {
-    return number;
-  }
-
-  @Override
   public State state() {
     return state;
-  }
-
-  @Override
-  public String errorText() {
-    synchronized (lock) {
-      return errorText;
-    }
-  }
-
-  @Override
-  public String remoteName() {
-    return remoteName;
-  }
-
-  @Override
-  public byte[] remotePrivateData() {
-    return remotePrivateData.clone();
   }
 
   @Override
@@ -350,7 +323,7 @@ final class TcpQueuePair extends StagingQueuePair {
   /** Refuses a request of the peer, which then ends the connection. */
   void refuse(long request, int reason, String text) {
     synchronized (lock) {
-      refusal = "refused its peer " + remoteName + " " + text;
+      refusal = "refused its peer " + remoteName() + " " + text;
       acknowledged = request;
       outbound.addResponse(Layout.TCP_REFUSE, 0, reason, request, 0);
     }
@@ -376,7 +349,7 @@ final class TcpQueuePair extends StagingQueuePair {
     end(
         State.ERROR,
         CompletionStatus.LOCAL_ACCESS_ERROR,
-        "a local buffer of an operation on " + remoteName + " is not inside an open region");
+        "a local buffer of an operation on " + remoteName() + " is not inside an open region");
   }
 
   /** The peer refused a request. */
@@ -386,7 +359,7 @@ final class TcpQueuePair extends StagingQueuePair {
     end(
         State.ERROR,
         noReceive ? CompletionStatus.RECEIVER_NOT_READY : CompletionStatus.REMOTE_ACCESS_ERROR,
-        remoteName
+        remoteName()
             + (noReceive
                 ? " had no receive posted in time"
                 : " refused an operation: unknown key, outside the region, or not allowed"));
@@ -435,14 +408,14 @@ final class TcpQueuePair extends StagingQueuePair {
 
   /** The connection is of no more use. */
   void breakOff(String reason) {
-    end(State.ERROR, CompletionStatus.FLUSHED, remoteName + ": " + reason);
+    end(State.ERROR, CompletionStatus.FLUSHED, remoteName() + ": " + reason);
   }
 
   /** The connection is gone. */
   void disconnected(String reason) {
     String text;
     synchronized (lock) {
-      text = refusal != null ? refusal : remoteName + ": " + reason;
+      text = refusal != null ? refusal : remoteName() + ": " + reason;
     }
     end(State.ERROR, CompletionStatus.FLUSHED, text);
   }
@@ -466,7 +439,10 @@ final class TcpQueuePair extends StagingQueuePair {
       end(
           State.ERROR,
           CompletionStatus.RETRY_EXCEEDED,
-          remoteName + " has not answered for " + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms");
+          remoteName()
+              + " has not answered for "
+              + TimeUnit.NANOSECONDS.toMillis(timeoutNs)
+              + " ms");
     } else {
       outbound.flush();
     }
@@ -485,12 +461,14 @@ final class TcpQueuePair extends StagingQueuePair {
         if (target == State.CLOSED && state != State.CLOSED) {
           counters.add(Counter.QUEUE_PAIRS, -1);
         }
+        if (first) {
+          setError(text);
+        }
         if (target == State.CLOSED || first) {
           state = target;
         }
         if (first) {
           inbound.end();
-          errorText = text;
           channel.closeNow();
           outbound.drop();
           requester.flush(oldest, false);

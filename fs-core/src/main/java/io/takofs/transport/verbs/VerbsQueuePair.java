@@ -5,6 +5,7 @@ import io.takofs.jni.NativeError;
 import io.takofs.jni.VerbsCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
@@ -13,7 +14,6 @@ import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
-import io.takofs.transport.StagingQueuePair;
 import io.takofs.transport.TransportCounters.Counter;
 import io.takofs.transport.staging.StagedWork;
 import java.io.IOException;
@@ -25,7 +25,6 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * One end of a connection: an {@code ibv_qp} and what native code remembers of its posts, in a
@@ -37,7 +36,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>Locks: a post holds this object's monitor, so that nothing is posted to a pair that was
  * destroyed; state changes hold {@code life}. The monitor is taken first.
  */
-final class VerbsQueuePair extends StagingQueuePair {
+final class VerbsQueuePair extends AbstractQueuePair {
   /** Work request id of {@link #probe}'s writes, whose completions the pair's owner never sees. */
   static final long PROBE = Long.MIN_VALUE;
 
@@ -56,19 +55,15 @@ final class VerbsQueuePair extends StagingQueuePair {
   private final VerbsTransport transport;
   private final QueuePairConfig config;
   private final VerbsConnection connection;
-  private final int number;
-  private final String remoteName;
   private final Optional<ConnectionAcceptor> acceptor;
   private final VerbsCompletionQueue sendQueue;
   private final VerbsCompletionQueue receiveQueue;
   private final MappedMemory block;
   private final ByteBuffer fields;
   private final StagedWork work;
-  private final AtomicReference<String> error = new AtomicReference<>();
   private final AtomicBoolean endTold = new AtomicBoolean();
   private final Object life = new Object();
 
-  private volatile byte[] remotePrivateData = new byte[0];
   private volatile boolean closing;
   private boolean destroyed; // guarded by life
 
@@ -92,11 +87,11 @@ final class VerbsQueuePair extends StagingQueuePair {
       String remoteName,
       Optional<ConnectionAcceptor> acceptor)
       throws IOException {
+    super(number);
     this.transport = transport;
     this.config = config;
     this.connection = connection;
-    this.number = number;
-    this.remoteName = remoteName;
+    setRemote(remoteName, new byte[0]);
     this.acceptor = acceptor;
     this.sendQueue = (VerbsCompletionQueue) config.sendQueue();
     this.receiveQueue = (VerbsCompletionQueue) config.receiveQueue();
@@ -171,7 +166,7 @@ final class VerbsQueuePair extends StagingQueuePair {
 
   /** What the peer gave along; before the pair is handed to anybody. */
   void setRemotePrivateData(byte[] data) {
-    remotePrivateData = data;
+    setRemote(remoteName(), data);
   }
 
   /** The device may send from now on: posts what was rung for before. */
@@ -193,29 +188,8 @@ final class VerbsQueuePair extends StagingQueuePair {
   }
 
   @Override
-  public int number() {
-    return number;
-  }
-
-  @Override
   public State state() {
     return STATES[(int) INT.getVolatile(fields, Layout.VERBS_QUEUE_PAIR_STATE_OFFSET)];
-  }
-
-  @Override
-  public String errorText() {
-    String text = error.get();
-    return text == null ? "" : text;
-  }
-
-  @Override
-  public String remoteName() {
-    return remoteName;
-  }
-
-  @Override
-  public byte[] remotePrivateData() {
-    return remotePrivateData.clone();
   }
 
   @Override
@@ -399,7 +373,7 @@ final class VerbsQueuePair extends StagingQueuePair {
 
   /** Moves to ERROR and tells the peer and the acceptor, once. Any thread. */
   void fail(String why) {
-    if (!error.compareAndSet(null, "connection to " + remoteName + " ended: " + why)) {
+    if (!setError("connection to " + remoteName() + " ended: " + why)) {
       return;
     }
     synchronized (life) {
@@ -460,6 +434,6 @@ final class VerbsQueuePair extends StagingQueuePair {
   /** For messages. */
   @Override
   public String toString() {
-    return "verbs queue pair " + number + " to " + remoteName;
+    return "verbs queue pair " + number() + " to " + remoteName();
   }
 }

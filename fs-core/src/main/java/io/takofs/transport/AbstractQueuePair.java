@@ -1,7 +1,58 @@
 package io.takofs.transport;
 
-/** A queue pair whose operations are staged alike, whatever they are. */
-public abstract class StagingQueuePair implements QueuePair {
+import java.util.concurrent.atomic.AtomicReference;
+
+/** State that the queue pairs of all transports share: number, peer and first error. */
+public abstract class AbstractQueuePair implements QueuePair {
+  private final int number;
+  private final AtomicReference<String> error = new AtomicReference<>();
+  private volatile String remoteName = "";
+  private volatile byte[] remotePrivateData = new byte[0];
+
+  /**
+   * @param number unique within the transport in this process
+   */
+  protected AbstractQueuePair(int number) {
+    this.number = number;
+  }
+
+  /** Names the peer. Once, before the transport hands the pair to its user. */
+  protected final void setRemote(String name, byte[] privateData) {
+    remoteName = name;
+    remotePrivateData = privateData;
+  }
+
+  /**
+   * Keeps {@code text} as {@link #errorText}, unless an earlier error is kept already. A subclass
+   * calls this before it changes the state, so that whoever sees ERROR also sees why. Any thread.
+   *
+   * @return whether it is the first error
+   */
+  protected final boolean setError(String text) {
+    return error.compareAndSet(null, text);
+  }
+
+  @Override
+  public final int number() {
+    return number;
+  }
+
+  @Override
+  public final String errorText() {
+    String text = error.get();
+    return text == null ? "" : text;
+  }
+
+  @Override
+  public final String remoteName() {
+    return remoteName;
+  }
+
+  @Override
+  public final byte[] remotePrivateData() {
+    return remotePrivateData.clone();
+  }
+
   /**
    * Keeps an operation for {@link #ring}. What an opcode has no use for is 0.
    *
