@@ -209,21 +209,7 @@ public final class StateMachine {
       case SET_XATTR -> XAttrOperation.set(context, request.getSetXattr());
       case SET_QUOTA -> QuotaOperation.set(context, request.getSetQuota());
       case REMOVE_XATTR -> XAttrOperation.remove(context, request.getRemoveXattr());
-      case RENEW_LEASES,
-          GET_ARENAS,
-          GET_FILE,
-          LIST,
-          GET_EXTENTS,
-          GET_CONTENT_SUMMARY,
-          GET_USAGE,
-          GET_SERVER_STATUS,
-          GET_ACL,
-          CHECK_ACCESS,
-          GET_XATTRS,
-          GET_QUOTA,
-          LIST_LEASES,
-          SET_SAFE_MODE,
-          OPERATION_NOT_SET ->
+      default ->
           throw malformed(
               "%s changes nothing and is not logged".formatted(request.getOperationCase()));
     };

@@ -6,6 +6,7 @@ import static io.takofs.server.namespace.Statuses.assertOk;
 import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.Descriptors.FieldDescriptor;
 import io.takofs.proto.CloseSession;
 import io.takofs.proto.Create;
 import io.takofs.proto.Extent;
@@ -124,7 +125,19 @@ class SessionTest {
     assertStatus(send(1, 0, Request.newBuilder()), Status.MALFORMED);
     assertStatus(server.apply(LogEntry.newBuilder().setClientId(client.id)), Status.MALFORMED);
     assertStatus(server.machine.query(client.caller, mkdirs("/a").build()), Status.MALFORMED);
-    assertThat(Operations.isMutation(mkdirs("/a").getOperationCase())).isTrue();
+  }
+
+  @Test
+  void shouldLogExactlyTheMutations() {
+    for (FieldDescriptor field : Request.getDescriptor().getOneofs().get(0).getFields()) {
+      Request.Builder request = Request.newBuilder();
+      request.setField(field, request.newBuilderForField(field).build());
+      Reply reply = server.superuser().call(request);
+      boolean refused = reply.getMessage().contains("is not logged");
+      assertThat(Operations.isMutation(request.getOperationCase()))
+          .as(field.getName())
+          .isEqualTo(!refused);
+    }
     assertThat(Operations.isMutation(OperationCase.OPERATION_NOT_SET)).isFalse();
   }
 
