@@ -10,11 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-	TAKO_SPIN_FLOOR_PART = 32, /* of the ceiling, that is always tried */
-	TAKO_SPIN_MISSES_MAX = 32  /* then the ceiling is tried: two sides that sleep for each
-				      other's sake would never find out that they need not */
-};
+#include "tako/layout.h"
 
 /*
  * Nanoseconds of a spin without letting others run, about what the reply to one call takes; found

@@ -40,11 +40,16 @@ static void hash_number(uint64_t number)
 	hash_text(text);
 }
 
+static void tuning(const char *name, int64_t value, const char *doc)
+{
+	print("\n  /** %s. */\n  public static final int %s = %" PRId64 ";\n", doc, name, value);
+}
+
 static void constant(const char *name, int64_t value, const char *doc)
 {
 	hash_text(name);
 	hash_number((uint64_t)value);
-	print("\n  /** %s. */\n  public static final int %s = %" PRId64 ";\n", doc, name, value);
+	tuning(name, value, doc);
 }
 
 static void record_begin(const char *name, size_t size)
@@ -97,6 +102,7 @@ int main(int argc, char **argv)
 	    "/** Every memory and wire layout. Generated from native/include/tako/layout.def. */\n"
 	    "public final class Layout {\n");
 #define TAKO_CONST(NAME, value, doc) constant(#NAME, (value), doc);
+#define TAKO_TUNING(NAME, value, doc) tuning(#NAME, (value), doc);
 #define TAKO_RECORD(NAME, name, size) record_begin(#NAME, (size));
 #define TAKO_FIELD(RECORD, ctype, name, offset, doc)                                               \
 	field(#RECORD, #name, #name, (offset), sizeof(ctype), sizeof(ctype), doc);
@@ -104,7 +110,7 @@ int main(int argc, char **argv)
 	field(#RECORD, #name, #name, (offset), (count), 1, doc);
 #define TAKO_END(NAME, name) record_end(#NAME);
 #include "tako/layout.def"
-	print("\n  /** Hash of all of the above; peers and pools compare it. */\n"
+	print("\n  /** Hash of the layouts; peers and pools compare it. */\n"
 	      "  public static final long LAYOUT_HASH = 0x%016" PRIx64 "L;\n",
 	      hash);
 	print("\n  private Layout() {}\n}\n");

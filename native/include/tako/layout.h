@@ -7,6 +7,7 @@
 
 /* Constants. */
 #define TAKO_CONST(NAME, value, doc) TAKO_##NAME = (value),
+#define TAKO_TUNING(NAME, value, doc) TAKO_##NAME = (value),
 #define TAKO_RECORD(NAME, name, size)
 #define TAKO_FIELD(RECORD, ctype, field, offset, doc)
 #define TAKO_BYTES(RECORD, count, field, offset, doc)
@@ -15,6 +16,7 @@ enum tako_layout_constant {
 #include "tako/layout.def"
 };
 #undef TAKO_CONST
+#undef TAKO_TUNING
 #undef TAKO_RECORD
 #undef TAKO_FIELD
 #undef TAKO_BYTES
@@ -22,6 +24,7 @@ enum tako_layout_constant {
 
 /* Structs. */
 #define TAKO_CONST(NAME, value, doc)
+#define TAKO_TUNING(NAME, value, doc)
 #define TAKO_RECORD(NAME, name, size)                                                              \
 	enum { TAKO_##NAME##_SIZE = (size) };                                                      \
 	struct tako_##name {
@@ -33,6 +36,7 @@ enum tako_layout_constant {
 	_Static_assert(sizeof(struct tako_##name) == TAKO_##NAME##_SIZE, "size of " #name);
 #include "tako/layout.def"
 #undef TAKO_CONST
+#undef TAKO_TUNING
 #undef TAKO_RECORD
 #undef TAKO_FIELD
 #undef TAKO_BYTES

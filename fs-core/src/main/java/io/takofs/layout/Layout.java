@@ -1029,7 +1029,13 @@ public final class Layout {
   /** Offset of {@code VERBS_EVENT.data}: private data of the peer, as it was given. */
   public static final int VERBS_EVENT_DATA_OFFSET = 8;
 
-  /** Hash of all of the above; peers and pools compare it. */
+  /** part of the longest spin that is always tried. */
+  public static final int SPIN_FLOOR_PART = 32;
+
+  /** spins in vain after which the longest is tried again: two peers that both sleep would never notice that spinning pays again. */
+  public static final int SPIN_MISSES_MAX = 32;
+
+  /** Hash of the layouts; peers and pools compare it. */
   public static final long LAYOUT_HASH = 0x4c740c47651f583bL;
 
   private Layout() {}

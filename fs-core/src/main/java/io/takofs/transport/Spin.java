@@ -1,5 +1,7 @@
 package io.takofs.transport;
 
+import io.takofs.layout.Layout;
+
 /**
  * How long a thread waits awake for news before it sleeps: as long as that has been worth it
  * lately, as {@code native/src/spin.h} does it for those who wait in native code.
@@ -11,17 +13,14 @@ public final class Spin {
   public static final int CEILING_NS = 250_000;
 
   /** Always tried. */
-  public static final int FLOOR_NS = CEILING_NS / 32;
-
-  /** Then the ceiling is tried: what is worth it may have changed. */
-  private static final int MISSES_MAX = 32;
+  public static final int FLOOR_NS = CEILING_NS / Layout.SPIN_FLOOR_PART;
 
   private int budgetNs = CEILING_NS;
   private int misses;
 
   /** Nanoseconds to wait awake now. */
   public int begin() {
-    return misses >= MISSES_MAX ? CEILING_NS : Math.max(budgetNs, FLOOR_NS);
+    return misses >= Layout.SPIN_MISSES_MAX ? CEILING_NS : Math.max(budgetNs, FLOOR_NS);
   }
 
   /**
@@ -39,7 +38,7 @@ public final class Spin {
       misses = 0;
     } else {
       budgetNs /= 2;
-      misses = misses >= MISSES_MAX ? 0 : misses + 1;
+      misses = misses >= Layout.SPIN_MISSES_MAX ? 0 : misses + 1;
     }
   }
 }
