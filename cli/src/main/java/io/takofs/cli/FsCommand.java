@@ -42,15 +42,25 @@ final class FsCommand implements Callable<Integer> {
     fs.setUnmatchedOptionsArePositionalParams(true).setStopAtPositional(true);
   }
 
+  /** Whether none of {@code arguments} of a command line is for this command itself. */
+  static boolean isForShell(String... arguments) {
+    return arguments.length > 1 && arguments[0].equals("fs") && !arguments[1].startsWith("--");
+  }
+
   @Override
   public Integer call() throws IOException {
+    spec.commandLine().getOut().flush();
+    return run(location, arguments);
+  }
+
+  /** Has the shell do it; the exit code. */
+  static int run(ServerOptions location, List<String> arguments) throws IOException {
     List<String> words = new ArrayList<>(arguments);
     if (words.isEmpty()) {
       words.add("-help");
     } else if (!words.get(0).startsWith("-")) {
       words.set(0, "-" + words.get(0));
     }
-    spec.commandLine().getOut().flush();
     HadoopShell shell = new HadoopShell(Installation.configuration(), location.user());
     boolean asksForHelp = words.get(0).equals("-help") || words.get(0).equals("-usage");
     Optional<String> named = words.stream().filter(word -> word.startsWith(URI_BEGIN)).findFirst();

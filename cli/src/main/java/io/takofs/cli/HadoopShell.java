@@ -3,20 +3,15 @@ package io.takofs.cli;
 import io.takofs.config.ConfigKey;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
-import java.io.File;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URI;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
- * Hadoop's shell over the plug-in, as a user of Hadoop has it: from their jars, which see nothing
- * of this program but its logging.
+ * Hadoop's shell over the plug-in. Its jars stand last on the class path of this program, which is
+ * not compiled with them; the plug-in so uses this program's client.
  *
  * <p>Thread rule: one thread.
  */
@@ -47,10 +42,8 @@ final class HadoopShell {
   int run(URI fileSystem, List<String> words) throws IOException {
     // Hadoop asks for it once, when somebody first wants to know who he is.
     System.setProperty("HADOOP_USER_NAME", user);
-    // Never closed: what ends with the process still loads classes then.
-    ClassLoader hadoop = new URLClassLoader(jars(), new Logging());
+    ClassLoader hadoop = HadoopShell.class.getClassLoader();
     try {
-      Thread.currentThread().setContextClassLoader(hadoop);
       Class<?> configurationType = hadoop.loadClass("org.apache.hadoop.conf.Configuration");
       Class<?> toolType = hadoop.loadClass("org.apache.hadoop.util.Tool");
       Class<?> runner = hadoop.loadClass("org.apache.hadoop.util.ToolRunner");
@@ -67,6 +60,11 @@ final class HadoopShell {
               .invoke(null, configuration, shell, words.toArray(new String[0]));
     } catch (InvocationTargetException e) {
       throw new IOException("the shell failed: " + e.getCause(), e.getCause());
+    } catch (ClassNotFoundException e) {
+      throw new IOException(
+          "Hadoop's client is not on the class path: unpack the release again, or build Tako (mvn"
+              + " package -DskipTests)",
+          e);
     } catch (ReflectiveOperationException e) {
       throw new IOException("these are not the jars of Hadoop's client: " + e, e);
     }
@@ -85,45 +83,5 @@ final class HadoopShell {
       }
     }
     return settings;
-  }
-
-  private static URL[] jars() throws IOException {
-    List<Path> directories = Installation.hadoopJars();
-    if (directories.isEmpty()) {
-      throw new IOException("where Hadoop's jars are is not known: start this by bin/tako");
-    }
-    List<URL> jars = new ArrayList<>();
-    for (Path directory : directories) {
-      File[] found =
-          directory
-              .toFile()
-              .listFiles((in, name) -> name.endsWith(".jar") && !name.startsWith("original-"));
-      if (found == null || found.length == 0) {
-        throw new IOException(
-            "no jars are in "
-                + directory
-                + ": unpack the release again, or build Tako (mvn package -DskipTests)");
-      }
-      Arrays.sort(found);
-      for (File jar : found) {
-        jars.add(jar.toURI().toURL());
-      }
-    }
-    return jars.toArray(new URL[0]);
-  }
-
-  /** The Java platform, and this program's logging, so that Hadoop logs where it does. */
-  private static final class Logging extends ClassLoader {
-    Logging() {
-      super(ClassLoader.getPlatformClassLoader());
-    }
-
-    @Override
-    protected Class<?> findClass(String name) throws ClassNotFoundException {
-      if (name.startsWith("org.slf4j.") || name.startsWith("org.apache.logging.")) {
-        return HadoopShell.class.getClassLoader().loadClass(name);
-      }
-      throw new ClassNotFoundException(name);
-    }
   }
 }

@@ -1,12 +1,9 @@
 package io.takofs.cli;
 
 import io.takofs.config.TakoConfig;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.stream.Stream;
 
 /** What is installed beside {@code bin/tako}. */
 final class Installation {
@@ -21,14 +18,6 @@ final class Installation {
   /** What a person types to run it. */
   static String command() {
     return System.getProperty("tako.command", "bin/tako");
-  }
-
-  /** Directories of the plug-in's jar and of those of Hadoop's client; none is there for sure. */
-  static List<Path> hadoopJars() {
-    return Stream.of(System.getProperty("tako.hadoop.jars", "").split(File.pathSeparator))
-        .filter(directory -> !directory.isEmpty())
-        .map(Path::of)
-        .toList();
   }
 
   /**

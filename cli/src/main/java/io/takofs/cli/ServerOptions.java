@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 final class ServerOptions {
   private static final String SCHEME = ServerUri.SCHEME + "://";
 
-  @Mixin private DevDirectory dev;
+  @Mixin private final DevDirectory dev = new DevDirectory();
 
   @Option(
       names = "--fs",

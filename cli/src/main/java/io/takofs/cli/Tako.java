@@ -5,6 +5,9 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,25 +20,28 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "tako",
     description = "An in-memory file system for Hadoop.",
-    versionProvider = VersionProvider.class,
-    subcommands = {
-      ServerCommand.class,
-      DevCommand.class,
-      FsCommand.class,
-      StatusCommand.class,
-      TopCommand.class,
-      LeasesCommand.class,
-      FsckCommand.class,
-      SafeModeCommand.class,
-      QuotaCommand.class,
-      BenchCommand.class,
-      DoctorCommand.class,
-      ConfCommand.class,
-      ConfigCommand.class,
-      CompletionCommand.class,
-      VersionCommand.class
-    })
+    versionProvider = VersionProvider.class)
 public final class Tako implements Runnable {
+  private static final Map<String, Class<?>> COMMANDS = new LinkedHashMap<>();
+
+  static {
+    COMMANDS.put("server", ServerCommand.class);
+    COMMANDS.put("dev", DevCommand.class);
+    COMMANDS.put("fs", FsCommand.class);
+    COMMANDS.put("status", StatusCommand.class);
+    COMMANDS.put("top", TopCommand.class);
+    COMMANDS.put("leases", LeasesCommand.class);
+    COMMANDS.put("fsck", FsckCommand.class);
+    COMMANDS.put("safemode", SafeModeCommand.class);
+    COMMANDS.put("quota", QuotaCommand.class);
+    COMMANDS.put("bench", BenchCommand.class);
+    COMMANDS.put("doctor", DoctorCommand.class);
+    COMMANDS.put("conf", ConfCommand.class);
+    COMMANDS.put("config", ConfigCommand.class);
+    COMMANDS.put("completion", CompletionCommand.class);
+    COMMANDS.put("version", VersionCommand.class);
+  }
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -52,12 +58,27 @@ public final class Tako implements Runnable {
 
   /** Runs a command; the exit code is 0, 1 when it failed, 2 when it was misused. */
   public static void main(String[] arguments) {
-    int code = commandLine().execute(arguments);
+    int code = execute(arguments);
     if (System.out.checkError() && !readerLeft()) {
       System.err.println("tako: standard output could not be written");
       code = Math.max(code, 1);
     }
     System.exit(code);
+  }
+
+  /**
+   * The exit code. Without the parser, which would take a third of a start, where it has no say.
+   */
+  static int execute(String... arguments) {
+    if (!FsCommand.isForShell(arguments)) {
+      return commandLine(arguments).execute(arguments);
+    }
+    try {
+      return FsCommand.run(new ServerOptions(), List.of(arguments).subList(1, arguments.length));
+    } catch (IOException e) {
+      System.err.println(explanation(e));
+      return 1;
+    }
   }
 
   /** Whether nobody reads the output any more, as with {@code | head}: then nothing is missing. */
@@ -70,14 +91,23 @@ public final class Tako implements Runnable {
     }
   }
 
-  /** The command line with its error handling, for tests too. */
-  static CommandLine commandLine() {
-    CommandLine line =
-        new CommandLine(new Tako())
-            .setExecutionExceptionHandler(Tako::explain)
-            .setCaseInsensitiveEnumValuesAllowed(true);
-    FsCommand.passOn(line.getSubcommands().get("fs"));
-    return line;
+  /**
+   * The command line with its error handling, for tests too. It has the command that the arguments
+   * begin with alone, if they do: to look at the classes of all of them takes a third of a start.
+   */
+  static CommandLine commandLine(String... arguments) {
+    CommandLine line = new CommandLine(new Tako());
+    String first = arguments.length == 0 ? null : arguments[0];
+    if (COMMANDS.containsKey(first) && !first.equals("completion")) {
+      line.addSubcommand(first, COMMANDS.get(first));
+    } else {
+      COMMANDS.forEach(line::addSubcommand);
+    }
+    if (line.getSubcommands().containsKey("fs")) {
+      FsCommand.passOn(line.getSubcommands().get("fs"));
+    }
+    return line.setExecutionExceptionHandler(Tako::explain)
+        .setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   @Override
@@ -92,10 +122,14 @@ public final class Tako implements Runnable {
       throw failure;
     }
     PrintWriter err = commandLine.getErr();
-    String status = failure instanceof TakoException tako ? " (" + tako.status().name() + ")" : "";
-    err.println("tako: " + text(failure) + status);
+    err.println(explanation(failure));
     err.flush();
     return commandLine.getCommandSpec().exitCodeOnExecutionException();
+  }
+
+  private static String explanation(Exception failure) {
+    String status = failure instanceof TakoException tako ? " (" + tako.status().name() + ")" : "";
+    return "tako: " + text(failure) + status;
   }
 
   private static String text(Exception failure) {

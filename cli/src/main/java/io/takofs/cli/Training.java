@@ -1,0 +1,27 @@
+package io.takofs.cli;
+
+import io.takofs.config.TakoConfig;
+import io.takofs.server.RunningServer;
+import java.io.IOException;
+
+/**
+ * Does what a server and commands do when they start, so that the JVM can archive the classes that
+ * this takes; {@code bin/tako} runs it, with properties that say where the server's files go.
+ */
+final class Training {
+  private Training() {}
+
+  /** Entry point; the exit code is 0 only when everything was done. */
+  public static void main(String[] arguments) throws IOException {
+    TakoConfig config = new TakoConfig().addSystemProperties();
+    int code = 0;
+    try (RunningServer server = RunningServer.start(config, System.getProperty("user.name"))) {
+      String uri = server.uri().toString();
+      code += Tako.execute("version");
+      code += Tako.execute("status", uri);
+      code += Tako.execute("fs", "-mkdir", uri + "/d");
+      code += Tako.execute("fs", "-ls", uri + "/");
+    }
+    System.exit(code);
+  }
+}
