@@ -9,16 +9,13 @@ public final class UnicodeText {
    * UTF-8: Java writes a question mark instead, and so two names become one.
    */
   public static boolean isWellFormed(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      if (!Character.isSurrogate(text.charAt(i))) {
-        continue;
-      }
-      boolean pair =
-          i + 1 < text.length() && Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1));
-      if (!pair) {
+    int i = 0;
+    while (i < text.length()) {
+      int point = text.codePointAt(i); // a surrogate only when it is unpaired
+      if (point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE) {
         return false;
       }
-      i++;
+      i += Character.charCount(point);
     }
     return true;
   }
