@@ -8,10 +8,13 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -131,6 +134,37 @@ class ArchitectureTest {
             .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
     sizes.values().removeIf(size -> size <= CLASSES_MAX);
     assertThat(sizes).isEmpty();
+  }
+
+  /**
+   * Time, pauses and chance are passed in, so that a simulation owns them. Exceptions: the clock of
+   * the machine is what is passed in; transports wait for the kernel and for devices, and the
+   * simulation has one of its own; the command line is run by people and nobody simulates it; the
+   * benchmarks measure time.
+   */
+  @Test
+  void shouldTakeTimeAndChanceFromOutside() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("io.takofs.transport..", "io.takofs.cli..", "io.takofs.bench..")
+        .and()
+        .haveNameNotMatching("io\\.takofs\\.base\\.Clock(\\$.*)?")
+        .should()
+        .callMethod(System.class, "nanoTime")
+        .orShould()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .callMethod(Instant.class, "now")
+        .orShould()
+        .callConstructor(Date.class)
+        .orShould()
+        .callMethod(Math.class, "random")
+        .orShould()
+        .dependOnClassesThat()
+        .areAssignableTo(ThreadLocalRandom.class)
+        .orShould()
+        .callMethod(Thread.class, "sleep", long.class)
+        .check(classes);
   }
 
   @Test

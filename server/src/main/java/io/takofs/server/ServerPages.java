@@ -1,5 +1,6 @@
 package io.takofs.server;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -34,7 +35,7 @@ final class ServerPages {
     if (address.isEmpty()) {
       return null;
     }
-    Site site = new Site(server, uri, config, pageUser(config, user));
+    Site site = new Site(server, uri, config, pageUser(config, user), Clock.SYSTEM);
     String serverHost = config.get(ConfigKeys.SERVER_HOST);
     if (address.equals(AUTO)) {
       return besideServer(serverHost, config.get(ConfigKeys.SERVER_PORT), site);

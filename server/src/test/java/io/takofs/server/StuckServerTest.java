@@ -2,6 +2,7 @@ package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.base.Clock;
 import io.takofs.config.TakoConfig;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.http.HttpEndpoint;
@@ -87,7 +88,8 @@ class StuckServerTest {
             server.server,
             URI.create("tako://host:7420"),
             new TakoConfig(),
-            Optional.of(PAGE_USER));
+            Optional.of(PAGE_USER),
+            Clock.SYSTEM);
     endpoint = HttpEndpoint.listen("127.0.0.1", 0, site);
   }
 

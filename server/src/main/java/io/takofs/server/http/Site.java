@@ -2,6 +2,7 @@ package io.takofs.server.http;
 
 import com.google.gson.JsonObject;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.ServerStatus;
@@ -30,6 +31,7 @@ public final class Site {
   private static final long STATUS_AGE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final ServerView server;
+  private final Clock clock;
   private final URI uri;
   private final Map<String, HtmlPage> pages = new LinkedHashMap<>();
   private final Map<String, HttpResponse> assets =
@@ -44,9 +46,12 @@ public final class Site {
    *
    * @param uri where its clients find it
    * @param user whose permissions hold for names of files, if any are to be shown
+   * @param clock which a state that is shown again is not much older by
    */
-  public Site(ServerView server, URI uri, TakoConfig config, Optional<String> user) {
+  public Site(
+      ServerView server, URI uri, TakoConfig config, Optional<String> user, Clock clock) {
     this.server = server;
+    this.clock = clock;
     this.uri = uri;
     pages.put("/", new OverviewPage(this::status, uri));
     pages.put("/files", new FilesPage(server, user));
@@ -116,7 +121,7 @@ public final class Site {
   }
 
   private ServerStatus status() throws TakoException {
-    long now = System.nanoTime();
+    long now = clock.nanoTime();
     if (status == null || now - statusNs > STATUS_AGE_NS) {
       status = server.status();
       statusNs = now;

@@ -3,6 +3,7 @@ package io.takofs.server.http;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.base.Clock;
 import com.google.gson.JsonParser;
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
@@ -77,7 +78,7 @@ class HttpEndpointTest {
   }
 
   private Site site(Optional<String> user) {
-    return new Site(view, SERVER, new TakoConfig(), user);
+    return new Site(view, SERVER, new TakoConfig(), user, Clock.SYSTEM);
   }
 
   @AfterEach
