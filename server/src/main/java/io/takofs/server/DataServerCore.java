@@ -43,6 +43,7 @@ import io.takofs.server.zone.Placements;
 import io.takofs.server.zone.ReaderHolds;
 import io.takofs.server.zone.WriteWindows;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -133,7 +134,8 @@ final class DataServerCore {
     machine.takeEndedLeases(); // nobody writes through windows yet
     statusReport.recovered();
     for (SessionInfo session : machine.sessions()) {
-      sessions.client(session.clientId());
+      sessions.recovered(
+          session.clientId(), TimeUnit.MILLISECONDS.toNanos(session.connectTimeoutMs()));
     }
     Facts.of("epoch", epoch)
         .and("entries", count)

@@ -326,6 +326,43 @@ class DataServerTest {
   }
 
   @Test
+  void shouldWaitForAClientWhoseAttemptToConnectWentToTheServerThatIsGone() throws Exception {
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER, 60_000)) {
+      ok(client.call(TestClient.create("/open", 65536)));
+      for (int starts = 0; starts < 2; starts++) { // the second time from a checkpoint
+        server.kill();
+        server = new TestServer(directory.resolve("pool"), clock);
+        server.pass(60_000);
+        client.reconnect(server.endpoint());
+        assertThat(client.status().getOpenFiles()).isEqualTo(1);
+        server.close();
+        server = new TestServer(directory.resolve("pool"), clock);
+        client.reconnect(server.endpoint());
+      }
+      // A session that has been back waits no longer than others.
+      try (TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+        client.rpc.close();
+        await(() -> connections(other) == 1);
+        server.pass(11_000);
+        assertThat(other.status().getOpenFiles()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void shouldEndASessionThatIsNotBackAfterTheTimeOfItsAttempts() throws Exception {
+    try (TestClient gone = new TestClient(server, TestServer.SUPERUSER, 60_000)) {
+      ok(gone.call(TestClient.create("/open", 65536)));
+      server.kill();
+      server = new TestServer(directory.resolve("pool"), clock);
+      server.pass(71_000);
+      try (TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
+        assertThat(other.status().getOpenFiles()).isZero();
+      }
+    }
+  }
+
+  @Test
   void shouldStartFromACheckpointAfterACleanStop() throws Exception {
     try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
       client.writeInline("/f", bytes("kept"));

@@ -43,7 +43,15 @@ final class TestClient implements AutoCloseable {
   /** The last call is not acknowledged, so that it may be repeated. */
   private long acknowledgedBelow;
 
+  /** What it says of its attempts to connect. */
+  private final long connectTimeoutMs;
+
   TestClient(TestServer server, String user) throws IOException {
+    this(server, user, 0);
+  }
+
+  TestClient(TestServer server, String user, long connectTimeoutMs) throws IOException {
+    this.connectTimeoutMs = connectTimeoutMs;
     this.endpoint = server.endpoint();
     this.user = user;
     reconnect();
@@ -75,7 +83,8 @@ final class TestClient implements AutoCloseable {
                     .setProtocolVersion(Layout.PROTOCOL_VERSION)
                     .setLayoutHash(Layout.LAYOUT_HASH)
                     .setUser(user)
-                    .setClientName("test"))
+                    .setClientName("test")
+                    .setConnectTimeoutMs(connectTimeoutMs))
             .build());
   }
 

@@ -1,11 +1,14 @@
 package io.takofs.transport.select;
 
+import io.netty.channel.ConnectTimeoutException;
 import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The other transports that a server offers beside tcp, asked for once and not before they matter.
@@ -65,6 +68,28 @@ final class Offers {
     return offer.isEmpty()
         ? Optional.of("the server offers no " + candidate.name())
         : candidate.obstacleTo(offer.get());
+  }
+
+  /**
+   * Whether the server that made the offers is gone: nothing listens where it was asked, or what
+   * listens there offers something else. No answer in time says nothing.
+   */
+  boolean areStale() {
+    try {
+      long timeoutNs = Math.min(left(), TimeUnit.SECONDS.toNanos(2));
+      return !tcp.discover(endpoint, timeoutNs).equals(offers);
+    } catch (IOException e) {
+      return isRefusal(e);
+    }
+  }
+
+  private static boolean isRefusal(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ConnectException && !(cause instanceof ConnectTimeoutException)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Where the server listens for a candidate without an obstacle. */

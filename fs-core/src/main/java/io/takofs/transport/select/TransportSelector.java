@@ -85,7 +85,7 @@ public final class TransportSelector implements AutoCloseable {
       }
       try {
         long left = last ? offers.left() : offers.left() / 2;
-        T made = attempt.connect(candidate.transport(), offers.endpointOf(candidate), left);
+        T made = attempt(attempt, candidate, offers, left);
         return new Selected<>(made, candidate.name() + ": " + reason(candidate));
       } catch (IOException | UncheckedIOException e) {
         if (choice != TransportChoice.AUTO) {
@@ -97,6 +97,17 @@ public final class TransportSelector implements AutoCloseable {
     String why = String.join("; ", obstacles);
     checkFallback(endpoint, mapped ? before : null, why);
     return new Selected<>(attempt.connect(tcp, endpoint, offers.left()), "tcp: " + why);
+  }
+
+  /** Over a device the client has to notice by other means that nobody is there any more. */
+  private static <T> T attempt(
+      Attempt<T> attempt, Candidate candidate, Offers offers, long timeoutNs) throws IOException {
+    Transport transport = candidate.transport();
+    String endpoint = offers.endpointOf(candidate);
+    return candidate.mapsMemory()
+        ? attempt.connect(transport, endpoint, timeoutNs)
+        : WatchedAttempt.make(
+            endpoint, () -> attempt.connect(transport, endpoint, timeoutNs), offers::areStale);
   }
 
   private boolean isChosen(Candidate candidate) {

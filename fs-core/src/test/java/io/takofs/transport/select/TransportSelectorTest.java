@@ -13,6 +13,7 @@ import io.takofs.transport.Transport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -22,6 +23,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 class TransportSelectorTest {
   private static final String NO_DEVICE = "this host has no RDMA device";
   private static final OfferedTransport VERBS = new OfferedTransport("verbs", "10.0.0.1:7", "");
+  private static final OfferedTransport MOVED = new OfferedTransport("verbs", "10.0.0.1:8", "");
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
 
   @TempDir Path directory;
@@ -41,6 +45,7 @@ class TransportSelectorTest {
   private final List<AutoCloseable> opened = new ArrayList<>(List.of(server));
   private volatile List<OfferedTransport> offers = List.of();
   private final Queue<List<OfferedTransport>> offersBefore = new ConcurrentLinkedQueue<>();
+  private final Semaphore asked = new Semaphore(0);
   private String endpoint;
   private String shmEndpoint;
 
@@ -56,6 +61,7 @@ class TransportSelectorTest {
   }
 
   private List<OfferedTransport> nextOffers() {
+    asked.release();
     List<OfferedTransport> before = offersBefore.poll();
     return before == null ? offers : before;
   }
@@ -109,6 +115,75 @@ class TransportSelectorTest {
 
   private Selected<String> connect(TransportSelector selector) throws IOException {
     return selector.connect(endpoint, TIMEOUT_NS, null, (transport, at, timeoutNs) -> at);
+  }
+
+  @Test
+  void shouldEndAnAttemptToReachAServerThatIsGone() throws IOException {
+    offers = List.of(VERBS);
+    TransportSelector selector = selector(TransportChoice.VERBS, "not asked", null);
+    assertThatThrownBy(
+            () ->
+                selector.connect(
+                    endpoint,
+                    TimeUnit.HOURS.toNanos(1),
+                    null,
+                    (transport, at, timeoutNs) -> hang(() -> offers = List.of(MOVED))))
+        .isInstanceOf(IOException.class)
+        .hasMessage("the server at 10.0.0.1:7 is gone");
+    // The next attempt goes to the server that is there.
+    assertThat(connect(selector)).isEqualTo(new Selected<>("10.0.0.1:8", "verbs: as configured"));
+  }
+
+  @Test
+  void shouldEndAnAttemptWhenNobodyListensAnyMore() throws IOException {
+    offers = List.of(VERBS);
+    TransportSelector selector = selector(TransportChoice.VERBS, "not asked", null);
+    assertThatThrownBy(
+            () ->
+                selector.connect(
+                    endpoint,
+                    TimeUnit.HOURS.toNanos(1),
+                    null,
+                    (transport, at, timeoutNs) -> hang(server::close)))
+        .isInstanceOf(IOException.class)
+        .hasMessage("the server at 10.0.0.1:7 is gone");
+  }
+
+  @Test
+  void shouldLetASlowAttemptToALivingServerGoOn() throws IOException {
+    offers = List.of(VERBS);
+    TransportSelector selector = selector(TransportChoice.VERBS, "not asked", null);
+    Selected<String> made =
+        selector.connect(
+            endpoint,
+            TIMEOUT_NS,
+            null,
+            (transport, at, timeoutNs) -> {
+              askedTwiceMore();
+              return at;
+            });
+    assertThat(made.connection()).isEqualTo("10.0.0.1:7");
+  }
+
+  /** Waits until the server was asked twice while the attempt is under way. */
+  private void askedTwiceMore() throws IOException {
+    asked.drainPermits();
+    try {
+      assertThat(asked.tryAcquire(2, TIMEOUT_NS, TimeUnit.NANOSECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new InterruptedIOException("interrupted while connecting");
+    }
+  }
+
+  /** What a device does that hears nothing from the other side. */
+  private static String hang(Runnable meanwhile) throws IOException {
+    meanwhile.run();
+    try {
+      new CountDownLatch(1).await();
+      return "never";
+    } catch (InterruptedException e) {
+      throw new InterruptedIOException("interrupted while connecting");
+    }
   }
 
   @Test

@@ -86,6 +86,11 @@ public final class ByteReader {
     return name;
   }
 
+  /** Whether nothing is left. */
+  public boolean isAtEnd() {
+    return position == bytes.length;
+  }
+
   /** All that is left. */
   public byte[] rest() {
     return raw(bytes.length - position);

@@ -48,8 +48,7 @@ public final class Site {
    * @param user whose permissions hold for names of files, if any are to be shown
    * @param clock which a state that is shown again is not much older by
    */
-  public Site(
-      ServerView server, URI uri, TakoConfig config, Optional<String> user, Clock clock) {
+  public Site(ServerView server, URI uri, TakoConfig config, Optional<String> user, Clock clock) {
     this.server = server;
     this.clock = clock;
     this.uri = uri;

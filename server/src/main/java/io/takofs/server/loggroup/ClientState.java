@@ -27,6 +27,12 @@ public final class ClientState {
   /** When the last connection went. */
   long aloneSinceNs;
 
+  /**
+   * What the session is given beside its life: after a restart the client may be inside an attempt
+   * to connect to the incarnation that is gone. Zero once it has connected.
+   */
+  long attemptNs;
+
   ClientState(long clientId, long nowNs) {
     this.clientId = clientId;
     this.lastHeardNs = nowNs;

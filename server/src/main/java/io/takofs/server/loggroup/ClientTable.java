@@ -27,6 +27,11 @@ public final class ClientTable {
     return clients.computeIfAbsent(clientId, id -> new ClientState(id, clock.nanoTime()));
   }
 
+  /** A session of an earlier incarnation; an attempt of its client to connect may take so long. */
+  public void recovered(long clientId, long attemptNs) {
+    client(clientId).attemptNs = attemptNs;
+  }
+
   /** The session that {@code connection} opened, or null. */
   public ClientState of(RpcConnection connection) {
     return byConnection.get(connection);
@@ -41,6 +46,7 @@ public final class ClientTable {
     unbind(connection);
     client.connections.add(connection);
     client.lastHeardNs = clock.nanoTime();
+    client.attemptNs = 0;
     byConnection.put(connection, client);
   }
 
@@ -63,12 +69,16 @@ public final class ClientTable {
     return clients.values();
   }
 
-  /** Sessions without a connection for {@code ttlNs}. */
+  /**
+   * Sessions without a connection for {@code ttlNs}, and those of an earlier incarnation whose
+   * client may have spent an attempt on it besides.
+   */
   List<Long> expired(long ttlNs) {
     long now = clock.nanoTime();
     List<Long> ids = new ArrayList<>();
     for (ClientState client : clients.values()) {
-      if (client.connections.isEmpty() && now - client.aloneSinceNs >= ttlNs) {
+      long patienceNs = ttlNs + client.attemptNs;
+      if (client.connections.isEmpty() && now - client.aloneSinceNs >= patienceNs) {
         ids.add(client.clientId);
       }
     }

@@ -3,9 +3,9 @@ package io.takofs.server.http;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.takofs.base.Clock;
 import com.google.gson.JsonParser;
 import com.google.protobuf.ByteString;
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.ConnectionStatus;

@@ -215,7 +215,8 @@ final class SessionConnector {
                     .setProtocolVersion(Layout.PROTOCOL_VERSION)
                     .setLayoutHash(Layout.LAYOUT_HASH)
                     .setUser(user)
-                    .setClientName(clientName))
+                    .setClientName(clientName)
+                    .setConnectTimeoutMs(TimeUnit.NANOSECONDS.toMillis(connectTimeoutNs)))
             .build();
     long clientId = resumed == null ? 0 : resumed.clientId();
     Reply reply = connection.call(clientId, CallNumbers.UNRECORDED, request, deadlineNs);

@@ -13,9 +13,13 @@ import io.takofs.server.namespace.state.Ids;
 import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.namespace.state.SessionInfo;
 import io.takofs.server.namespace.state.State;
+import java.util.concurrent.TimeUnit;
 
 /** Sessions begin, resume and end. */
 public final class SessionOperation {
+  /** The most that a client's configuration allows ({@code fs.tako.client.connect.timeout}). */
+  private static final long CONNECT_TIMEOUT_MAX_MS = TimeUnit.MINUTES.toMillis(10);
+
   private SessionOperation() {}
 
   /** The server adds to the reply what only it knows: its incarnation and its arenas. */
@@ -27,7 +31,12 @@ public final class SessionOperation {
       clientId = newClientId(context);
       state.sessions.put(
           context.tx(),
-          new SessionInfo(clientId, request.getUser(), request.getClientName(), context.timeMs()));
+          new SessionInfo(
+              clientId,
+              request.getUser(),
+              request.getClientName(),
+              context.timeMs(),
+              connectTimeoutMs(request)));
     } else {
       SessionInfo session = require(state, clientId);
       if (!session.user().equals(request.getUser())) {
@@ -62,6 +71,11 @@ public final class SessionOperation {
           "the client calls itself by a name of %d bytes; %d is the most: give it a shorter one"
               .formatted(length, Layout.CLIENT_NAME_MAX));
     }
+  }
+
+  /** Bounded, so that nobody's leases outlive a restart for long. */
+  private static long connectTimeoutMs(OpenSessionRequest request) {
+    return Math.max(0, Math.min(request.getConnectTimeoutMs(), CONNECT_TIMEOUT_MAX_MS));
   }
 
   /**

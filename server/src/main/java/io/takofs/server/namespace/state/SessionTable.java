@@ -11,8 +11,8 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Sessions: records {@code S clientId} (user and client name with their lengths, time opened) in
- * the server's map, and the same in the heap.
+ * Sessions: records {@code S clientId} (user and client name with their lengths, time opened, how
+ * long an attempt to connect takes) in the server's map, and the same in the heap.
  *
  * <p>Thread rule: the state machine's thread.
  */
@@ -64,12 +64,17 @@ public final class SessionTable {
         .sized(session.user().getBytes(UTF_8))
         .sized(session.clientName().getBytes(UTF_8))
         .signed(session.openedMs())
+        .signed(session.connectTimeoutMs())
         .toBytes();
   }
 
   private static SessionInfo decode(long clientId, byte[] value) {
     ByteReader in = new ByteReader(value);
     return new SessionInfo(
-        clientId, new String(in.sized(), UTF_8), new String(in.sized(), UTF_8), in.signed());
+        clientId,
+        new String(in.sized(), UTF_8),
+        new String(in.sized(), UTF_8),
+        in.signed(),
+        in.isAtEnd() ? 0 : in.signed()); // records of earlier versions end here
   }
 }
