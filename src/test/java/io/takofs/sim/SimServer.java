@@ -6,13 +6,16 @@ import io.takofs.jni.NativeLibrary;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.server.DataServer;
+import io.takofs.server.GroupLookups;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
+import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.store.PagedStore;
 import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.ServerDataZone;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -107,16 +110,14 @@ final class SimServer implements AutoCloseable {
         new DataServer(
             new SimClock(scheduler, born),
             SETTINGS,
-            epoch,
-            store,
-            segments,
-            List.of(data),
-            new StaticGroups(Map.of()),
-            Runnable::run,
-            task -> scheduler.schedule(born, scheduler.delayNs(0, REGISTERING_MAX_NS), task),
-            CONNECTIONS_MAX,
-            () -> false,
-            ReaderHolds.NONE);
+            new GroupStorage(store, segments, epoch),
+            new ServerDataZone(
+                List.of(data),
+                ReaderHolds.NONE,
+                task -> scheduler.schedule(born, scheduler.delayNs(0, REGISTERING_MAX_NS), task),
+                () -> false),
+            new GroupLookups(new StaticGroups(Map.of()), Runnable::run),
+            CONNECTIONS_MAX);
     server.recover();
     SimTransport transport = network.attach(born);
     server.serve(transport, acceptor -> transport.listen(ENDPOINT, acceptor));

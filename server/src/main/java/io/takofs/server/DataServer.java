@@ -2,7 +2,6 @@ package io.takofs.server;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
@@ -12,16 +11,14 @@ import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.rpc.RpcHandler;
 import io.takofs.rpc.RpcServer;
-import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.http.ServerView;
-import io.takofs.server.log.Log;
+import io.takofs.server.loggroup.GroupStorage;
+import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.ServerSettings;
-import io.takofs.server.namespace.StateMachine;
-import io.takofs.server.store.Store;
 import io.takofs.server.zone.ArenaExport;
 import io.takofs.server.zone.ArenaExports;
 import io.takofs.server.zone.DataConnections;
-import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.ServerDataZone;
 import io.takofs.server.zone.WindowPosts;
 import io.takofs.server.zone.WindowedConnection;
 import io.takofs.server.zone.WriteWindows;
@@ -36,9 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,11 +54,10 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   private final DataServerCore core;
   private final DataConnections dataConnections;
   private final GroupLookups lookups;
-  private final Executor registering;
   private final long epoch;
   private final int maxConnections;
-  private final List<MappedMemory> arenaMemory;
-  private final WriteWindows windows = new WriteWindows();
+  private final ServerDataZone zone;
+  private final WriteWindows windows;
   private final TransportReport transportReport = new TransportReport();
   private final List<RpcServer> served = new ArrayList<>();
 
@@ -73,53 +67,25 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   private boolean closed;
 
   /**
-   * @param store at its last checkpoint
-   * @param log not yet polled
-   * @param arenaMemory the data zone
-   * @param blocking runs what may block: asking for groups
-   * @param registering registers the data zone for connections to come; it outlives the server
    * @param maxConnections that carry calls, a transport
-   * @param formerPeers whether a client of an earlier incarnation may still write to the data zone
-   *     without a connection to this one
-   * @param holds of readers in the data zone
    */
   public DataServer(
       Clock clock,
       ServerSettings settings,
-      long epoch,
-      Store store,
-      Log log,
-      List<MappedMemory> arenaMemory,
-      GroupMapping groups,
-      Executor blocking,
-      Executor registering,
-      int maxConnections,
-      BooleanSupplier formerPeers,
-      ReaderHolds holds) {
+      GroupStorage storage,
+      ServerDataZone zone,
+      GroupLookups lookups,
+      int maxConnections) {
     this.clock = new SteadyClock(clock);
     this.boundedLock = new BoundedLock(lock, this.clock);
-    this.dataConnections = new DataConnections(formerPeers, windows);
-    this.epoch = epoch;
-    this.lookups = new GroupLookups(groups, blocking);
-    this.registering = registering;
+    this.epoch = storage.epoch();
+    this.zone = zone;
+    this.windows = zone.windows();
+    this.dataConnections = zone.connections();
+    this.lookups = lookups;
     this.maxConnections = maxConnections;
-    this.arenaMemory = List.copyOf(arenaMemory);
-    StateMachine machine =
-        new StateMachine(
-            store, arenaMemory.stream().map(MappedMemory::length).toList(), settings.limits());
-    this.core =
-        new DataServerCore(
-            this.clock,
-            settings,
-            epoch,
-            store,
-            log,
-            machine,
-            dataConnections,
-            windows,
-            arenaMemory,
-            groups,
-            holds);
+    LogGroup group = new LogGroup(this.clock, settings, storage, zone.arenaLengths());
+    this.core = new DataServerCore(group, zone, lookups.groups());
   }
 
   /**
@@ -145,7 +111,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
    * @throws IOException when it cannot listen, or nothing can be registered; then nothing is left
    */
   public Transport.Listener serve(Transport transport, Listening listening) throws IOException {
-    ArenaExports shown = new ArenaExports(transport, arenaMemory, registering);
+    ArenaExports shown = zone.exportTo(transport);
     exports.put(transport.name(), shown);
     RpcServer rpc = null;
     try {

@@ -4,7 +4,6 @@ import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
-import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.Caller;
 import io.takofs.proto.Extent;
@@ -20,13 +19,14 @@ import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.Operations;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.server.groups.GroupMapping;
-import io.takofs.server.log.Log;
+import io.takofs.server.loggroup.Callers;
 import io.takofs.server.loggroup.ClientState;
 import io.takofs.server.loggroup.ClientTable;
 import io.takofs.server.loggroup.Counters;
 import io.takofs.server.loggroup.Housekeeping;
 import io.takofs.server.loggroup.Journal;
 import io.takofs.server.loggroup.LeaseReport;
+import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.SafeMode;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.loggroup.StatusReport;
@@ -34,13 +34,13 @@ import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.namespace.state.OpenLease;
 import io.takofs.server.namespace.state.SessionInfo;
-import io.takofs.server.store.Store;
 import io.takofs.server.zone.ArenaExport;
 import io.takofs.server.zone.Commits;
 import io.takofs.server.zone.DataConnections;
 import io.takofs.server.zone.DataPersistence;
 import io.takofs.server.zone.Placements;
 import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.ServerDataZone;
 import io.takofs.server.zone.WriteWindows;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -64,8 +64,8 @@ final class DataServerCore {
   private final ClientTable sessions;
   private final Callers callers;
   private final ReaderHolds holds;
-  private final Counters counters = new Counters();
-  private final OperationTimes times = new OperationTimes();
+  private final Counters counters;
+  private final OperationTimes times;
   private final SafeMode safeMode;
   private final Housekeeping housekeeping;
   private final StatusReport statusReport;
@@ -75,52 +75,24 @@ final class DataServerCore {
   private final DataConnections dataConnections;
   private final WriteWindows windows;
 
-  /**
-   * @param store holds the last checkpoint
-   * @param log holds what came after it; not yet polled
-   * @param machine over {@code store}
-   * @param epoch incarnation of the server
-   */
-  DataServerCore(
-      Clock clock,
-      ServerSettings settings,
-      long epoch,
-      Store store,
-      Log log,
-      StateMachine machine,
-      DataConnections dataConnections,
-      WriteWindows windows,
-      List<MappedMemory> arenaMemory,
-      GroupMapping groups,
-      ReaderHolds holds) {
-    this.clock = clock;
-    this.settings = settings;
-    this.epoch = epoch;
-    this.machine = machine;
+  DataServerCore(LogGroup group, ServerDataZone zone, GroupMapping groups) {
+    this.clock = group.clock();
+    this.settings = group.settings();
+    this.epoch = group.epoch();
+    this.machine = group.machine();
+    this.journal = group.journal();
+    this.sessions = group.sessions();
+    this.safeMode = group.safeMode();
+    this.counters = group.counters();
+    this.times = group.times();
+    this.holds = zone.holds();
+    this.dataConnections = zone.connections();
+    this.windows = zone.windows();
     this.callers = new Callers(settings, groups);
-    this.holds = holds;
-    this.dataConnections = dataConnections;
-    this.windows = windows;
-    this.persistence = DataPersistence.of(arenaMemory, machine::committedLength);
-    this.placements = new Placements(arenaMemory, machine);
-    this.journal = new Journal(clock, log, store, machine, counters, settings.checkpointBytes());
-    this.sessions = new ClientTable(clock);
-    this.safeMode = new SafeMode(machine);
-    this.housekeeping =
-        new Housekeeping(
-            clock,
-            settings,
-            journal,
-            machine,
-            sessions,
-            safeMode,
-            dataConnections,
-            holds,
-            counters);
-    this.statusReport =
-        new StatusReport(
-            clock, settings, epoch, store, log, machine, sessions, safeMode, counters, times,
-            journal);
+    this.persistence = DataPersistence.of(zone.arenas(), machine::committedLength);
+    this.placements = new Placements(zone.arenas(), machine);
+    this.housekeeping = new Housekeeping(group, zone);
+    this.statusReport = new StatusReport(group);
     this.leaseReport = new LeaseReport(clock, machine, sessions);
   }
 

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: any thread, without the data server's lock.
  */
-final class GroupLookups {
+public final class GroupLookups {
   private static final Logger LOG = LoggerFactory.getLogger(GroupLookups.class);
 
   /** For somebody who waits: a lookup runs a process, for milliseconds unless the host is busy. */
@@ -27,9 +27,17 @@ final class GroupLookups {
   private final Map<String, CountDownLatch> awaited = new ConcurrentHashMap<>();
   private final Set<String> refreshed = ConcurrentHashMap.newKeySet();
 
-  GroupLookups(GroupMapping groups, Executor blocking) {
+  /**
+   * @param blocking runs lookups, which may block
+   */
+  public GroupLookups(GroupMapping groups, Executor blocking) {
     this.groups = groups;
     this.blocking = blocking;
+  }
+
+  /** The groups that are known. */
+  GroupMapping groups() {
+    return groups;
   }
 
   /** Whether the groups of {@code user} need not be looked up. */

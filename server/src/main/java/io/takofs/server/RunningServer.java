@@ -12,11 +12,13 @@ import io.takofs.server.http.HttpEndpoint;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
+import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.store.PagedStore;
 import io.takofs.server.zone.PoolHolds;
 import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.ServerDataZone;
 import io.takofs.transport.shm.ShmTransport;
 import java.io.IOException;
 import java.net.URI;
@@ -87,16 +89,10 @@ public final class RunningServer implements AutoCloseable {
         new DataServer(
             Clock.SYSTEM,
             settings,
-            pool.epoch(),
-            store,
-            log,
-            pool.arenas(),
-            groups,
-            blocking,
-            registering,
-            config.get(ConfigKeys.CONNECTIONS_MAX),
-            () -> hasFormerPeers(pool),
-            holds);
+            new GroupStorage(store, log, pool.epoch()),
+            new ServerDataZone(pool.arenas(), holds, registering, () -> hasFormerPeers(pool)),
+            new GroupLookups(groups, blocking),
+            config.get(ConfigKeys.CONNECTIONS_MAX));
     server.recover();
     server.status(); // the first takes long, for classes are loaded; it is nobody's call yet
     // Closed the other way round: listeners, housekeeping, connections, transports.

@@ -10,6 +10,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.groups.GroupMapping;
+import io.takofs.server.loggroup.Callers;
 import io.takofs.server.pool.PoolSizes;
 import java.io.IOException;
 import java.nio.file.Path;

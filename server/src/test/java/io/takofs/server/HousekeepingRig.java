@@ -8,17 +8,16 @@ import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.server.loggroup.ClientTable;
-import io.takofs.server.loggroup.Counters;
+import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.Housekeeping;
 import io.takofs.server.loggroup.Journal;
-import io.takofs.server.loggroup.SafeMode;
+import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.CountingStore;
 import io.takofs.server.store.Store;
-import io.takofs.server.zone.DataConnections;
 import io.takofs.server.zone.ReaderHolds;
-import io.takofs.server.zone.WriteWindows;
+import io.takofs.server.zone.ServerDataZone;
 import java.time.Duration;
 import java.util.List;
 
@@ -70,24 +69,15 @@ final class HousekeepingRig {
             return nowNs / 1_000_000;
           }
         };
-    Counters counters = new Counters();
     this.store = new CountingStore(store);
-    this.machine = new StateMachine(this.store, arenas, SETTINGS.limits());
-    this.journal =
-        new Journal(
-            clock, new MemoryLog(), this.store, machine, counters, SETTINGS.checkpointBytes());
-    this.sessions = new ClientTable(clock);
+    LogGroup group =
+        new LogGroup(clock, SETTINGS, new GroupStorage(this.store, new MemoryLog(), 1), arenas);
+    this.machine = group.machine();
+    this.journal = group.journal();
+    this.sessions = group.sessions();
     this.housekeeping =
         new Housekeeping(
-            clock,
-            SETTINGS,
-            journal,
-            machine,
-            sessions,
-            new SafeMode(machine),
-            new DataConnections(() -> false, new WriteWindows()),
-            ReaderHolds.NONE,
-            counters);
+            group, new ServerDataZone(List.of(), ReaderHolds.NONE, Runnable::run, () -> false));
   }
 
   long nowMs() {

@@ -7,11 +7,13 @@ import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
+import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolSizes;
 import io.takofs.server.store.PagedStore;
 import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.ServerDataZone;
 import io.takofs.transport.Transport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
@@ -77,16 +79,10 @@ final class TestServer implements AutoCloseable {
         new DataServer(
             clock,
             settings,
-            pool.epoch(),
-            store,
-            log,
-            pool.arenas(),
-            groups,
-            blocking,
-            Runnable::run,
-            16,
-            () -> false,
-            ReaderHolds.NONE);
+            new GroupStorage(store, log, pool.epoch()),
+            new ServerDataZone(pool.arenas(), ReaderHolds.NONE, Runnable::run, () -> false),
+            new GroupLookups(groups, blocking),
+            16);
     server.recover();
     listener = server.serve(transport, acceptor -> transport.listen("127.0.0.1:0", acceptor));
   }

@@ -20,6 +20,7 @@ import io.takofs.server.namespace.state.QuarantinedExtent;
 import io.takofs.server.namespace.state.SessionInfo;
 import io.takofs.server.zone.DataConnections;
 import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.ServerDataZone;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -73,25 +74,16 @@ public final class Housekeeping {
   /** There is no room for it until something else has changed. */
   private boolean reclaimRefused;
 
-  public Housekeeping(
-      Clock clock,
-      ServerSettings settings,
-      Journal journal,
-      StateMachine machine,
-      ClientTable sessions,
-      SafeMode safeMode,
-      DataConnections dataConnections,
-      ReaderHolds holds,
-      Counters counters) {
-    this.clock = clock;
-    this.settings = settings;
-    this.journal = journal;
-    this.machine = machine;
-    this.sessions = sessions;
-    this.safeMode = safeMode;
-    this.dataConnections = dataConnections;
-    this.holds = holds;
-    this.counters = counters;
+  public Housekeeping(LogGroup group, ServerDataZone zone) {
+    this.clock = group.clock;
+    this.settings = group.settings;
+    this.journal = group.journal();
+    this.machine = group.machine();
+    this.sessions = group.sessions();
+    this.safeMode = group.safeMode();
+    this.counters = group.counters;
+    this.dataConnections = zone.connections();
+    this.holds = zone.holds();
     this.lastScanNs = clock.nanoTime() - IDLE_NS;
   }
 

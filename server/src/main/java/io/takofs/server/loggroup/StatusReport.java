@@ -31,29 +31,18 @@ public final class StatusReport {
   private final long startedNs;
   private long replayedBytes;
 
-  public StatusReport(
-      Clock clock,
-      ServerSettings settings,
-      long epoch,
-      Store store,
-      Log log,
-      StateMachine machine,
-      ClientTable sessions,
-      SafeMode safeMode,
-      Counters counters,
-      OperationTimes times,
-      Journal journal) {
-    this.clock = clock;
-    this.settings = settings;
-    this.epoch = epoch;
-    this.store = store;
-    this.log = log;
-    this.machine = machine;
-    this.sessions = sessions;
-    this.safeMode = safeMode;
-    this.counters = counters;
-    this.times = times;
-    this.journal = journal;
+  public StatusReport(LogGroup group) {
+    this.clock = group.clock;
+    this.settings = group.settings;
+    this.epoch = group.epoch();
+    this.store = group.storage.store();
+    this.log = group.storage.log();
+    this.machine = group.machine();
+    this.sessions = group.sessions();
+    this.safeMode = group.safeMode();
+    this.counters = group.counters;
+    this.times = group.times;
+    this.journal = group.journal();
     this.startedNs = clock.nanoTime();
   }
 

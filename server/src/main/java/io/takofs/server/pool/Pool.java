@@ -31,28 +31,26 @@ public final class Pool implements AutoCloseable {
   private final PoolDirectory directory;
   private final PoolLock lock;
   private final Superblock superblock;
-  private final MappedMemory header;
-  private final MappedMemory pages;
-  private final MappedMemory log;
-  private final List<MappedMemory> arenas;
+  private final Zones zones;
   private final Path shm;
 
+  /** The mappings of an open pool. */
+  private record Zones(
+      MappedMemory header, MappedMemory pages, MappedMemory log, List<MappedMemory> arenas) {
+    void close() {
+      arenas.forEach(MappedMemory::close);
+      log.close();
+      pages.close();
+      header.close();
+    }
+  }
+
   private Pool(
-      PoolDirectory directory,
-      PoolLock lock,
-      Superblock superblock,
-      MappedMemory header,
-      MappedMemory pages,
-      MappedMemory log,
-      List<MappedMemory> arenas,
-      Path shm) {
+      PoolDirectory directory, PoolLock lock, Superblock superblock, Zones zones, Path shm) {
     this.directory = directory;
     this.lock = lock;
     this.superblock = superblock;
-    this.header = header;
-    this.pages = pages;
-    this.log = log;
-    this.arenas = List.copyOf(arenas);
+    this.zones = zones;
     this.shm = shm;
   }
 
@@ -98,8 +96,8 @@ public final class Pool implements AutoCloseable {
         arenas.add(map(mapped, directory.data(), offset, sizes.arenaLength(i)));
       }
       Superblock superblock = takeOver(directory, header);
-      Path shm = directory.shm(superblock.poolId());
-      return new Pool(directory, lock, superblock, header, pages, log, arenas, shm);
+      Zones zones = new Zones(header, pages, log, List.copyOf(arenas));
+      return new Pool(directory, lock, superblock, zones, directory.shm(superblock.poolId()));
     } catch (TakoException | RuntimeException e) {
       mapped.forEach(MappedMemory::close);
       lock.close();
@@ -213,26 +211,23 @@ public final class Pool implements AutoCloseable {
 
   /** The page zone, all of this mapping. */
   public MappedMemory pages() {
-    return pages;
+    return zones.pages;
   }
 
   /** The log zone, all of this mapping. */
   public MappedMemory log() {
-    return log;
+    return zones.log;
   }
 
   /** The data zone: one mapping an arena, in the order extents name them. */
   public List<MappedMemory> arenas() {
-    return arenas;
+    return zones.arenas;
   }
 
   /** Unmaps everything and lets another server in. Nothing may use the zones any more. */
   @Override
   public void close() {
-    arenas.forEach(MappedMemory::close);
-    log.close();
-    pages.close();
-    header.close();
+    zones.close();
     lock.close();
   }
 }

@@ -1,11 +1,9 @@
-package io.takofs.server;
+package io.takofs.server.loggroup;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
 import io.takofs.proto.Status;
 import io.takofs.server.groups.GroupMapping;
-import io.takofs.server.loggroup.ClientState;
-import io.takofs.server.loggroup.ServerSettings;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,9 +18,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
-final class Callers {
+public final class Callers {
   /** How often the groups of a session that calls are compared with those known. */
-  static final long CHECK_MS = 1000;
+  public static final long CHECK_MS = 1000;
 
   private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(CHECK_MS);
 
@@ -33,7 +31,7 @@ final class Callers {
   private final GroupMapping groups;
   private final Set<String> stale = new LinkedHashSet<>();
 
-  Callers(ServerSettings settings, GroupMapping groups) {
+  public Callers(ServerSettings settings, GroupMapping groups) {
     this.settings = settings;
     this.groups = groups;
   }
@@ -43,7 +41,7 @@ final class Callers {
    *
    * @throws TakoException UNAVAILABLE when they are not known
    */
-  Caller of(String user) throws TakoException {
+  public Caller of(String user) throws TakoException {
     List<String> known = groups.known(user);
     if (known == null) {
       throw unknown(user);
@@ -57,7 +55,7 @@ final class Callers {
    * @param nowNs by the server's clock
    * @throws TakoException UNAVAILABLE when the groups have been stale for too long
    */
-  Caller of(ClientState client, long nowNs) throws TakoException {
+  public Caller of(ClientState client, long nowNs) throws TakoException {
     if (nowNs - client.groupsKnownNs < CHECK_NS) {
       return client.caller;
     }
@@ -76,7 +74,7 @@ final class Callers {
   }
 
   /** Users who called since the last time and whose groups must be looked up again. */
-  List<String> takeStale() {
+  public List<String> takeStale() {
     if (stale.isEmpty()) {
       return List.of();
     }
