@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -20,7 +21,11 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { LINE = 64 };
+enum {
+	LINE = 64,
+	TMPFS = 0x01021994,	    /* linux/magic.h */
+	POPULATE_AT_ONCE = 16 << 20 /* the kernel locks the address space meanwhile */
+};
 
 static void *pointer(uint64_t address)
 {
@@ -40,7 +45,7 @@ static void touch(void *start, uint64_t length, bool write)
 	}
 }
 
-static int populate(void *start, uint64_t length, bool write)
+static int populate_piece(void *start, uint64_t length, bool write)
 {
 	int result;
 	do {
@@ -54,6 +59,34 @@ static int populate(void *start, uint64_t length, bool write)
 	}
 	/* EFAULT: touching it would have been a SIGBUS, which a file's owner cannot mean. */
 	return errno == EFAULT ? -ENOSPC : -errno;
+}
+
+/* In pieces: a thread that maps something, as a JVM often does, waits for one piece only. */
+static int populate(void *start, uint64_t length, bool write)
+{
+	int error = 0;
+	for (uint64_t at = 0; at < length && error == 0; at += POPULATE_AT_ONCE) {
+		uint64_t left = length - at;
+		error = populate_piece((uint8_t *)start + at,
+				       left < POPULATE_AT_ONCE ? left : POPULATE_AT_ONCE, write);
+	}
+	return error;
+}
+
+/*
+ * Reading maps up to sixteen pages of the page cache for each fault, and writing one, so reading
+ * first takes less than half of the time. On tmpfs this is enough for writing, too: its pages are
+ * not tracked for being written back.
+ */
+static int populate_file(int fd, void *start, uint64_t length, bool write)
+{
+	struct statfs status;
+	int error = populate(start, length, false);
+	if (error != 0 || !write)
+		return error;
+	if (fstatfs(fd, &status) == 0 && status.f_type == TMPFS)
+		return 0;
+	return populate(start, length, true);
 }
 
 static int check_length(int fd, uint64_t offset, uint64_t length)
@@ -95,7 +128,8 @@ int64_t tako_map(int fd, uint64_t offset, uint64_t length, unsigned flags)
 	if ((flags & TAKO_MAP_HUGE) != 0)
 		(void)madvise(start, length, MADV_HUGEPAGE); /* a wish: most hosts refuse */
 	if ((flags & TAKO_MAP_POPULATE) != 0) {
-		int error = populate(start, length, write);
+		int error = anonymous ? populate(start, length, write)
+				      : populate_file(fd, start, length, write);
 		if (error != 0) {
 			(void)munmap(start, length);
 			return error;

@@ -89,6 +89,10 @@ static void should_store_without_faults_where_it_populated(void)
 	/* Not none: sanitizers' runtimes fault now and then. */
 	CHECK(populated * 4 <= others);
 	CHECK(whole[part] == 7 && whole[3 * part] == 8);
+	before = faults();
+	for (uint64_t i = 0; i < LENGTH; i += 4096)
+		whole[i] = 9;
+	CHECK((faults() - before) * 4 <= others);
 	CHECK(tako_unmap((uint64_t)(uintptr_t)whole, LENGTH) == 0);
 	CHECK(tako_unmap((uint64_t)(uintptr_t)mapped, LENGTH) == 0);
 	CHECK(tako_close(fd) == 0);
