@@ -3,8 +3,8 @@ package io.takofs.base;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A lock that is held for less than it takes to put a thread to sleep and to wake it: whoever finds
- * it held stays awake for a moment first.
+ * A lock that is held for less than it takes to put a thread to sleep and to wake it: a thread that
+ * finds it held spins for a moment before it sleeps.
  *
  * <p>Thread rule: any thread.
  */
@@ -17,7 +17,7 @@ public final class BriefLock extends ReentrantLock {
   private static final int YIELDS = 50;
 
   @Override
-  @SuppressWarnings("ThreadPriorityCheck") // For speed alone: whoever waits sleeps then.
+  @SuppressWarnings("ThreadPriorityCheck") // For speed alone: the waiter sleeps afterwards.
   public void lock() {
     for (int i = 0; i < LOOKS; i++) {
       if (tryLock()) {

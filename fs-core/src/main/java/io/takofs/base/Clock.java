@@ -27,8 +27,8 @@ public interface Clock {
 
   /**
    * Lets other threads run, without sleeping, until {@code done}, at most {@code yields} times, and
-   * no more when somebody has kept the processor for long. Where time is not the machine's nobody
-   * else runs.
+   * no more when somebody has kept the processor for long. No other thread runs where time is
+   * simulated.
    *
    * @return the last of {@code done}
    */
@@ -39,7 +39,7 @@ public interface Clock {
   /** The clock of this machine. */
   Clock SYSTEM =
       new Clock() {
-        /** Who keeps a processor for so long computes, and waits for nobody. */
+        /** A thread that keeps a processor for so long computes and waits for no other thread. */
         private static final long KEPT_NS = 1_000_000;
 
         @Override
@@ -53,7 +53,7 @@ public interface Clock {
         }
 
         @Override
-        @SuppressWarnings("ThreadPriorityCheck") // For speed alone: whoever waits sleeps then.
+        @SuppressWarnings("ThreadPriorityCheck") // For speed alone: the waiter sleeps afterwards.
         public boolean yieldUntil(BooleanSupplier done, int yields) {
           long begin = nanoTime();
           for (int i = 0; i < yields && !done.getAsBoolean(); i++) {

@@ -7,7 +7,7 @@ import org.slf4j.MDC;
 
 /**
  * What a log message is about, by name: programs that read the log find a session under {@code
- * session}, whatever the sentence says. Text logs have the facts behind the sentence, JSON logs in
+ * session}, whatever the sentence says. Text logs have the facts after the sentence, JSON logs in
  * an object of their own.
  *
  * <p>Thread rule: one thread.

@@ -1,8 +1,9 @@
 package io.takofs.base;
 
 /**
- * Puts interrupts off: what runs meanwhile ends with its outcome or at its deadline, and the caller
- * finds itself interrupted afterwards. Failing early instead would leave the outcome unknown.
+ * Defers interrupts: operations that run meanwhile end with their outcome or at their deadline, and
+ * the caller finds itself interrupted afterwards. Failing early instead would leave the outcome
+ * unknown.
  *
  * <p>Thread rule: made, used and closed by one thread.
  */

@@ -15,8 +15,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Whose files are. Where every user may make files (/tmp, /dev/shm) a path that can be predicted
- * may be another user's when we come to it, or a symbolic link that leads to a file of ours.
+ * Whose files are. In a directory where every user may make files (/tmp, /dev/shm) a path that can
+ * be predicted may be another user's when we come to it, or a symbolic link that leads to a file of
+ * ours.
  *
  * <p>Thread rule: any thread.
  */

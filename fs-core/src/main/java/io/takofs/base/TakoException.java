@@ -20,7 +20,7 @@ public class TakoException extends IOException {
     this.status = status;
   }
 
-  /** What went wrong. */
+  /** The error status that callers act on. */
   public Status status() {
     return status;
   }

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** Which version of Tako this is. */
+/** The version of this build of Tako. */
 public final class Version {
   private static final String TEXT = read();
 

@@ -1,2 +1,2 @@
-/** What every layer needs: injected time, always-on checks, the root of the exceptions. */
+/** Basics of every layer: injected time, always-on checks, the root of the exceptions. */
 package io.takofs.base;

@@ -9,7 +9,7 @@ import io.takofs.proto.SetQuota;
 
 /**
  * Limits of what is at and below directories: names (files and directories, its own included) and
- * space (bytes, each file's times its replication). Who asks for more than one allows gets
+ * space (bytes, each file's times its replication). A change beyond a limit fails with
  * QUOTA_EXCEEDED.
  *
  * <p>Thread rule: any thread.

@@ -116,7 +116,7 @@ public final class TakoClient implements Closeable {
     return uri;
   }
 
-  /** Who calls. */
+  /** The user whose name and groups the server checks. */
   public String user() {
     return user;
   }
@@ -280,8 +280,8 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * Deletes files and empty directories, each by itself, with few calls; what is not there counts
-   * as deleted.
+   * Deletes files and empty directories, each by itself, with few calls; a missing entry counts as
+   * deleted.
    *
    * @param base absolute path of a directory
    * @param names paths from there, empty for the directory itself
@@ -301,7 +301,7 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * Moves the data of {@code sources}, in their order, behind that of {@code target}; the sources
+   * Moves the data of {@code sources}, in their order, after that of {@code target}; the sources
    * are gone afterwards. No byte moves, but for sources of a few KiB. All are closed files of one
    * directory; the sources are not empty, all different, and have blocks no larger than the
    * target's. It happens at once for everybody, but for very many or very large sources: then
@@ -395,8 +395,9 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * Sums up what is at and below {@code path}, a bounded part of it a call. What exists all the
-   * while at one place is counted once; of what is made, renamed or deleted meanwhile some may be.
+   * Sums up the tree at {@code path}, a bounded part of it a call. An entry that exists all the
+   * while at one place is counted once; one that is created, renamed or deleted meanwhile may be
+   * counted or not.
    *
    * @throws TakoException NOT_FOUND; PERMISSION_DENIED when a directory below may not be listed
    */
@@ -435,7 +436,7 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * Opens a closed file to write behind its end.
+   * Opens a closed file to write after its end.
    *
    * @throws TakoException LEASE_HELD when another client writes it
    */

@@ -14,13 +14,14 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Reads a file. What is returned was verified against its checksum; bytes that cannot be verified
- * fail with {@code CORRUPT}. A file that is being written grows under the reader with each flush of
- * its writer. A file that was deleted stays readable for a short time at most and then fails.
+ * Reads a file. All returned bytes are verified against their checksum; bytes that cannot be
+ * verified fail with {@code CORRUPT}. A file that is being written grows under the reader with each
+ * flush of its writer. A file that was deleted stays readable for a short time at most and then
+ * fails.
  *
  * <p>Thread rule: any thread; calls that use the position are executed one after the other,
- * positioned reads side by side. {@link #close} and {@link #giveBack} wait for nobody. What a
- * stream that was never closed holds of the server's memory is let go when it is garbage.
+ * positioned reads side by side. {@link #close} and {@link #giveBack} wait for nobody. The holds of
+ * a stream that was never closed are released when it is garbage.
  */
 public final class TakoInputStream extends InputStream {
   private final FileReader reader;
@@ -105,12 +106,12 @@ public final class TakoInputStream extends InputStream {
     }
   }
 
-  /** Reads from {@code position}, leaving the stream's own; -1 at or behind the end of file. */
+  /** Reads from {@code position}, leaving the stream's own; -1 at or after the end of file. */
   public int read(long position, byte[] target, int offset, int length) throws TakoException {
     return read(position, ByteBuffer.wrap(target, offset, length));
   }
 
-  /** Reads from {@code position}, leaving the stream's own; -1 at or behind the end of file. */
+  /** Reads from {@code position}, leaving the stream's own; -1 at or after the end of file. */
   public int read(long position, ByteBuffer target) throws TakoException {
     checkOpen();
     checkPosition(position);
@@ -164,7 +165,7 @@ public final class TakoInputStream extends InputStream {
   /**
    * Moves the position.
    *
-   * @throws EOFException when {@code target} is negative or behind the end of file
+   * @throws EOFException when {@code target} is negative or after the end of file
    */
   public void seek(long target) throws IOException {
     turn.lock();

@@ -8,7 +8,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 
 /**
- * Writes a file, from its beginning or behind its end. Bytes become visible to others, all at once,
+ * Writes a file, from its beginning or after its end. Bytes become visible to others, all at once,
  * by {@link #hflush}, {@link #hsync} and {@link #close}; very long files also at times between.
  *
  * <p>A failure is final: later calls fail too, with the first failure as their cause, and closing
@@ -121,7 +121,9 @@ public final class TakoOutputStream extends OutputStream {
     lease.abandon(); // unless it was released
   }
 
-  /** What a stream does; the first failure of one is the end of all. */
+  /**
+   * An operation of the stream. The first failure ends the stream: every later operation fails too.
+   */
   @FunctionalInterface
   private interface Action {
     void run() throws TakoException;

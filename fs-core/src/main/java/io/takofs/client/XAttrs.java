@@ -71,7 +71,7 @@ public final class XAttrs {
     return values(all("getXAttrs", path, false));
   }
 
-  /** Those named, in this order; INVALID_ARGUMENT when one is not there. */
+  /** Returns the named attributes, in this order; INVALID_ARGUMENT when one does not exist. */
   public Map<String, byte[]> get(String path, List<String> names) throws TakoException {
     List<XAttr> wanted = new ArrayList<>();
     for (String name : names) {

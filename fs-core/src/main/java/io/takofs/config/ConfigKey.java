@@ -14,10 +14,10 @@ import java.util.stream.Collectors;
  * @param <T> Java type of its values
  */
 public final class ConfigKey<T> {
-  /** What keys of servers alone begin with. */
+  /** Prefix of the keys that only servers read. */
   private static final String SERVER = ConfigKeys.PREFIX + "server.";
 
-  /** Whose behaviour a key changes. */
+  /** The processes that a key affects. */
   public enum Readers {
     CLIENT,
     SERVER,
@@ -165,12 +165,12 @@ public final class ConfigKey<T> {
     return type;
   }
 
-  /** Who reads it. */
+  /** The processes that read the key. */
   public Readers readers() {
     return readers;
   }
 
-  /** What a value without a unit counts, for people; empty where it counts nothing. */
+  /** The unit of a value without one, for people; empty for a value that is no quantity. */
   public String unit() {
     return switch (type) {
       case "size" -> "bytes";
@@ -179,7 +179,7 @@ public final class ConfigKey<T> {
     };
   }
 
-  /** What values may be, for people: bounds, units or choices. */
+  /** The permitted values, for people: bounds, units or choices. */
   public String allowed() {
     return allowed;
   }
@@ -193,7 +193,7 @@ public final class ConfigKey<T> {
     return defaultValue;
   }
 
-  /** What it does. */
+  /** The key's effect, for people. */
   public String meaning() {
     return meaning;
   }

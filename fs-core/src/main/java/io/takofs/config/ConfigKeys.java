@@ -12,14 +12,14 @@ import java.util.List;
  * <p>Thread rule: immutable, any thread.
  */
 public final class ConfigKeys {
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   public static final String PREFIX = "fs.tako.";
 
   private static final List<ConfigKey<?>> KEYS = new ArrayList<>();
 
   // ---- client
 
-  /** How clients reach the server. */
+  /** Transport between clients and the server. */
   public static final ConfigKey<TransportChoice> TRANSPORT =
       register(
           ConfigKey.choice(
@@ -206,7 +206,7 @@ public final class ConfigKeys {
                   + " without a host it is the server's. Empty turns it off.",
               ConfigKeys::httpAddress));
 
-  /** Whose permissions the server's pages have. */
+  /** The user whose permissions apply to the server's pages. */
   public static final ConfigKey<String> HTTP_USER =
       register(
           ConfigKey.string(
@@ -285,7 +285,7 @@ public final class ConfigKeys {
               "64m",
               "Bytes of log after which a checkpoint is written; it bounds the work of a restart."));
 
-  /** How long a session outlives its connection. */
+  /** Time that a session outlives its connection. */
   public static final ConfigKey<Duration> SESSION_TTL =
       register(
           ConfigKey.duration(

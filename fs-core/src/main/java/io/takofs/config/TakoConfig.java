@@ -118,7 +118,7 @@ public final class TakoConfig {
     }
   }
 
-  /** The value of {@code key}: what was set last, else its default. */
+  /** The value of {@code key}: the one set last, else its default. */
   public <T> T get(ConfigKey<T> key) {
     @SuppressWarnings("unchecked") // Only key.parse puts a value.
     T value = (T) values.get(key);
@@ -130,7 +130,9 @@ public final class TakoConfig {
     return key.format(get(key));
   }
 
-  /** Who said last what {@code key} is: a file, a system property; {@code default} if nobody. */
+  /**
+   * The last source that set {@code key}: a file, a system property; {@code default} if none did.
+   */
   public String origin(ConfigKey<?> key) {
     return origins.getOrDefault(key, "default");
   }

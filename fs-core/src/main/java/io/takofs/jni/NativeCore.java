@@ -59,7 +59,7 @@ public final class NativeCore {
 
   public static native int allocate(int fd, long length);
 
-  /** A lock of {@code length} bytes from {@code offset}, 0 for all behind it. */
+  /** A lock of {@code length} bytes from {@code offset}, 0 for all after it. */
   public static native int lock(int fd, int operation, long offset, long length);
 
   public static native long map(int fd, long offset, long length, int flags);

@@ -3,7 +3,7 @@ package io.takofs.jni;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 
-/** What a negated errno of the native core means to a person and to a caller. */
+/** Errors of the native core: each errno with its status for callers and its text for people. */
 public enum NativeError {
   NO_PERMISSION(1, Status.PERMISSION_DENIED, "not permitted"),
   NOT_FOUND(2, Status.NOT_FOUND, "no such file"),

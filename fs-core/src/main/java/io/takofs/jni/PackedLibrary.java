@@ -92,7 +92,7 @@ record PackedLibrary(String name, String pathProperty, LongSupplier layoutHash) 
     return cause.contains("cannot open shared object file");
   }
 
-  /** Where a library for an operating system and architecture (in Java's words) is packed. */
+  /** The packed path of the library for an operating system and architecture, in Java's words. */
   static String resourceName(String name, String os, String arch) {
     String machine = arch.equals("amd64") ? "x86_64" : arch;
     return "META-INF/native/" + name + "-" + os.toLowerCase(Locale.ROOT) + "-" + machine + ".so";

@@ -219,7 +219,7 @@ public final class MappedMemory implements AutoCloseable {
     return path;
   }
 
-  /** Where in the file the mapping begins. */
+  /** Offset of the mapping in the file, bytes. */
   public long fileOffset() {
     return fileOffset;
   }

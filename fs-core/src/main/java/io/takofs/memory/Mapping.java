@@ -7,9 +7,9 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A native mapping. It has two ends: {@link #discard} lets go of the file and leaves zeroes, so
- * that a thread that still uses a buffer never faults; the address range is returned when no buffer
- * over it can be reached any more.
+ * A native mapping. It has two ends: {@link #discard} releases the file and leaves zeroes, so that
+ * a thread that still uses a buffer never faults; the address range is returned when no buffer over
+ * it can be reached any more.
  */
 final class Mapping {
   private final long start;

@@ -75,7 +75,7 @@ public final class NativeFile implements AutoCloseable {
     return path;
   }
 
-  /** Who owns the open file, whatever its name leads to by now. */
+  /** The owner of the open file, even if its name leads to another file by now. */
   public UserPrincipal owner() throws IOException {
     return Files.getOwner(self());
   }

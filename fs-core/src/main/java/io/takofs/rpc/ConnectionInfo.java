@@ -27,7 +27,7 @@ public record ConnectionInfo(
     long address,
     int rkey) {
 
-  /** What this program says of itself. */
+  /** The message that describes this program's side. */
   public static ConnectionInfo ours(int kind, long clientId, long epoch, long address, int rkey) {
     return new ConnectionInfo(
         Layout.PROTOCOL_VERSION, kind, Layout.LAYOUT_HASH, clientId, epoch, address, rkey);

@@ -34,7 +34,7 @@ public final class IncomingCall {
     this.size = size;
   }
 
-  /** Where it came from. */
+  /** The connection that the call came from. */
   public RpcConnection connection() {
     return connection;
   }

@@ -2,7 +2,7 @@ package io.takofs.rpc;
 
 import io.takofs.proto.Request.OperationCase;
 
-/** What client and server must agree on about the operations. */
+/** Properties of the operations that client and server must agree on. */
 public final class Operations {
   /**
    * Sources of one request to concatenate files. The server joins them with one entry of the log,

@@ -18,7 +18,7 @@ import java.util.List;
 
 /**
  * The serving side of one connection: its request slots, which the peer writes, and its reply
- * slots. Nothing the peer does reaches beyond them; what does not fit the protocol ends the
+ * slots. Nothing the peer does reaches beyond them; a violation of the protocol ends the
  * connection.
  *
  * <p>A peer that shares memory may change a request while it is read, so a request is copied to
@@ -228,7 +228,10 @@ public final class RpcConnection {
         .build();
   }
 
-  /** Ends the connection: what its peer asked for cannot be done. Not with this object's lock. */
+  /**
+   * Ends the connection because a request of its peer cannot be carried out. Not with this object's
+   * lock.
+   */
   void end(String why) {
     if (fail(why)) {
       faultListener.run();
@@ -244,7 +247,7 @@ public final class RpcConnection {
     return true;
   }
 
-  /** What is wrong with the connection, or null. */
+  /** The failure of the connection, or null. */
   synchronized String fault() {
     return fault;
   }

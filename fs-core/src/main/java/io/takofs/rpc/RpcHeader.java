@@ -35,7 +35,7 @@ final class RpcHeader {
     return message.getLong(Layout.RPC_HEADER_EPOCH_OFFSET);
   }
 
-  /** Writes all fields; the payload of {@code length} bytes is already behind the header. */
+  /** Writes all fields; the payload of {@code length} bytes already follows the header. */
   void seal(int length, long clientId, long sequence, long epoch) {
     message.putInt(Layout.RPC_HEADER_LENGTH_OFFSET, length);
     message.putLong(Layout.RPC_HEADER_CLIENT_ID_OFFSET, clientId);
@@ -44,7 +44,9 @@ final class RpcHeader {
     message.putInt(Layout.RPC_HEADER_CRC32C_OFFSET, crc(length));
   }
 
-  /** What is wrong with a message of {@code byteCount} bytes, or null when nothing is. */
+  /**
+   * Describes the defect of a message of {@code byteCount} bytes, or returns null for a valid one.
+   */
   String fault(int byteCount) {
     if (length() != byteCount - Layout.RPC_HEADER_SIZE) {
       return "header says " + length() + " bytes of payload, " + byteCount + " bytes came";

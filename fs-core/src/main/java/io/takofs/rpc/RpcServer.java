@@ -45,7 +45,7 @@ public final class RpcServer implements AutoCloseable {
   private final long epoch;
   private final int maxConnections;
 
-  /** Where the transport's threads receive: what connections to the data zone complete. */
+  /** Receive queue of the transport's threads, for completions of connections to the data zone. */
   private final CompletionQueue dataCompletions;
 
   /** Whether the transport's threads receive; else {@code poller} does. */
@@ -272,7 +272,7 @@ public final class RpcServer implements AutoCloseable {
         LOG.error("{} calls failed; their connections end", calls.size(), e);
         endAll(calls, e);
       } catch (Error e) {
-        // Whoever runs the thread decides whether it can go on.
+        // The owner of the thread decides whether it can go on.
         endAll(calls, e);
         throw e;
       }

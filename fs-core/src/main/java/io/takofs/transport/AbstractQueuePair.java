@@ -54,7 +54,7 @@ public abstract class AbstractQueuePair implements QueuePair {
   }
 
   /**
-   * Keeps an operation for {@link #ring}. What an opcode has no use for is 0.
+   * Keeps an operation for {@link #ring}. Parameters that an opcode does not use are 0.
    *
    * @param operand expected value or addend
    * @param desired value to store when the expected one was found

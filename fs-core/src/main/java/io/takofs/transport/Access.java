@@ -1,6 +1,6 @@
 package io.takofs.transport;
 
-/** What peers may do to a registered region. */
+/** Operations that peers may perform on a registered region. */
 public enum Access {
   /** Local use only: source of writes, sink of reads. */
   LOCAL,

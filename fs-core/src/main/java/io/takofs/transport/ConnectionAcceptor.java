@@ -24,8 +24,8 @@ public interface ConnectionAcceptor {
   void onConnected(QueuePair queuePair, Accept accept);
 
   /**
-   * The peer vanished between {@link #onConnect} and {@link #onConnected}: what was made for {@code
-   * accept} is not needed.
+   * The peer vanished between {@link #onConnect} and {@link #onConnected}: the objects made for
+   * {@code accept} are not needed.
    */
   void onAborted(Accept accept);
 

@@ -1,11 +1,11 @@
 package io.takofs.transport;
 
 /**
- * What one peer may do with part of a region, for as long as this side lets it: a memory window of
- * type 2B, in verbs' words. What it is bound to can be reached with its key through the one queue
- * pair that bound it, and through no other, until it is invalidated. Binding is an operation of
- * that pair and costs about as much as a small write. A window is bound through one pair only, one
- * binding at a time, and ends with the pair at the latest.
+ * Revocable access of one peer to part of a region: a memory window of type 2B, in verbs' words.
+ * Its key reaches the bound range through the one queue pair that bound it, and through no other,
+ * until it is invalidated. Binding is an operation of that pair and costs about as much as a small
+ * write. A window is bound through one pair only, one binding at a time, and ends with the pair at
+ * the latest.
  *
  * <p>Thread rule: that of the queue pair it is bound through; close by any thread.
  */

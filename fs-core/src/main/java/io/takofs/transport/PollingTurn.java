@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
  * Who polls a completion queue: the transport's thread if it has one, else one of those who wait
  * for something that completes there. The others let others run for a moment, because waking a
  * thread costs more than most calls take, and then sleep until their own is done, or until it is
- * their turn. Whoever stops waiting, for whatever reason, hands a turn that nobody has to one that
+ * their turn. A thread that stops waiting, for any reason, hands a turn that nobody has to one that
  * still waits.
  *
  * <p>Thread rule: any thread.
@@ -37,7 +37,7 @@ public final class PollingTurn {
   /**
    * Turns at a queue.
    *
-   * @param poll delivers what has completed; whoever waits for it is unparked then
+   * @param poll delivers what has completed; the waiting thread is unparked then
    */
   public PollingTurn(CompletionQueue completions, Runnable poll, Clock clock) {
     this.completions = completions;

@@ -13,7 +13,7 @@ public final class Refusal {
 
   private Refusal() {}
 
-  /** What the side that refuses sends. */
+  /** The message of the refusing side. */
   public static String text(Exception reason) {
     Status status = reason instanceof TakoException known ? known.status() : Status.UNAVAILABLE;
     String message = reason.getMessage() == null ? reason.toString() : reason.getMessage();

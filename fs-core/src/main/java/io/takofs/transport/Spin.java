@@ -3,29 +3,32 @@ package io.takofs.transport;
 import io.takofs.layout.Layout;
 
 /**
- * How long a thread waits awake for news before it sleeps: as long as that has been worth it
- * lately, as {@code native/src/spin.h} does it for those who wait in native code.
+ * Adaptive spinning: the time that a thread polls before it sleeps follows recent hits. {@code
+ * native/src/spin.h} does the same for waits in native code.
  *
  * <p>Thread rule: one thread.
  */
 public final class Spin {
-  /** A call over loopback takes less, even with waking a thread, and so does a large listing. */
+  /**
+   * Longest spin: a call over loopback takes less, even with waking a thread; so does a listing.
+   */
   public static final int CEILING_NS = 250_000;
 
-  /** Always tried. */
+  /** Shortest spin, which is always tried. */
   public static final int FLOOR_NS = CEILING_NS / Layout.SPIN_FLOOR_PART;
 
   private int budgetNs = CEILING_NS;
   private int misses;
 
-  /** Nanoseconds to wait awake now. */
+  /** Nanoseconds to spin now. */
   public int begin() {
     return misses >= Layout.SPIN_MISSES_MAX ? CEILING_NS : Math.max(budgetNs, FLOOR_NS);
   }
 
   /**
-   * Whether to let others run between two looks in a wait of {@code nanos}: not if waits have been
-   * in vain lately, because others may keep the processor that a sleeper would get back.
+   * Whether to yield between two polls of a spin of {@code nanos}: not if recent spins were misses,
+   * because another runnable thread may hold the CPU for a whole time slice; a woken sleeper
+   * preempts it.
    */
   public static boolean mayYield(int nanos) {
     return nanos > FLOOR_NS;

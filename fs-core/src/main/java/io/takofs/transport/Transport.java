@@ -40,7 +40,7 @@ public interface Transport extends AutoCloseable {
   QueuePair connect(String endpoint, QueuePairConfig config, byte[] privateData, long timeoutNs)
       throws IOException;
 
-  /** What was done over it. */
+  /** Counts of the operations over this transport. */
   TransportCounters counters();
 
   /** Closes everything made from it. */
@@ -49,7 +49,7 @@ public interface Transport extends AutoCloseable {
 
   /** A place where connections arrive. */
   interface Listener extends AutoCloseable {
-    /** What a peer passes to {@link Transport#connect}. */
+    /** The endpoint that a peer passes to {@link Transport#connect}. */
     String endpoint();
 
     @Override

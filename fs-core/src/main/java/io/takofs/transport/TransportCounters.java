@@ -16,7 +16,7 @@ import java.util.function.Supplier;
  * be read while one of them is a little ahead.
  */
 public final class TransportCounters {
-  /** What is counted, beside completions. */
+  /** The counted events, beside completions. */
   public enum Counter {
     /** Operations handed to the transport by {@link QueuePair#ring}. */
     SENDS,

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** What tests do on another thread, and waiting for it. */
+/** Runs a test's work on another thread and waits for it. */
 final class Background {
   private Background() {}
 

@@ -51,7 +51,7 @@ public final class FakeServer implements Connector {
   static final int INLINE_MAX = 2048;
   static final int LEASE_SOFT_LIMIT_MS = 60;
 
-  /** How a connection breaks. */
+  /** Kinds of connection failure. */
   enum Fault {
     NONE,
     /** Before the request arrives. */
@@ -134,7 +134,7 @@ public final class FakeServer implements Connector {
     refuseConnections = count;
   }
 
-  /** How many connections were refused. */
+  /** Number of refused connections. */
   public synchronized int connectionsRefused() {
     return connectionsRefused;
   }
@@ -164,17 +164,17 @@ public final class FakeServer implements Connector {
     superuser = true;
   }
 
-  /** How often an operation was executed. */
+  /** Number of executions of an operation. */
   synchronized int executions(Request.OperationCase operation) {
     return executions.getOrDefault(operation.name(), 0);
   }
 
-  /** How many calls wait for an answer they do not get. */
+  /** Number of calls whose answer is withheld. */
   synchronized int stalled() {
     return stalled;
   }
 
-  /** What the last call acknowledged. */
+  /** The sequence that the last call acknowledged. */
   synchronized long lastAcknowledged() {
     return lastAcknowledged;
   }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What readers hold of the server's memory, and when they let it go. */
+/** Tests which of the server's memory readers hold, and when they release it. */
 @Timeout(60)
 class LenderTest {
   private static final int EXTENT = 65536;
@@ -128,7 +128,7 @@ class LenderTest {
     assertThat(held()).isZero();
   }
 
-  /** What one gives up another has still. */
+  /** A hold that one reader releases does not end another reader's hold. */
   @Test
   void shouldHoldNothingThatIsUnconfirmed() throws IOException {
     client.close();

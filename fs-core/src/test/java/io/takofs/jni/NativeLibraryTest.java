@@ -89,7 +89,7 @@ class NativeLibraryTest {
     return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
   }
 
-  /** What it prints; newer JVMs warn of every library that is loaded, beside that. */
+  /** Its output, without the warnings of newer JVMs about each loaded library. */
   private static String ask(String classPath, String... options)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();

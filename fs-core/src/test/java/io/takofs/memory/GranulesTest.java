@@ -52,7 +52,7 @@ class GranulesTest {
     checkChecksums(crcs);
   }
 
-  /** What copies granules, in the way of {@link Granules#copy}. */
+  /** Copies granules like {@link Granules#copy}. */
   @FunctionalInterface
   private interface Copier {
     void copy(ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs);

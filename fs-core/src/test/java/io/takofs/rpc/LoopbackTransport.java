@@ -129,7 +129,7 @@ final class LoopbackTransport implements Transport {
     broken.forEach(pair -> pair.end("the network is gone", true));
   }
 
-  /** Holds back what the accepting sides send from now on, or lets it go. */
+  /** Holds back what the accepting sides send from now on, or sends them. */
   void holdReplies(boolean hold) {
     synchronized (this) {
       for (Pair pair : pairs) {

@@ -43,7 +43,7 @@ final class RawPeer implements AutoCloseable {
     server = ConnectionInfo.unpack(pair.remotePrivateData(), "server");
   }
 
-  /** Where the bytes of the next message are to be written. */
+  /** Target address of the next message. */
   ByteBuffer message() {
     return memory.buffer();
   }

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What calls promise, over each transport: one small subclass each. */
+/** The contract of calls, tested over each transport by a small subclass. */
 @Timeout(120)
 abstract class RpcTests {
   static final long LONG_NS = TimeUnit.SECONDS.toNanos(60);
@@ -48,7 +48,7 @@ abstract class RpcTests {
   /** Makes both sides' transports; they may be the same object. */
   abstract void createTransports() throws IOException;
 
-  /** Where the server listens. */
+  /** The server's endpoint. */
   abstract String listenEndpoint();
 
   @BeforeEach

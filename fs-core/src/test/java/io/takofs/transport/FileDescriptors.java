@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Assumptions;
 
 /** Leaves this process no file descriptor until it is closed. */
 public final class FileDescriptors implements Closeable {
-  /** What the JVM may want meanwhile is opened before. */
+  /** Opens in advance the files that the JVM itself may open meanwhile. */
   private static final int MORE = 64;
 
   private static final int COUNT_MAX = 4096;

@@ -5,7 +5,7 @@ import org.slf4j.helpers.NOPLogger;
 
 /**
  * Takes the place of DiSNI's class of this name, whose logger writes lines at level INFO for every
- * call, to the console of whoever runs a Hadoop command. What goes wrong DiSNI throws.
+ * call, to the console of whoever runs a Hadoop command. DiSNI throws its errors.
  *
  * <p>Thread rule: any thread.
  */

@@ -1,2 +1,2 @@
-/** What of DiSNI is replaced, because it cannot be told otherwise. */
+/** Replacements for classes of DiSNI whose behaviour cannot be configured. */
 package com.ibm.disni.util;

@@ -36,8 +36,8 @@ abstract class Candidate implements AutoCloseable {
   }
 
   /**
-   * Whether data is moved in memory that both sides map: what was begun so does not go on over tcp,
-   * as transfers do.
+   * Whether data is moved in memory that both sides map: such an operation does not continue over
+   * tcp, as transfers do.
    */
   abstract boolean mapsMemory();
 

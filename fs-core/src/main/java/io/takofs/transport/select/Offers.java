@@ -21,7 +21,7 @@ final class Offers {
   private final long deadlineNs;
   private List<OfferedTransport> offers;
 
-  /** Those of the server whose tcp listener is at {@code endpoint}. */
+  /** Offers of the server whose tcp listener is at {@code endpoint}. */
   Offers(TcpTransport tcp, String endpoint, long deadlineNs) {
     this.tcp = tcp;
     this.endpoint = endpoint;
@@ -92,7 +92,7 @@ final class Offers {
     return false;
   }
 
-  /** Where the server listens for a candidate without an obstacle. */
+  /** The server's endpoint for a candidate without an obstacle. */
   String endpointOf(Candidate candidate) {
     return candidate.offerIn(offers).orElseThrow().endpoint();
   }

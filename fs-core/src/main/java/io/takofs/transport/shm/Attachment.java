@@ -48,7 +48,8 @@ final class Attachment implements AutoCloseable {
       return Optional.empty();
     }
     NativeFile file = NativeFile.openOwned(path, NativeCore.OPEN_NO_FOLLOW, owner);
-    // Whoever removes the domain locks the file first: one that is locked after that is nobody's.
+    // A process locks the file before it removes the domain: a lock that is taken later is on a
+    // removed file.
     if (file.tryShare() && Files.exists(path)) {
       return Optional.of(new Attachment(file));
     }

@@ -59,7 +59,7 @@ final class ExportTable {
     return (rkey & (Layout.SHM_EXPORTS - 1)) * Layout.SHM_EXPORT_SIZE;
   }
 
-  /** What peers call the file of a region, within the domain's directory. */
+  /** The file name of a region within the domain's directory. */
   static String fileName(int rkey) {
     return String.format("%08x", rkey);
   }

@@ -29,7 +29,8 @@ final class PeerMemory {
   private static final int POPULATED = NativeCore.MAP_POPULATE | NativeCore.MAP_HUGE;
 
   /**
-   * Larger are arenas of file data, of which a process uses parts: whoever does makes them present.
+   * Larger files are arenas of file data. A process uses parts of them only and populates those
+   * itself.
    */
   private static final long POPULATED_MAX = 16 << 20;
 

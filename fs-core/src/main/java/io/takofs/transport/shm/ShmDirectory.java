@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The directory in which one transport of one process keeps what it shares, and the lock that tells
- * others that the process lives. What dead processes left behind is removed here, except what peers
- * are still attached to.
+ * others that the process lives. The constructor removes the files of dead processes, except those
+ * that peers are still attached to.
  *
  * <p>Thread rule: any thread.
  */
@@ -53,7 +53,7 @@ final class ShmDirectory implements AutoCloseable {
     Ownership.requireTrusted(parent);
     removeStale(parent);
     String name = String.format("%016x", new SecureRandom().nextLong());
-    // Renamed to its final name when it is locked: what has that name and no lock is stale.
+    // Renamed to its final name when it is locked: a directory with that name and no lock is stale.
     Path unready = Files.createDirectory(parent.resolve(NEW_PREFIX + name), PRIVATE);
     NativeFile lock =
         NativeFile.open(unready.resolve(LOCK), NativeCore.OPEN_WRITE | NativeCore.OPEN_CREATE);
@@ -63,7 +63,7 @@ final class ShmDirectory implements AutoCloseable {
     return new ShmDirectory(Files.move(unready, parent.resolve(PREFIX + name)), lock);
   }
 
-  /** Where the transport's files go. */
+  /** Directory of the transport's files. */
   Path path() {
     return path;
   }
@@ -164,8 +164,8 @@ final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Removes everything; mappings that peers hold stay good. Where one is attached, that is left to
-   * the next process.
+   * Removes everything; mappings that peers hold stay good. While a peer is attached, the next
+   * process removes the rest.
    */
   @Override
   public void close() {

@@ -24,7 +24,7 @@ final class ShmListener implements Transport.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ShmListener.class);
   private static final long HANDSHAKE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
-  /** How long nothing is accepted after an attempt that failed. */
+  /** Pause between a failed accept and the next one. */
   static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final ShmTransport transport;
@@ -182,7 +182,7 @@ final class ShmListener implements Transport.Listener {
         connected = true;
         return made;
       } finally {
-        // Whatever went wrong: the acceptor counts what it has accepted.
+        // After any failure: the acceptor counts the connections that it has accepted.
         if (!connected) {
           if (made != null) {
             made.close();

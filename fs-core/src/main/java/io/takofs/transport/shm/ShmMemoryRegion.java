@@ -9,7 +9,7 @@ final class ShmMemoryRegion extends MappedRegion {
   private final ShmProtectionDomain domain;
   private final long address;
 
-  /** How peers name the region; key 0 for one they cannot address. */
+  /** The address and key that peers use; key 0 for a region that they cannot address. */
   record Export(int rkey, long address) {}
 
   ShmMemoryRegion(

@@ -33,7 +33,7 @@ final class ShmProtectionDomain implements ProtectionDomain {
     this.table = new ExportTable(directory);
   }
 
-  /** Where peers find the table of keys and the files of the regions. */
+  /** Directory with the table of keys and the files of the regions, for peers. */
   Path directory() {
     return directory;
   }

@@ -113,7 +113,7 @@ final class ShmQueuePair extends AbstractQueuePair {
     return atLeast <= 1 ? 1 : Integer.highestOneBit(atLeast - 1) << 1;
   }
 
-  /** What the peer needs to know of this side. */
+  /** Describes this side to the peer. */
   Offer offer(byte[] privateData) {
     return new Offer(
         "",
@@ -221,7 +221,7 @@ final class ShmQueuePair extends AbstractQueuePair {
     try {
       return !peer.peerIsAttached();
     } catch (TakoException e) {
-      LOG.warn("cannot tell whether {} let go of our memory: {}", remoteName(), e.getMessage());
+      LOG.warn("cannot tell whether {} has unmapped our memory: {}", remoteName(), e.getMessage());
       return false;
     }
   }

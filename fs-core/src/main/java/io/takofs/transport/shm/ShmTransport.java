@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * are awaited and polled, there are no event callbacks.
  */
 public final class ShmTransport implements Transport {
-  /** Where a transport without a place of its own shares memory. */
+  /** Directory for the shared memory of a transport without one of its own. */
   private static final Path DEFAULT_PARENT = Path.of("/dev/shm");
 
   /** Bytes of sockaddr_un.sun_path, without the zero at its end. */

@@ -44,7 +44,7 @@ public final class StagedWork {
     return count;
   }
 
-  /** Where the records begin. */
+  /** Address of the first record. */
   public long address() {
     return memory.address();
   }

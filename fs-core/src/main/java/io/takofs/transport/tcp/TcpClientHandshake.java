@@ -11,14 +11,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Waits for the answer to a hello. Whatever else comes is not Tako, and said so.
+ * Waits for the answer to a hello. Any other message is not Tako's, and the error says so.
  *
  * <p>Thread rule: the event loop.
  *
  * @param <T> what the payload of a good answer becomes
  */
 final class TcpClientHandshake<T> implements TcpInput {
-  /** Makes something of a good answer; runs before anything behind the answer is read. */
+  /** Makes something of a good answer; runs before anything after the answer is read. */
   interface Answer<T> {
     T take(int maxSends, byte[] payload) throws IOException;
   }

@@ -11,8 +11,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Reads the frames of one connection and applies them: requests of the peer to registered memory,
- * results to the local side of own requests. A payload is read from the socket into its place; what
- * the socket holds beyond it lands in a scratch buffer, where the next headers are.
+ * results to the local side of own requests. A payload is read from the socket into its place;
+ * further bytes of the socket land in a scratch buffer, where the next headers are.
  *
  * <p>Thread rule: the event loop, under {@link #applying}, which others take to make it stop.
  */
@@ -31,14 +31,14 @@ final class TcpInbound implements TcpInput {
       ByteBuffer.allocate(Layout.TCP_FRAME_SIZE).order(ByteOrder.LITTLE_ENDIAN);
   private final TcpFrame frame = new TcpFrame().wrap(header, 0);
 
-  /** The places that the payload under way still has to fill, and the scratch buffer behind. */
+  /** The places that the payload under way still has to fill, and the scratch buffer after them. */
   private final ByteBuffer[] places = new ByteBuffer[ScatterGather.MAX + 1];
 
   private final TcpMemoryRegion[] placeRegions = new TcpMemoryRegion[ScatterGather.MAX];
   private int place;
   private int placeCount;
 
-  /** Bytes read behind a write with immediate that waits for its receive. */
+  /** Bytes read after a write with immediate that waits for its receive. */
   private ByteBuffer held;
 
   private long requests;
@@ -93,7 +93,7 @@ final class TcpInbound implements TcpInput {
     }
   }
 
-  /** A region was closed: what is under way for it cannot go on. */
+  /** A region was closed: transfers that are under way for it cannot go on. */
   void regionClosed(TcpMemoryRegion region) {
     applying.lock();
     try {
@@ -188,7 +188,7 @@ final class TcpInbound implements TcpInput {
     to.position(to.position() + count);
   }
 
-  /** Leaves the places that are full; behind the last one the payload is complete. */
+  /** Leaves the places that are full; after the last one the payload is complete. */
   private void advance() {
     if (place == placeCount) {
       return;

@@ -19,13 +19,13 @@ import java.util.function.Consumer;
  * A queue pair over one TCP connection.
  *
  * <p>Thread rule: as the SPI says for its methods; the others belong to the connection's event
- * loop. What both sides touch is guarded by {@code lock}, taken after {@link TcpInbound#applying}.
+ * loop. State of both sides is guarded by {@code lock}, taken after {@link TcpInbound#applying}.
  */
 final class TcpQueuePair extends AbstractQueuePair {
   /** Silent quarters of the operation timeout after which the peer counts as dead. */
   private static final int TICKS = 4;
 
-  /** How long the peer has to close after it was told that it broke a rule. */
+  /** Time that a peer that broke a rule has to close the connection after it is told. */
   private static final long LINGER_NS = TimeUnit.SECONDS.toNanos(1);
 
   private static final String TOO_MANY_REQUESTS =
@@ -100,7 +100,7 @@ final class TcpQueuePair extends AbstractQueuePair {
     channel.input(inbound);
   }
 
-  /** Whom to tell when the connection breaks and this side did not close it. */
+  /** Sets the listener for a connection that breaks without a close from this side. */
   void onDisconnected(Consumer<QueuePair> listener) {
     onDisconnected = listener;
   }

@@ -200,7 +200,7 @@ final class TcpRequester {
     return done == posted;
   }
 
-  /** How long the oldest posted operation has been the oldest; 0 if there is none. */
+  /** Time for which the oldest posted operation has been the oldest; 0 if there is none. */
   long headAgeNs(long nowNs) {
     return isIdle() ? 0 : nowNs - headSinceNs;
   }

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /** Netty's listening channel, which makes {@link TcpChannel}s. */
 final class TcpServerChannel extends NioServerSocketChannel {
-  /** How long nothing is accepted after an attempt that failed. */
+  /** Pause between a failed accept and the next one. */
   static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private static final Logger LOG = LoggerFactory.getLogger(TcpServerChannel.class);

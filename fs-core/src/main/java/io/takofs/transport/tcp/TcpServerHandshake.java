@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for a hello and answers it. Who says something else is cut off.
+ * Waits for a hello and answers it. A peer that says something else is disconnected.
  *
  * <p>Thread rule: the event loop.
  */

@@ -174,7 +174,7 @@ public final class TcpTransport implements Transport {
         timeoutNs);
   }
 
-  /** How an answer over a channel is taken. */
+  /** Makes the receiver of an answer over a channel. */
   private interface AnswerOn<T> {
     TcpClientHandshake.Answer<T> over(TcpChannel channel);
   }

@@ -45,7 +45,7 @@ final class ConnectionManager implements AutoCloseable {
   private final IdentityHashMap<RdmaCmId, Target> targets = new IdentityHashMap<>();
   private volatile boolean stopped;
 
-  /** Who hears of the events of an identifier; for a listener's, who hears of requests. */
+  /** Handler of an identifier's events; for a listener's identifier, the handler of requests. */
   interface Target {
     void onEvent(Event event);
   }

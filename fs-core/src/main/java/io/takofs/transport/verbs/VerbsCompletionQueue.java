@@ -148,7 +148,7 @@ final class VerbsCompletionQueue implements CompletionQueue {
     pairLeft();
   }
 
-  /** The pair is no longer the device's; what it has to report is still polled. */
+  /** The pair is no longer the device's; its remaining completions are still polled. */
   synchronized void pairLeft() {
     pairsInDevice--;
     releaseIfUnused();
@@ -183,7 +183,7 @@ final class VerbsCompletionQueue implements CompletionQueue {
     return more;
   }
 
-  /** How often the polling thread has taken all that the device had. */
+  /** Times that the polling thread has emptied the device's completion queue. */
   long timesDrained() {
     return timesDrained.get();
   }

@@ -217,7 +217,7 @@ final class VerbsConnection implements AutoCloseable {
     }
   }
 
-  /** Waits, letting go of the monitor, for the event that answers a step. */
+  /** Releases the monitor and waits for the event that answers a step. */
   private ConnectionManager.Event await(EventType wanted, long deadlineNs, String step)
       throws IOException {
     while (answer == null) {
@@ -388,8 +388,8 @@ final class VerbsConnection implements AutoCloseable {
   }
 
   /**
-   * Disconnects, destroys the queue pair and then the connection. What it posted completes no more:
-   * drain its flushes after {@link #disconnect} and before this.
+   * Disconnects, destroys the queue pair and then the connection. Its posted work completes no
+   * more: drain its flushes after {@link #disconnect} and before this.
    */
   @Override
   public synchronized void close() {

@@ -23,8 +23,8 @@ import java.util.Optional;
 
 /**
  * The control path of one RDMA device: protection domains, registrations, completion queues and
- * connections. Everything it makes has a native pointer for the data path. What uses something is
- * closed before what it uses: listeners and connections, then completion queues, their channels,
+ * connections. Everything it makes has a native pointer for the data path. Users are closed before
+ * the objects they use: listeners and connections, then completion queues, their channels,
  * registrations, domains, and this last, which closes whatever is left in that order.
  *
  * <p>Thread rule: any thread. Events of connections come from one thread of its own, on which

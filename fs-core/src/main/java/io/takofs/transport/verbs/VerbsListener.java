@@ -62,7 +62,7 @@ final class VerbsListener implements AutoCloseable {
     }
   }
 
-  /** Where it listens, with the port it was given. */
+  /** The address it listens at, with the assigned port. */
   InetSocketAddress address() {
     return address;
   }

@@ -63,7 +63,7 @@ final class VerbsProtectionDomain implements ProtectionDomain {
     return region;
   }
 
-  /** What peers may address, windows may be bound to as well, where there are any. */
+  /** Windows, where the device has them, may be bound to any region that peers may address. */
   private int flags(Access access) {
     boolean windows = access != Access.LOCAL && transport.hasMemoryWindows();
     return VerbsControl.accessFlags(access) | (windows ? VerbsMemoryWindow.ACCESS_BIND : 0);

@@ -164,7 +164,7 @@ final class VerbsQueuePair extends AbstractQueuePair {
     return queue == receiveQueue ? posts + config.maxReceives() : posts;
   }
 
-  /** What the peer gave along; before the pair is handed to anybody. */
+  /** Sets the peer's private data. Once, before the transport hands the pair to its user. */
   void setRemotePrivateData(byte[] data) {
     setRemote(remoteName(), data);
   }

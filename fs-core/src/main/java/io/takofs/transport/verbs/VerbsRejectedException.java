@@ -13,7 +13,7 @@ final class VerbsRejectedException extends IOException {
     this.privateData = privateData.clone();
   }
 
-  /** What the peer said: text. */
+  /** The reason that the peer gave, as text. */
   byte[] privateData() {
     return privateData.clone();
   }

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What was made on a device and not closed yet, so that it can be closed in the order that verbs
- * demand: what uses something before what it uses.
+ * The open objects of a device. Closes them in the order that verbs demand: users before the
+ * objects they use.
  *
  * <p>Thread rule: any thread.
  */

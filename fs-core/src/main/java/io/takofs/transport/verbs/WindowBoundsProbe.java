@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 final class WindowBoundsProbe implements ConnectionAcceptor, AutoCloseable {
   /**
    * Bytes of the window, as few as there ever are: the checksum entries of one unit. The region has
-   * as many before it and behind it.
+   * as many before and after it.
    */
   private static final int WINDOW = Layout.UNIT_SIZE / Layout.GRANULE_SIZE * Integer.BYTES;
 

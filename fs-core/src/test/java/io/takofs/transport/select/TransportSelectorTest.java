@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which transport is taken, and what is said about it; nothing is connected here but discovery. */
+/** Tests which transport is chosen and the reason given; only discovery connects here. */
 @Timeout(60)
 class TransportSelectorTest {
   private static final String NO_DEVICE = "this host has no RDMA device";

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a dead process left, with and without a peer that is still attached to it. */
+/** Tests the files of a dead process, with and without a peer that is still attached to them. */
 @Timeout(60)
 class ShmDirectoryTest {
   private static final int THREADS = 4;

@@ -122,7 +122,7 @@ class ShmProcessTest {
     new ShmSide(directory).close();
     assertThat(endpoint.getParent()).doesNotExist();
     assertThat(own).exists();
-    // The endpoint's name can be used again, also where the socket file itself stayed behind.
+    // The endpoint's name can be used again, even if the socket file itself remained.
     Files.createDirectory(endpoint.getParent());
     side.transport.listen(endpoint.toString(), side).close();
   }

@@ -47,7 +47,7 @@ final class ShmSide implements ConnectionAcceptor, CompletionHandler, AutoClosea
     return new QueuePairConfig(domain, queue, queue, DEPTH, DEPTH);
   }
 
-  /** How peers name the region. */
+  /** The address and key that peers use. */
   byte[] regionName() {
     return ByteBuffer.allocate(12).putLong(region.address()).putInt(region.rkey()).array();
   }

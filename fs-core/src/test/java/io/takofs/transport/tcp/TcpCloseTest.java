@@ -19,7 +19,7 @@ class TcpCloseTest {
   private static final int CLIENTS = 4;
   private static final int PATIENCE_MS = 5_000;
 
-  /** Who connects while the transport closes would wait for an answer that nobody gives. */
+  /** A connect while the transport closes would wait for an answer that no thread gives. */
   @Test
   void shouldLeaveNoConnectionOpen() throws Exception {
     for (int round = 0; round < ROUNDS; round++) {

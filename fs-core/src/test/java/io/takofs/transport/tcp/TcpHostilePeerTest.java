@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whatever a peer sends ends its own connection at most: a client beside it is served on. */
+/** Nothing that a peer sends ends more than its own connection: other clients are still served. */
 @Timeout(120)
 class TcpHostilePeerTest {
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);

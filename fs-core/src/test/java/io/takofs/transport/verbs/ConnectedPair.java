@@ -40,7 +40,7 @@ final class ConnectedPair implements ConnectionAcceptor, AutoCloseable {
   /** Both ends of a connection. */
   record Ends(VerbsQueuePair client, VerbsQueuePair server) {}
 
-  /** What one end has. */
+  /** The objects of one end. */
   static final class Side implements AutoCloseable {
     final VerbsTransport transport;
     final ProtectionDomain domain;
@@ -87,7 +87,7 @@ final class ConnectedPair implements ConnectionAcceptor, AutoCloseable {
     return new Ends((VerbsQueuePair) made, nextAccepted());
   }
 
-  /** Where the server side listens. */
+  /** The endpoint of the server side. */
   String endpoint() {
     return listener.endpoint();
   }

@@ -163,7 +163,7 @@ class VerbsControlTest {
     assertThat(resources()).isEqualTo(before);
   }
 
-  /** How many objects of each kind the kernel has on all devices. */
+  /** Number of the kernel's objects of each kind on all devices. */
   static String resources() throws IOException, InterruptedException {
     Process process = new ProcessBuilder("rdma", "resource", "show").start();
     String shown = new String(process.getInputStream().readAllBytes(), UTF_8);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is counted over verbs alone; the transports' common suite has the rest. */
+/** Tests the counters of verbs alone; the transports' common suite has the others. */
 @Tag("verbs")
 @Timeout(120)
 class VerbsCountersTest {

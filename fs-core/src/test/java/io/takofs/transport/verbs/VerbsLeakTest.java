@@ -183,7 +183,7 @@ class VerbsLeakTest {
     return 2 * OPEN;
   }
 
-  /** What is given back by another thread may take a moment. */
+  /** Another thread may take a moment to free its resources. */
   private static void awaitHeld(HeldResources wanted) throws Exception {
     long deadline = System.nanoTime() + ConnectedPair.TIMEOUT_NS;
     while (!HeldResources.now().equals(wanted) && System.nanoTime() < deadline) {

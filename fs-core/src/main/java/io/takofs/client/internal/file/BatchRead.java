@@ -48,7 +48,7 @@ final class BatchRead {
         takeOldest(deadlineNs);
       }
     } catch (TransportChangedException e) {
-      // What is left is read by itself, over whatever there is now.
+      // The remaining range is read by itself, over the present transport.
     } finally {
       underWay.forEach(posted -> posted.granules.release());
       underWay.clear();

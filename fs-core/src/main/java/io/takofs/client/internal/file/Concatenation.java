@@ -29,19 +29,19 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Joins files. The server moves their extents; what is small, and so in no extent, this writes to
- * some of the target's, which it holds the lease of meanwhile.
+ * Joins files. The server moves their extents. Small files are in no extent: this class holds the
+ * target's lease and writes their bytes to extents of the target.
  *
  * <p>Thread rule: one thread.
  */
 public final class Concatenation {
-  /** How often a source may change between the look and the joining. */
+  /** Attempts: a source may change between the lookup and the concatenation. */
   private static final int ATTEMPTS = 10;
 
   /** Names of one request, which fits a slot with the extents that it commits. */
   private static final int BATCH_BYTES = 4500;
 
-  /** What a source takes of a request besides its name. */
+  /** Bytes of a request for each source, its name excluded. */
   private static final int SOURCE_BYTES = 24;
 
   private final Session session;
@@ -92,7 +92,7 @@ public final class Concatenation {
     }
   }
 
-  /** What can be told from the paths. */
+  /** Checks that need the paths only. */
   private void check() throws TakoException {
     if (sources.isEmpty()) {
       throw invalid("there are no sources");

@@ -30,7 +30,7 @@ final class ExtentBuilder {
   }
 
   /**
-   * One that goes on behind committed bytes.
+   * An extent that continues after committed bytes.
    *
    * @param entries checksum entries of its full granules, little-endian
    * @param tail its last, partial granule
@@ -42,7 +42,7 @@ final class ExtentBuilder {
     length = committed.getLength();
   }
 
-  /** What was granted. */
+  /** The extent as the server granted it. */
   Extent grant() {
     return grant;
   }
@@ -95,7 +95,7 @@ final class ExtentBuilder {
     sink.writeChecksums(grant, length / Layout.GRANULE_SIZE - count, crcs, count);
   }
 
-  /** What a commit says of it now. */
+  /** The extent as a commit would describe it now. */
   Extent build() {
     return grant.toBuilder()
         .clearRkey()

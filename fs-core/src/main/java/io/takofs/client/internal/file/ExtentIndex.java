@@ -18,12 +18,12 @@ final class ExtentIndex {
     this.extents = extents;
   }
 
-  /** How many extents are known. */
+  /** Number of known extents. */
   int size() {
     return extents.length;
   }
 
-  /** Those of this and {@code more}, which win. */
+  /** Merges this index with {@code more}, whose extents replace overlapping ones. */
   ExtentIndex with(List<ExtentView> more) {
     TreeMap<Long, ExtentView> all = new TreeMap<>();
     for (ExtentView extent : extents) {
@@ -46,7 +46,7 @@ final class ExtentIndex {
   }
 
   /**
-   * The extent that holds the byte at {@code position} and those behind it without a gap, {@code
+   * The extent that holds the byte at {@code position} and those after it without a gap, {@code
    * count} at most; none when it is not known.
    */
   List<ExtentView> from(long position, int count) {

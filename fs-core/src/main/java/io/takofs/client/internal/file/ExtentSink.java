@@ -52,6 +52,6 @@ interface ExtentSink {
   /** Whether nothing that was ever begun can still land in the server's memory. */
   boolean allCompleted();
 
-  /** Releases buffers; what was not flushed is given up. */
+  /** Releases buffers and discards bytes that were not flushed. */
   void close();
 }

@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 interface ExtentSource {
   /**
    * Reads {@code count} bytes at {@code offset} within the extent into {@code target}, or fewer
-   * when memory is short, but no less than the rest of a granule. The target's position moves
-   * behind them only when all are verified.
+   * when memory is short, but no less than the rest of a granule. The target's position moves after
+   * them only when all are verified.
    *
    * @throws StaleExtentException when they are not what was committed
    */

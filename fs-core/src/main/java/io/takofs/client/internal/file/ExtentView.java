@@ -48,7 +48,7 @@ final class ExtentView {
     return extent.getFileOffset();
   }
 
-  /** Position in the file behind its last byte. */
+  /** Position in the file after its last byte. */
   long end() {
     return extent.getFileOffset() + extent.getLength();
   }

@@ -44,7 +44,7 @@ final class FetchedGranules implements RemoteZone.Reading {
     this.entriesAt = end - start <= SMALL ? SMALL : Layout.EXTENT_SIZE_MAX;
   }
 
-  /** Position in the file behind the last byte. */
+  /** Position in the file after the last byte. */
   long fileEnd() {
     return extent.start() + end;
   }
@@ -80,7 +80,7 @@ final class FetchedGranules implements RemoteZone.Reading {
       release();
       prepare(zone, moved);
     }
-    // What was asked for may have come to be known meanwhile.
+    // Another thread may have fetched the checksums meanwhile.
     checksums = extent.checksums();
     wantsEntries = checksums == null;
     if (wantsEntries || end > start) {

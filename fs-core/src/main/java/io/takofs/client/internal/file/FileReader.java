@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A file open for reading: what is known of its extents, and reads at positions.
+ * A file open for reading: caches its extents and reads at positions.
  *
  * <p>Thread rule: any thread.
  */
@@ -28,10 +28,10 @@ public final class FileReader {
   /** Extents that are remembered at once; a reader of more starts over. */
   private static final int EXTENTS_MAX = 65536;
 
-  /** How often an extent list may turn out to be old before its bytes are called corrupt. */
+  /** Times that a stale extent list is refreshed before the bytes count as corrupt. */
   private static final int STALE_MAX = 3;
 
-  /** What is known of the file; replaced as a whole. */
+  /** The known part of the file's state; replaced as a whole. */
   private record View(FileInfo file, ByteBuffer small, ExtentIndex extents) {
     long length() {
       return file.getLength();
@@ -84,7 +84,7 @@ public final class FileReader {
     return view.file.getId();
   }
 
-  /** What the last commit seen made it. */
+  /** The file's version as of the last commit that this reader has seen. */
   public long version() {
     return view.file.getVersion();
   }
@@ -108,7 +108,7 @@ public final class FileReader {
    * Reads from {@code position} into {@code target}: all that fits and is there.
    *
    * @param ahead of the stream that reads on from here; null for reads at random positions
-   * @return bytes read, -1 at or behind the end of file
+   * @return bytes read, -1 at or after the end of file
    */
   public int read(long position, ByteBuffer target, ReadAhead ahead) throws TakoException {
     if (!target.hasRemaining()) {
@@ -156,7 +156,7 @@ public final class FileReader {
       }
       target.position(target.position() + there);
       if (whole && failure == null) {
-        // The rest: everything where nothing is transferred, and what lies behind the last extent.
+        // The rest: everything where nothing is transferred, and the bytes after the last extent.
         read(positions[i] + there, target, null);
       }
     }

@@ -18,8 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The state of a file open for writing: what is kept back because the file is small, the extents
- * that are granted, filled and not committed yet.
+ * The state of a file open for writing: the bytes kept back because the file is small, and the
+ * extents that are granted, filled and not committed yet.
  *
  * <p>Thread rule: one thread at a time.
  */

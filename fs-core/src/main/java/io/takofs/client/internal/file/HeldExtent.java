@@ -25,7 +25,7 @@ final class HeldExtent {
   /**
    * For one user, who has {@link PoolFile#hold held} it.
    *
-   * @throws IOException when it cannot be looked at; it is not let go then
+   * @throws IOException when it cannot be looked at; it is not released then
    */
   HeldExtent(PoolFile file, ExtentView extent) throws IOException {
     this.file = file;
@@ -42,7 +42,7 @@ final class HeldExtent {
     return extent.start();
   }
 
-  /** Position in the file behind the last byte. */
+  /** Position in the file after the last byte. */
   long end() {
     return extent.end();
   }

@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Stores into mapped memory: what the caller wrote is in the server's memory at once. */
+/** Stores into mapped memory: the caller writes directly into the server's memory. */
 final class MappedSink implements ExtentSink {
   private final ZoneAccess access;
   private MappedZone zone;

@@ -38,7 +38,7 @@ final class RemoteSink implements ExtentSink {
   /** Something was written that processors of the server may not see yet. */
   private boolean hasUnflushedWrites;
 
-  /** What is read to have them see it, and where it is from; made when it is first wanted. */
+  /** Buffer and source of the flushing read; allocated on first use. */
   private MemoryRegion flushWord;
 
   private Staging flushWordHome;
@@ -275,10 +275,10 @@ final class RemoteSink implements ExtentSink {
   }
 
   /**
-   * A device may say that a write is done before processors of its host see the bytes. What a read
-   * brings back that comes after it through the same pair, they see. And what came through an
-   * earlier pair they see when there is another: the server has taken that one from its device
-   * first, and heard that it was done.
+   * A device may say that a write is done before processors of its host see the bytes. They do see
+   * the bytes once a later read through the same pair has completed. Writes through an earlier pair
+   * are visible as soon as there is another pair: the server has taken the earlier one from its
+   * device first, and heard that it was done.
    */
   private void postFlushRead() throws TakoException {
     RemoteZone zone = access.remote();

@@ -19,7 +19,7 @@ import java.util.zip.CRC32C;
  * <p>Thread rule: one thread.
  */
 public final class Truncation {
-  /** How often the file may change between the look and the cut. */
+  /** Attempts: the file may change between the lookup and the cut. */
   private static final int ATTEMPTS = 10;
 
   private final Session session;

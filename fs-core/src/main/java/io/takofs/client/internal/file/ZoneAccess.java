@@ -31,7 +31,7 @@ public final class ZoneAccess {
   /** Before a broken transfer is tried again. */
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
-  /** What a stream may ask to have fetched ahead, bytes. */
+  /** Read-ahead limit of one stream, bytes. */
   private static final long READ_AHEAD_MAX = 64L << 20;
 
   private final Session session;
@@ -48,7 +48,7 @@ public final class ZoneAccess {
   /** Of a writer: the extents that it may write through that zone, with their keys. */
   private final Map<Location, Extent> writable = new ConcurrentHashMap<>();
 
-  /** Where an extent begins. */
+  /** Arena and offset of an extent's first byte. */
   private record Location(int arena, int offset) {
     static Location of(Extent extent) {
       return new Location(extent.getArena(), extent.getOffset());
@@ -212,7 +212,7 @@ public final class ZoneAccess {
     return zone() instanceof RemoteZone ? new RemoteSource(this) : new MappedSource(this);
   }
 
-  /** What fetches ahead for one sequential reader; null where nothing is gained by it. */
+  /** Returns the read-ahead of one sequential reader; null where reading ahead gains nothing. */
   ReadAhead readAhead(ReadAhead.Finder finder, boolean eager, long bytes) throws TakoException {
     if (!transfers()) {
       return null;

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class CallNumbers {
   /**
    * How far numbers run ahead of the oldest open call, whose thread may not have run for a while. A
-   * server keeps 256 results a client: this many before a call and as many behind it fit.
+   * server keeps 256 results a client: this many before a call and as many after it fit.
    */
   public static final int WINDOW = 100;
 
@@ -36,8 +36,7 @@ public final class CallNumbers {
   }
 
   /**
-   * A new number, from 1, open until {@link #end}. Waits while the oldest open call is too far
-   * behind.
+   * A new number, from 1, open until {@link #end}. Waits while the oldest open call is too old.
    *
    * @throws TakoException DEADLINE_EXCEEDED
    */

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What this process is called in the server's status: {@code host/pid}. */
+/** The name of this process in the server's status: {@code host/pid}. */
 public final class ClientName {
   /** The kernel knows the host's name without asking a name server, which may take its time. */
   private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");

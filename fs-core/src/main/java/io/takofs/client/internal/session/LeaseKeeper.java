@@ -132,7 +132,8 @@ public final class LeaseKeeper implements AutoCloseable {
         renew();
         releaseAbandoned();
       } catch (RuntimeException | Error e) {
-        // This thread keeps the leases of all writers: what fails now may succeed a period later.
+        // This thread keeps the leases of all writers: a renewal that fails now may succeed a
+        // period later.
         LOG.warn("leases were not renewed, trying again: {}", e.toString(), e);
       }
     }

@@ -37,7 +37,7 @@ public final class OpenSession implements AutoCloseable {
     return identity;
   }
 
-  /** What the server said when the session was opened on this connection. */
+  /** The session's terms, as the server gave them on this connection. */
   public SessionTerms terms() {
     return terms;
   }

@@ -27,7 +27,7 @@ public final class RpcConnector implements Connector {
   private final Map<Transport, LocalMemory> memories = new ConcurrentHashMap<>();
   private TransportSelector selector;
 
-  /** What the session was used over last; open files depend on how data is reached. */
+  /** The session's last transport; open files depend on how data is reached. */
   private String lastTransport;
 
   /** For {@code server}, {@code host:port}. */

@@ -25,7 +25,7 @@ public interface ServerConnection extends AutoCloseable {
   /** Whether calls may still succeed. */
   boolean isOpen();
 
-  /** How this connection reaches the server, and why this way; for people. */
+  /** The transport of this connection and the reason for its choice; for people. */
   String transportVerdict();
 
   /**

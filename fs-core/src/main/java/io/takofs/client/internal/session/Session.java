@@ -31,7 +31,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 public final class Session implements AutoCloseable {
   private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
 
-  /** How long a call waits for the reclaiming of what was deleted; half of its time at most. */
+  /**
+   * Longest wait of a call for the reclaiming of deleted files, at most half of the call's time.
+   */
   private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
   private final Clock clock;
@@ -39,7 +41,7 @@ public final class Session implements AutoCloseable {
   private final long timeoutNs;
   private final Backoff.Limits backoff;
 
-  /** Calls share it; who has it alone knows that there is none. */
+  /** Calls hold the read lock; the write lock proves that none is in flight. */
   private final ReadWriteLock calling = new ReentrantReadWriteLock();
 
   private Runnable connected = () -> {};
@@ -74,7 +76,7 @@ public final class Session implements AutoCloseable {
     return connector.budget();
   }
 
-  /** What was done over each transport that was used, by its name. */
+  /** Counters of each transport that was used, by its name. */
   public Map<String, TransportCounters> transportCounters() {
     return connector.transportCounters();
   }
@@ -205,7 +207,7 @@ public final class Session implements AutoCloseable {
     return operation + (path.isEmpty() ? "" : " " + path) + " on " + server();
   }
 
-  /** What the server said last when the session was opened or resumed; after the first call. */
+  /** The terms of the last opening or resumption of the session; only after the first call. */
   public SessionTerms terms() {
     return connector.terms();
   }
@@ -215,7 +217,9 @@ public final class Session implements AutoCloseable {
     return connector.openZone();
   }
 
-  /** How the server is reached, and why this way; empty before the first connection. */
+  /**
+   * The transport to the server and the reason for its choice; empty before the first connection.
+   */
   public String transportVerdict() {
     return connector.transportVerdict();
   }

@@ -63,7 +63,7 @@ final class SessionConnector {
     return connector.server();
   }
 
-  /** What the server said when the present connection, or the last one, was made. */
+  /** The terms that the server gave on the present connection, or on the last one. */
   SessionTerms terms() {
     OpenSession open = current;
     return open == null ? SessionTerms.getDefaultInstance() : open.terms();
@@ -118,7 +118,7 @@ final class SessionConnector {
   private OpenSession connectUntil(long deadlineNs, String what) throws TakoException {
     Backoff pause = new Backoff(backoff, clock);
     long now = clock.nanoTime();
-    // Who was never connected learns soon that nobody is there.
+    // A client that was never connected learns soon that no server is there.
     long patience =
         identity.get() == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
     try (Interrupts interrupts = new Interrupts()) {
@@ -140,7 +140,7 @@ final class SessionConnector {
     }
   }
 
-  /** What a call says that could not be sent: nothing has happened. */
+  /** The status of a call that could not be sent and so has had no effect. */
   private static Status statusOf(IOException failure) {
     boolean known = failure instanceof TakoException e && e.status() != Status.DISCONNECTED;
     return known ? ((TakoException) failure).status() : Status.UNAVAILABLE;
@@ -244,7 +244,7 @@ final class SessionConnector {
    * The server does not know the session of {@code open}: the next {@link #get} opens a new one.
    */
   void forget(OpenSession open) {
-    // Without the lock: who has it may connect for as long as its own call has time.
+    // Without the lock: its holder may connect for as long as its own call has time.
     identity.compareAndSet(open.identity(), null);
     open.close();
   }
@@ -269,8 +269,8 @@ final class SessionConnector {
   }
 
   /**
-   * Without an open session, lets go of what connections are made from: they have threads of their
-   * own.
+   * Without an open session, closes the objects that connections are made from: they have threads
+   * of their own.
    */
   void rest() {
     if (connecting.tryLock()) {
@@ -289,7 +289,7 @@ final class SessionConnector {
    * connect that is under way, or for the pause after it, and for no further one.
    */
   OpenSession shut() {
-    shut = true; // before the lock: who has it looks here between two attempts
+    shut = true; // before the lock: its holder checks this between two attempts
     connecting.lock();
     try {
       OpenSession open = current;

@@ -2,7 +2,7 @@ package io.takofs.client.internal.session;
 
 /**
  * One session as the server knows it. A client gets another one when the server has forgotten the
- * first; what was begun under the first, leases above all, ended with it. Compared by identity.
+ * first; leases and all else that began under the first ended with it. Compared by identity.
  *
  * <p>Thread rule: any thread.
  */

@@ -19,8 +19,8 @@ import java.util.function.Supplier;
  * A data zone whose arenas are mapped into this process, each when it is first wanted.
  *
  * <p>The mapping may be taken away at any time, when the connection ends: from then on stores go
- * nowhere and loads see anything. So whoever stored asks {@link #isOpen} afterwards; if it still
- * is, the bytes are placed. Whoever loaded verifies.
+ * nowhere and loads see anything. So a writer asks {@link #isOpen} after its stores: if it still is
+ * open, the bytes are placed. A reader verifies its loads.
  *
  * <p>Thread rule: any thread.
  */

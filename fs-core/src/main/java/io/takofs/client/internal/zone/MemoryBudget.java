@@ -5,7 +5,7 @@ import java.util.concurrent.CopyOnWriteArraySet;
 
 /**
  * Bytes of buffers that one client may have, over all transports. Half of them is for those who
- * cannot go on without: what is merely faster with more memory gets only the other half.
+ * cannot go on without: uses that are merely faster with more memory get only the other half.
  *
  * <p>Thread rule: any thread.
  */

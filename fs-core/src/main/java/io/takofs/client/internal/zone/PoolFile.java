@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * The file of a server's data zone, mapped for reading, and what of it this process holds: the
  * server gives a held extent to nobody. Unlike the mapping of a connection, this one stays when the
  * connection or the server goes; it goes when nobody can reach a byte of it any more. One for all
- * clients of this process, because what one holds another must not let go.
+ * clients of this process, because one client must not release the range that another one holds.
  *
  * <p>Thread rule: any thread.
  */
@@ -35,7 +35,7 @@ public final class PoolFile {
 
   private record Identity(long device, long inode) {}
 
-  /** Where an extent is. */
+  /** The place of an extent in the data zone. */
   private record Range(long offset, long length) {
     static Range of(Extent extent) {
       return new Range(
@@ -76,7 +76,7 @@ public final class PoolFile {
       try {
         known = known == null ? tryOpen(identity, shown) : known;
       } catch (IOException e) {
-        LOG.debug("what is read is copied: {}", e.getMessage());
+        LOG.debug("zero-copy unavailable, copying: {}", e.getMessage());
       }
       if (known != null) {
         known.users++;
@@ -97,7 +97,7 @@ public final class PoolFile {
     throw new IOException(file.path() + " is not the file that the server means");
   }
 
-  /** The user who opened it is done; what is held is held until it is let go. */
+  /** The opener has closed it; each hold lasts until its own release. */
   void close() {
     synchronized (OPEN) {
       users--;
@@ -114,8 +114,8 @@ public final class PoolFile {
   }
 
   /**
-   * Holds {@code extent} once more. Whoever does has to look afterwards whether it is still the
-   * file's: before, it may have been given away.
+   * Holds {@code extent} once more. The caller then has to check that the extent still belongs to
+   * the file: the server may have given it to another one before the hold.
    *
    * @return false when it cannot be
    */
@@ -128,7 +128,7 @@ public final class PoolFile {
           return false;
         }
       } catch (TakoException e) {
-        LOG.debug("what is read is copied: {}", e.getMessage());
+        LOG.debug("zero-copy unavailable, copying: {}", e.getMessage());
         return false;
       }
       held.put(range, times == null ? 1 : times + 1);
@@ -137,8 +137,8 @@ public final class PoolFile {
   }
 
   /**
-   * Whether nothing more can be held there. The locks of this process are one owner's: who let go
-   * of a range would take from another what both have of it.
+   * Whether nothing more can be held there. The locks of this process have one owner: releasing a
+   * range would release its overlap with another hold too.
    */
   private boolean isFull(Range range) {
     Range before = held.lowerKey(range);

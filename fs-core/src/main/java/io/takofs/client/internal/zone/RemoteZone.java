@@ -38,7 +38,7 @@ public final class RemoteZone implements DataZone {
 
   private static final int BATCH = 32;
 
-  /** How long one that wants room waits before it looks whether nobody polls. */
+  /** Longest wait for room before the waiter checks whether any thread polls. */
   private static final long TURN_NS = 1_000_000;
 
   /** Work request of the last operation of a transfer. */
@@ -52,9 +52,9 @@ public final class RemoteZone implements DataZone {
   public record Piece(
       MemoryRegion region, int regionOffset, int length, int arena, int arenaOffset, int rkey) {}
 
-  /** What is read together with others. */
+  /** A read that is posted together with others. */
   public interface Reading {
-    /** Where from and where to; at least one. */
+    /** Sources and targets; at least one. */
     Piece[] pieces();
 
     /** It is under way; also when it failed at once. */
@@ -170,7 +170,8 @@ public final class RemoteZone implements DataZone {
     for (int next = 0; next < reads.size(); ) {
       acquireRoom(deadlineNs);
       int end = next + 1;
-      // Who waited for more with some in hand could wait for another that does the same.
+      // A thread that waited while it holds buffers could deadlock with another one that does the
+      // same.
       while (end < reads.size() && room.tryAcquire()) {
         end++;
       }

@@ -11,9 +11,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Registered memory of a client over one transport, within its budget. What is released is kept for
- * the next who needs it, because registering takes longer than most transfers, until bytes are
- * short.
+ * Registered memory of a client over one transport, within its budget. Released memory is kept for
+ * the next use until bytes are short, because registering takes longer than most transfers.
  *
  * <p>Thread rule: any thread.
  */
@@ -37,7 +36,7 @@ public final class Staging implements AutoCloseable {
     budget.onShortage(trimmer);
   }
 
-  /** What {@link #tryTake} stays within. */
+  /** The byte limit of {@link #tryTake}. */
   public MemoryBudget budget() {
     return budget;
   }

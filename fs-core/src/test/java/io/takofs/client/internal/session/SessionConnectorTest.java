@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What one thread may do while another one connects. */
+/** Tests the calls of one thread while another one connects. */
 @Timeout(60)
 class SessionConnectorTest {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);

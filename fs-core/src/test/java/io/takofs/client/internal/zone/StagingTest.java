@@ -14,7 +14,7 @@ class StagingTest {
   private static final int MAX = 4 << 20;
   private static final int BUFFER = 256 << 10;
 
-  /** What a stream had before is not kept at the cost of others. */
+  /** A stream's earlier buffers are not kept at the cost of other streams. */
   @Test
   void shouldStayWithinTheBudgetWhenBuffersMoveToAnotherTransport() throws IOException {
     MemoryBudget budget = new MemoryBudget(MAX);
