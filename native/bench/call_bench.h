@@ -1,4 +1,4 @@
-/* One measurement: what is done, and what a process knows of it. */
+/* One measurement: the work, and the state that a process keeps of it. */
 #ifndef TAKO_BENCH_CALL_BENCH_H
 #define TAKO_BENCH_CALL_BENCH_H
 
@@ -6,7 +6,7 @@
 
 enum { SERVER, CLIENT };
 
-/* How a call reaches the other side. */
+/* Ways in which a call reaches the other side. */
 enum way {
 	IMMEDIATE, /* written, and announced by an immediate: self-identified */
 	SEND,	   /* sent, into the receiver's next buffer */

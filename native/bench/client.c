@@ -32,7 +32,7 @@ static void stage_data(struct caller *caller, uint32_t connection)
 	write_checksums(bench, CLIENT, connection);
 }
 
-/* Posts the writes and the call behind them. */
+/* Posts the writes and the call after them. */
 static void post_write(struct caller *caller, uint32_t connection, uint32_t request)
 {
 	const struct bench *bench = caller->bench;

@@ -8,7 +8,7 @@
 
 enum { CODEC_OVERHEAD = 40 }; /* bytes of a message beyond its content, at most */
 
-/* Where the content of a message goes that will have `length` bytes of it. */
+/* Returns the place for the content of a message, `length` bytes. */
 uint8_t *message_content(uint8_t *message, uint32_t length);
 
 /* Writes all but the content, which is there; returns the size of the message. */

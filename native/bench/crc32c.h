@@ -8,7 +8,7 @@
 /* Once, before the first crc32c and before fork(). */
 void crc32c_prepare(void);
 
-/* Of `bytes` behind those that gave `crc`, which is 0 to begin with. */
+/* CRC of `bytes` that follow those that gave `crc`, which is 0 to begin with. */
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t length);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Connections between a server and a client process, over the shm or the verbs core: one completion
- * queue and one memory region a side. What differs between ways of calling is above it.
+ * queue and one memory region a side. The ways of calling differ above this layer only.
  */
 #ifndef TAKO_BENCH_LINK_H
 #define TAKO_BENCH_LINK_H
@@ -54,7 +54,7 @@ struct link {
 	void *state; /* the transport's */
 };
 
-/* Where messages land in the memory of the sides, which are a server and a client. */
+/* Message areas in the memory of the two sides, a server and a client. */
 struct link_messages {
 	bool sent; /* by send and receive instead of a write with an immediate */
 	uint32_t size;

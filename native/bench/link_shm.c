@@ -15,7 +15,7 @@ enum {
 struct rings {
 	struct tako_shm_queue_pair qp;
 	struct tako_shm_inbox inbox;
-	struct tako_shm_receive receives[DEPTH]; /* right behind the inbox */
+	struct tako_shm_receive receives[DEPTH]; /* right after the inbox */
 	uint64_t receive_ids[DEPTH];
 	struct tako_shm_sent sent[DEPTH];
 };

@@ -17,7 +17,7 @@ enum {
 	RNR_TIMER = 1	    /* 10 us; there is always a receive */
 };
 
-/* What a side tells the other. */
+/* The message from one side to the other when they connect. */
 struct introduction {
 	union ibv_gid gid;
 	uint64_t memory;
@@ -40,7 +40,7 @@ struct verbs_side {
 	struct receive_buffer *buffers;
 	struct tako_verbs_cq *cq;
 	struct tako_verbs_qp **pairs;
-	uint8_t *blocks; /* of the pairs, one behind the other */
+	uint8_t *blocks; /* of the pairs, one after the other */
 	const struct tako_device_ops *ops;
 };
 

@@ -7,7 +7,7 @@
 
 #include "tako/device.h"
 
-/* Where the receives of a queue pair, one a connection, put their messages: its qp_context. */
+/* Receive buffers of a queue pair, one a connection: its qp_context. */
 struct receive_buffer {
 	uint64_t address;
 	uint32_t length;

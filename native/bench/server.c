@@ -41,7 +41,7 @@ static void answer(struct server *server, uint32_t connection)
 	post_message(bench, SERVER, connection, bench->reply, seal_reply(server, connection));
 }
 
-/* The data and the reply behind them, with one doorbell: they arrive in this order. */
+/* The data and the reply after them, with one doorbell: they arrive in this order. */
 static void write_and_answer(struct server *server, uint32_t connection)
 {
 	struct bench *bench = server->bench;
@@ -57,7 +57,7 @@ static void write_and_answer(struct server *server, uint32_t connection)
 	link->ops->post(link, connection, operations, TRANSFER_OPERATIONS + 1);
 }
 
-/* What was asked for by a call: an answer, or data to move with it or before it. */
+/* Carries out the request of a call: an answer, or data to move with it or before it. */
 static void handle(struct server *server, uint32_t connection)
 {
 	struct bench *bench = server->bench;

@@ -27,7 +27,7 @@ int64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* What this process, which is one side, had used when its turn began. */
+/* CPU time that this process, which is one side, had used when its turn began. */
 static int64_t turn_began;
 
 void begin_turn(void)
@@ -42,9 +42,9 @@ void wake(struct bench *bench, int side)
 }
 
 /*
- * Who polls memory cannot sleep. So that all ways wait alike, on one processor each side hands it
- * to the other when it has done all there was, and nobody looks in vain. What handing over costs
- * does not count, because a server that is busy does not wait.
+ * A side that polls memory cannot sleep. So that all ways wait alike, on one processor each side
+ * hands it to the other when it has done all there was, and nobody looks in vain. The cost of
+ * handing over does not count, because a server that is busy does not wait.
  */
 static void hand_over(struct bench *bench, int side)
 {
@@ -66,7 +66,7 @@ void idle(struct bench *bench, int side)
 		link->ops->await(link, AWAIT_NS);
 }
 
-/* What the host's processors did not spend idle since it was started; to 10 ms. */
+/* Busy time of the host's processors since it was started; to 10 ms. */
 static int64_t host_busy_ns(void)
 {
 	double up = 0;

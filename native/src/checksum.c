@@ -18,8 +18,8 @@ enum {
 };
 
 /*
- * What moves 128 bits on by n bits: x to the powers n - 32 (for the high half, which is 64 bits
- * behind) and n + 32, modulo the Castagnoli polynomial, reflected and shifted by the bit that a
+ * Constants that advance 128 bits by n bits: x to the powers n - 32 (for the high half, which is 64
+ * bits later) and n + 32, modulo the Castagnoli polynomial, reflected and shifted by the bit that a
  * reflected product lacks.
  */
 #define BY_2048 0x0b9e02b86LL, 0x0dcb17aa4LL

@@ -16,8 +16,8 @@
 #include "tako/core.h"
 
 /*
- * The longest sleep without a look at all queue pairs: what a spoilt ready bit can cost. A test of
- * wake-ups makes it long, so that a lost one is not made good.
+ * The longest sleep without a look at all queue pairs, which bounds the cost of a spoilt ready bit.
+ * A test of wake-ups makes it long, so that a lost one is not made good.
  */
 #ifndef TAKO_SLEEP_MAX_NS
 #define TAKO_SLEEP_MAX_NS INT64_C(100000000)

@@ -13,8 +13,8 @@ _Static_assert(TAKO_READY_WORDS == 64, "one summary word names all words of read
 
 /*
  * Sets the bit, then its word's bit in the summary. The reader clears in the other order, so a bit
- * is never left set with its summary clear once both are through. Both are full barriers: what was
- * stored before is seen by whoever takes the bit, and the loads after see his `sleeping`.
+ * is never left set with its summary clear once both are through. Both are full barriers: the
+ * thread that takes the bit sees all earlier stores, and later loads see that thread's `sleeping`.
  */
 static inline void tako_ready_set(uint64_t *summary, uint64_t *words, uint32_t slot)
 {

@@ -1,7 +1,7 @@
 /*
- * Queue pairs: the initiator's CPU does the whole operation in the peer's mapped memory. Whatever
- * is read from memory that the peer can write (inboxes, exports) is read once, and checked or
- * masked before it is used.
+ * Queue pairs: the initiator's CPU does the whole operation in the peer's mapped memory. Memory
+ * that the peer can write (inboxes, exports) is read once, and each value is checked or masked
+ * before its use.
  *
  * A pair that fails is taken from its peer's memory at any moment (tako_discard puts zeroes in its
  * place), also in the middle of a post. So `state` is looked at after the bytes were moved and
@@ -319,7 +319,8 @@ static struct tako_shm_completion received(const struct tako_shm_queue_pair *qp,
 static int drain_receives(struct tako_shm_queue_pair *qp, uint32_t slot,
 			  struct tako_shm_completion *out, int max)
 {
-	/* Before the inbox: what the peer sent while it was connected is delivered, not flushed. */
+	/* Before the inbox: messages that the peer sent while connected are delivered, not flushed.
+	 */
 	bool connected = is_connected(qp);
 	struct tako_shm_receive *ring = receives_of(pointer(qp->inbox));
 	uint64_t posted = __atomic_load_n(&qp->receives_posted, __ATOMIC_SEQ_CST);

@@ -1,7 +1,7 @@
 /*
- * How long a thread spins for news before it sleeps: as long as that has been worth it lately.
- * Where others want the processor too, spinning keeps the very peer from running that is waited
- * for, while a sleeper is woken at once.
+ * Adaptive spinning: the time that a thread polls before it sleeps follows recent hits. On a busy
+ * processor spinning can keep the awaited peer itself from running, while a sleeper is woken at
+ * once.
  */
 #ifndef TAKO_SPIN_H
 #define TAKO_SPIN_H
@@ -13,15 +13,15 @@
 #include "tako/layout.h"
 
 /*
- * Nanoseconds of a spin without letting others run, about what the reply to one call takes; found
- * by trial. Whoever has no news by then may be in the way of the very thread that is to bring it.
+ * Nanoseconds of a spin before the first sched_yield(), about the time of one call's reply; found
+ * by trial. A longer spin without a yield may occupy the CPU that the awaited thread needs.
  */
 #define TAKO_SPIN_ALONE_NS 1500
 
-/* What is kept between two spins; zero at first. The awaiting thread's. */
+/* State between two spins, owned by the awaiting thread; zero at first. */
 struct tako_spin {
 	uint32_t budget_ns;
-	uint32_t misses; /* spins in vain since the last that was not, or that had the ceiling */
+	uint32_t misses; /* misses since the last hit or the last spin of the ceiling */
 };
 
 /* Nanoseconds to spin now, at most `ceiling_ns`. */
@@ -34,8 +34,8 @@ static inline uint32_t tako_spin_begin(const struct tako_spin *spin, uint32_t ce
 }
 
 /*
- * Between two looks in vain, `spent_ns` into a spin of `ns`: lets others run, unless spins have
- * been in vain lately. Who else runs may keep the processor for long; a sleeper would get it back.
+ * Between two polls, `spent_ns` into a spin of `ns`: yields, unless recent spins were misses.
+ * Another runnable thread may hold the CPU for a whole time slice; a woken sleeper preempts it.
  */
 static inline void tako_spin_yield(int64_t spent_ns, int64_t ns, uint32_t ceiling_ns)
 {
@@ -44,8 +44,8 @@ static inline void tako_spin_yield(int64_t spent_ns, int64_t ns, uint32_t ceilin
 }
 
 /*
- * Learns from a spin of `spun_ns`, as tako_spin_begin() said, whether it found news within that
- * time: what came after it, because others kept the processor, came to a spin that was in vain.
+ * Learns from a spin of `spun_ns`, as tako_spin_begin() said, whether it was a hit. A completion
+ * that came later, because others kept the processor, counts as a miss.
  */
 static inline void tako_spin_end(struct tako_spin *spin, uint32_t spun_ns, uint32_t ceiling_ns,
 				 bool found)

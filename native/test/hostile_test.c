@@ -1,5 +1,5 @@
 /*
- * A peer that writes anything anywhere it can, all the time. What must hold: nothing outside is
+ * A peer that writes anything anywhere it can, all the time. Invariants: nothing outside is
  * touched (the sanitizers watch), every call returns, no more receives complete than were posted,
  * and each completion names a receive that was posted.
  */

@@ -70,7 +70,7 @@ static long faults(void)
 	return usage.ru_minflt;
 }
 
-/* Where a look makes a page writable, too, as it does on tmpfs. */
+/* On file systems such as tmpfs a read fault makes a page writable too. */
 static void should_store_without_faults_where_it_populated(void)
 {
 	const uint64_t part = LENGTH / 4;

@@ -12,7 +12,7 @@ enum {
 
 #define PAIR_ADDRESS UINT64_C(0x700000000) /* what peers call its first byte */
 
-/* One side: what a process has of one connection and its completion queue. */
+/* One side: a process's objects of one connection and its completion queue. */
 struct side {
 	struct tako_shm_completion_queue *cq;
 	struct tako_shm_queue_pair *qp;

@@ -1,4 +1,4 @@
-/* How long to spin: what is worth it goes on, what is not shrinks, and is tried again. */
+/* Adaptive spinning: hits lengthen the spin, misses shorten it, and the ceiling is tried again. */
 #include "spin.h"
 
 #include "check.h"

@@ -149,7 +149,7 @@ static void should_flush_what_was_outstanding_when_the_pair_left(void)
 	fake_deliver(&pair.device, 9, 0);
 	CHECK(tako_verbs_qp_end(pair.qp) == 0 && pair.device.state == IBV_QPS_RESET);
 	CHECK(tako_verbs_qp_end(pair.qp) == 0);
-	/* What was complete before is reported as it was. */
+	/* Earlier completions are reported unchanged. */
 	expect(&queue, 0, TAKO_VERBS_SUCCESS);
 	expect(&queue, 50, TAKO_VERBS_SUCCESS);
 	for (uint64_t id = 1; id < 4; id++)

@@ -13,7 +13,7 @@
 
 enum { ROUNDS = 5000, PEERS = 100, THREADS = 8, MANY = 64 };
 
-/* Longer than the test may take: who waits that long lost a wake-up. */
+/* Longer than the test may take: a thread that waits so long has lost a wake-up. */
 #define TOO_LONG_NS INT64_C(600000000000)
 
 static int64_t now_ns(void)

@@ -39,7 +39,7 @@ enum tako_lock_operation {
 };
 
 /*
- * An open-file-description lock of `length` bytes from `offset`, 0 for all behind it: gone when
+ * An open-file-description lock of `length` bytes from `offset`, 0 for all after it: gone when
  * `fd` is closed or the process dies.
  */
 int tako_lock(int fd, enum tako_lock_operation operation, uint64_t offset, uint64_t length);
@@ -67,7 +67,7 @@ int tako_populate(uint64_t address, uint64_t length);
 
 /*
  * Replaces a mapping by private zeroes, so that a thread that still uses it meets zeroes and not a
- * fault; the file is let go of. The address range remains until tako_unmap.
+ * fault; the file is released. The address range remains until tako_unmap.
  */
 int tako_discard(uint64_t address, uint64_t length);
 int tako_unmap(uint64_t address, uint64_t length);

@@ -6,7 +6,7 @@
  * system calls are only those of await, of wake (when somebody sleeps) and of state changes.
  *
  * Threads: one posts to a queue pair at a time, one polls a completion queue at a time; fail, end
- * and wake may be called by any. Whoever destroys the ibv_qp keeps those of its queue pair out.
+ * and wake may be called by any. The caller excludes them all while it destroys the ibv_qp.
  */
 #ifndef TAKO_VERBS_H
 #define TAKO_VERBS_H
@@ -56,7 +56,7 @@ int tako_verbs_cq_wake(struct tako_verbs_cq *cq);
 
 struct tako_verbs_qp;
 
-/* What a queue pair is made with. */
+/* Arguments for a new queue pair. */
 struct tako_verbs_qp_config {
 	const struct tako_device_ops *ops;
 	struct ibv_qp *device_qp;
@@ -101,7 +101,7 @@ int tako_verbs_qp_fail(struct tako_verbs_qp *qp, uint32_t state);
 
 /*
  * Takes the queue pair from the device: once this returns nothing lands in or leaves memory through
- * it any more. What was outstanding completes as flushed, unless its completion was there before.
+ * it any more. Outstanding work completes as flushed, unless its completion was there before.
  */
 int tako_verbs_qp_end(struct tako_verbs_qp *qp);
 

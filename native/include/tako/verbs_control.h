@@ -1,5 +1,5 @@
 /*
- * The control path over verbs: what DiSNI does not know of, for the Java side and for the natives
+ * The control path over verbs: functions that DiSNI lacks, for the Java side and for the natives
  * of DiSNI. Functions return 0 or more, or a negated errno. They touch no lock of ours; the Java
  * side says which of them may run beside each other.
  */
@@ -52,7 +52,8 @@ int tako_verbs_devices(struct tako_verbs_device *out, int max);
 /* Fills the record of one port of an open device. */
 int tako_verbs_query(struct ibv_context *context, uint8_t port, struct tako_verbs_device *out);
 
-/* Registers a reserved huge page of `length` bytes and lets go of it: whether that is possible. */
+/* Registers a reserved huge page of `length` bytes and releases it, to find out whether that is
+ * possible. */
 int tako_verbs_register_huge_page(struct ibv_context *context, uint64_t length);
 
 #endif

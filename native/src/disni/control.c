@@ -1,4 +1,4 @@
-/* What the control path needs beside DiSNI: the natives of io.takofs.jni.NativeControl. */
+/* Control path functions that DiSNI lacks: the natives of io.takofs.jni.NativeControl. */
 #include "disni.h"
 
 #include <errno.h>

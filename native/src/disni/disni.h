@@ -1,4 +1,4 @@
-/* Natives of DiSNI: what its files share. */
+/* Natives of DiSNI: shared declarations. */
 #ifndef TAKO_DISNI_H
 #define TAKO_DISNI_H
 
@@ -24,7 +24,7 @@ static inline jlong address_of(const void *object)
 	return (jlong)(uintptr_t)object;
 }
 
-/* Throws an IOException: what failed, and what the errno means. */
+/* Throws an IOException with the failed operation and the errno's meaning. */
 void disni_throw(JNIEnv *env, const char *what, int error);
 
 /* Throws unless `result`, 0 or a negated errno, is 0; returns it. */

@@ -1,4 +1,4 @@
-/* How the JVM takes this library: twice, once for Tako's own natives and once for DiSNI's. */
+/* Loading of this library by the JVM: twice, once for Tako's own natives and once for DiSNI's. */
 #define _GNU_SOURCE
 #include "disni.h"
 

@@ -3,7 +3,7 @@
 
 #include "internal.h"
 
-/* What `status` means to the caller; FLUSHED is also of unknown effect. */
+/* Translates a device's status for the caller; FLUSHED also stands for an unknown effect. */
 static uint8_t status_of(enum ibv_wc_status status)
 {
 	switch (status) {
@@ -71,7 +71,7 @@ static void complete_send(struct tako_verbs_qp *qp, struct tako_verbs_cq *cq,
 		}
 		tako_verbs_cq_add(cq, &completion);
 	}
-	/* Those before it were silent successes: their slots are free as well. */
+	/* Earlier unsignalled sends have succeeded: their slots are free as well. */
 	__atomic_store_n(&qp->shared.sent_head, index + 1, __ATOMIC_RELEASE);
 }
 

@@ -142,7 +142,7 @@ int tako_verbs_cq_poll(struct tako_verbs_cq *cq)
 {
 	bool taken_all = take(cq, false);
 	if (taken_all && wants_attention(cq)) {
-		/* Taken back first: who asks from here on is looked at next time. */
+		/* Cleared first: requests from here on are served next time. */
 		__atomic_store_n(&cq->attention, 0, __ATOMIC_SEQ_CST);
 		if (take(cq, true))
 			sweep(cq);
@@ -232,7 +232,7 @@ static void sleep_for(struct tako_verbs_cq *cq, int64_t ns)
 	}
 }
 
-/* The queue is armed and then polled once more: what came before the arming raises no event. */
+/* The queue is armed and then polled once more: completions before the arming raise no event. */
 static void sleep_until(struct tako_verbs_cq *cq, int64_t end)
 {
 	for (;;) {

@@ -1,5 +1,5 @@
 /*
- * libibverbs as a device. What a post or a poll needs are inline calls through the device's own
+ * libibverbs as a device. Posts and polls are inline calls through the device's own
  * context; the few functions that are not inline are looked up in the library, which is therefore
  * no dependency of ours.
  */

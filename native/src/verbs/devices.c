@@ -84,7 +84,7 @@ static void query_data_order(struct ibv_qp *qp, struct tako_verbs_device *out)
 		out->flags |= TAKO_VERBS_DATA_IN_ORDER;
 }
 
-/* What only a queue pair can tell: how much it takes inline, and whether data lands in order. */
+/* Properties that only a queue pair reveals: its inline limit, and whether data lands in order. */
 static void query_pair(struct ibv_context *context, struct tako_verbs_device *out)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(context);

@@ -1,4 +1,4 @@
-/* What queue pairs and completion queues know of each other. */
+/* State that queue pairs and completion queues share. */
 #ifndef TAKO_VERBS_INTERNAL_H
 #define TAKO_VERBS_INTERNAL_H
 

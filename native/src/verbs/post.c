@@ -27,7 +27,7 @@ static size_t size_of(const struct tako_work *work)
 	return sizeof(*work) + work->pieces * sizeof(struct tako_piece);
 }
 
-/* Leaves out empty pieces: what an element of length 0 means differs between devices. */
+/* Leaves out empty pieces: devices differ in the meaning of an element of length 0. */
 static int gather(struct ibv_send_wr *wr, const struct tako_work *work)
 {
 	struct ibv_sge *pieces = (struct ibv_sge *)(uintptr_t)(work + 1);
@@ -189,7 +189,7 @@ static int submit(struct tako_verbs_qp *qp, uint64_t first, uint32_t count)
 		return 0;
 	}
 	uint64_t taken = bad >= qp->wrs && bad < qp->wrs + count ? (uint64_t)(bad - qp->wrs) : 0;
-	/* What came behind fails because of it, whatever was wrong with itself. */
+	/* Later sends are flushed because of it, whatever their own faults. */
 	for (uint64_t index = first + taken; index != qp->shared.sent_tail; index++)
 		qp->sent[index & qp->sent_mask].status = TAKO_VERBS_FLUSHED;
 	keep_from(&qp->sends_kept, first + taken);

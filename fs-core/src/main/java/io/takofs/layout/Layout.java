@@ -438,7 +438,7 @@ public final class Layout {
   /** Offset of {@code PAGE_HEADER.level}: 0 for a leaf, else levels above the leaves. */
   public static final int PAGE_HEADER_LEVEL_OFFSET = 18;
 
-  /** Offset of {@code PAGE_HEADER.count}: slots, in key order, right behind the header. */
+  /** Offset of {@code PAGE_HEADER.count}: slots, in key order, right after the header. */
   public static final int PAGE_HEADER_COUNT_OFFSET = 20;
 
   /** Offset of {@code PAGE_HEADER.heap_start}: offset of the lowest cell; cells fill the page from its end. */
@@ -465,10 +465,10 @@ public final class Layout {
   /** Bytes of the record {@code PAGE_SLOT}. */
   public static final int PAGE_SLOT_SIZE = 8;
 
-  /** Offset of {@code PAGE_SLOT.head}: first bytes of the key behind the prefix, as a big-endian number. */
+  /** Offset of {@code PAGE_SLOT.head}: first bytes of the key after the prefix, as a big-endian number. */
   public static final int PAGE_SLOT_HEAD_OFFSET = 0;
 
-  /** Offset of {@code PAGE_SLOT.offset}: of the cell: value length (2 bytes), key behind the prefix, value. */
+  /** Offset of {@code PAGE_SLOT.offset}: of the cell: value length (2 bytes), key after the prefix, value. */
   public static final int PAGE_SLOT_OFFSET_OFFSET = 4;
 
   /** Offset of {@code PAGE_SLOT.key_length}: bytes of the key in the cell. */
