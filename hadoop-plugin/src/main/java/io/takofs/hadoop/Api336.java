@@ -5,7 +5,10 @@ import org.apache.hadoop.fs.LeaseRecoverable;
 import org.apache.hadoop.fs.SafeMode;
 import org.apache.hadoop.fs.SafeModeAction;
 
-/** What Hadoop has since 3.3.6; {@link TakoFileSystem} has the methods that need no new types. */
+/**
+ * The methods that Hadoop has since 3.3.6. {@link TakoFileSystem} has the methods that need no new
+ * types.
+ */
 public abstract class Api336 extends BaseApi implements LeaseRecoverable, SafeMode {
   /**
    * Enters or leaves safe mode, or asks.

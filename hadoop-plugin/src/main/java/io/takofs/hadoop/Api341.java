@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.BulkDelete;
 import org.apache.hadoop.fs.BulkDeleteSource;
 import org.apache.hadoop.fs.Path;
 
-/** What Hadoop has since 3.4.1. */
+/** The methods that Hadoop has since 3.4.1. */
 public abstract class Api341 extends Api336 implements BulkDeleteSource {
   @Override
   public BulkDelete createBulkDelete(Path base) throws IOException {

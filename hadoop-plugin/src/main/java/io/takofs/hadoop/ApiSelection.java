@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A class that implements an interface which is not there cannot be loaded, and Hadoop cannot be
  * told by code which class to take for a scheme. But it makes the classes in the file of services
- * in their order, before it looks at anything else. This one stands first: where {@link NewestApi}
- * cannot be loaded, it defines another class of that name below the newest of {@link #LEVELS} that
- * can. Then {@code TakoFileSystem} follows, finds its superclass, and takes the scheme. Nothing is
- * set in any configuration, from where it would reach processes with another Hadoop.
+ * in their order, before it looks at anything else. This one is first. If {@link NewestApi} cannot
+ * be loaded, it defines another class of that name below the newest of {@link #LEVELS} that can.
+ * Then {@code TakoFileSystem} follows, finds its superclass, and takes the scheme. Nothing is set
+ * in any configuration, from where it would reach processes with another Hadoop.
  *
  * <p>Thread rule: any thread.
  */
@@ -27,7 +27,7 @@ public final class ApiSelection extends FilterFileSystem {
 
   private static final String NEWEST = "NewestApi";
 
-  /** What stands for it, newest first. */
+  /** The classes that may replace {@link NewestApi}, newest first. */
   private static final List<String> LEVELS = List.of(NEWEST, "Api336", "BaseApi");
 
   private static final int MAGIC = 0xCAFEBABE;

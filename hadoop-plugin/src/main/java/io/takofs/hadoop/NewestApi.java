@@ -1,7 +1,7 @@
 package io.takofs.hadoop;
 
 /**
- * Superclass of {@link TakoFileSystem}, with everything that the newest Hadoop has. Where an older
- * one is present, {@link ApiSelection} puts another class of this name in its place.
+ * Superclass of {@link TakoFileSystem}, with everything that the newest Hadoop has. For an older
+ * Hadoop, {@link ApiSelection} loads another class under this name instead.
  */
 public abstract class NewestApi extends Api341 {}

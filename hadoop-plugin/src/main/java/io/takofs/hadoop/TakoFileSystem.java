@@ -52,8 +52,8 @@ import org.apache.hadoop.util.Progressable;
 /**
  * Tako as a Hadoop {@link FileSystem}: {@code tako://host:port/}.
  *
- * <p>It adds paths' qualification, the umask and statistics; what operations do stands in the
- * classes named {@code *Operations}.
+ * <p>It qualifies paths, applies the umask and counts statistics. The classes named {@code
+ * *Operations} implement the operations.
  *
  * <p>Thread rule: any thread.
  */
@@ -75,7 +75,8 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   }
 
   /**
-   * Makes this the file system of a {@code FileContext}, which nobody closes: its client is shared.
+   * Makes this the file system of a {@code FileContext}. Hadoop never closes it, so it shares its
+   * client.
    *
    * @param counted statistics of the context's file system, which count instead of those of {@code
    *     FileSystem}
@@ -123,7 +124,7 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
     return path.makeQualified(uri, workingDirectory);
   }
 
-  // ---- what it is
+  // ---- identity and capabilities
 
   @Override
   public String getScheme() {
@@ -340,7 +341,7 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
     return writing().leases().recover(qualified(path));
   }
 
-  /** Whether nobody has the file open for writing. */
+  /** Returns true if the file is not open for writing. */
   @Override
   public boolean isFileClosed(Path path) throws IOException {
     return reading().leases().isClosed(qualified(path));
@@ -388,7 +389,7 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
         () -> writing().namespace().rename(qualified(source), qualified(target), overwrite));
   }
 
-  // ---- what is there
+  // ---- statuses and listings
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
@@ -478,7 +479,7 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   public void close() throws IOException {
     FileSystemOperations open = operations;
     try {
-      // Deletes what was marked for it, so the client must still be there.
+      // Deletes the paths marked for deletion, so the client must still be open.
       super.close();
     } finally {
       operations = null;

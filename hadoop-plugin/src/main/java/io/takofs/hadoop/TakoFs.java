@@ -58,7 +58,7 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
     fs.initializeForContext(getUri(), conf, statistics);
   }
 
-  // ---- what it is
+  // ---- identity and capabilities
 
   @Override
   public int getUriDefaultPort() {
@@ -161,7 +161,7 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
     fs.rename(source, target, overwrite);
   }
 
-  // ---- what is there
+  // ---- statuses and listings
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {

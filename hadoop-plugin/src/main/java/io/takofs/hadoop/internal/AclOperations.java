@@ -57,7 +57,7 @@ public final class AclOperations {
         .build();
   }
 
-  /** A change of what a path names. */
+  /** A change of the file or directory at a path. */
   @FunctionalInterface
   private interface Change {
     void of(String name) throws IOException;

@@ -77,7 +77,7 @@ final class BufferedInput {
     return count;
   }
 
-  /** The buffer holds nothing: what is read past it moves the stream away from its bytes. */
+  /** Empties the buffer: a read that bypasses it moves the stream away from its bytes. */
   private void forget() {
     next = 0;
     end = 0;
@@ -131,7 +131,7 @@ final class BufferedInput {
     return in.giveBack(bytes);
   }
 
-  /** As {@link TakoInputStream#setReadAhead}; what is here already is read first. */
+  /** As {@link TakoInputStream#setReadAhead}; bytes already in the buffer are read first. */
   synchronized void setReadAhead(long bytes) throws IOException {
     in.setReadAhead(bytes);
   }

@@ -6,10 +6,9 @@ import io.takofs.layout.Layout;
 import java.util.Objects;
 
 /**
- * A file open for writing, with small writes gathered: for callers that write a record of some
- * bytes at a time, passing on each costs more than the bytes do. What is passed on ends with a
- * granule of the file, so that checksums are computed of whole ones. Writes as large as the buffer
- * go past it.
+ * A file open for writing, with small writes gathered: passing on each record of a few bytes would
+ * cost more than storing the bytes. A flush of the buffer ends at a granule boundary of the file,
+ * so that checksums cover whole granules. Writes as large as the buffer bypass it.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -23,7 +22,7 @@ final class BufferedOutput {
 
   private int gathered;
 
-  /** How much is gathered, at most, before it is passed on. */
+  /** Bytes to gather before the buffer is passed on, at most. */
   private int limit;
 
   BufferedOutput(TakoOutputStream out) {
@@ -63,7 +62,7 @@ final class BufferedOutput {
       buffer = new byte[CAPACITY];
     }
     if (gathered == 0) {
-      out.write(buffer, 0, 0); // throws what ended the stream
+      out.write(buffer, 0, 0); // throws the error that ended the stream
       limit = CAPACITY - (int) (out.getPos() % Layout.GRANULE_SIZE);
     }
   }
@@ -94,7 +93,7 @@ final class BufferedOutput {
     out.hsync();
   }
 
-  /** As {@link TakoOutputStream#close}, whether or not what was gathered could be written. */
+  /** As {@link TakoOutputStream#close}, even if the gathered bytes could not be written. */
   void close() throws TakoException {
     try (out) {
       passOn();

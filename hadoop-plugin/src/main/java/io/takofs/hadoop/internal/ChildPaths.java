@@ -32,7 +32,7 @@ final class ChildPaths {
       return new Path(uri(base, base.getPath() + name));
     }
     try {
-      // Quoting what needs none takes as long as parsing it.
+      // Quoting a name that needs no escape takes as long as parsing it.
       URI relative = isPlain(name) ? new URI(name) : new URI(null, null, name, null);
       return new Path(base.resolve(relative));
     } catch (URISyntaxException e) {
@@ -40,7 +40,7 @@ final class ChildPaths {
     }
   }
 
-  /** Whether it stands for itself in a URI; most names do. */
+  /** Returns true if the name needs no escape in a URI; most names need none. */
   private static boolean isPlain(String name) {
     for (int i = 0; i < name.length(); i++) {
       char c = name.charAt(i);

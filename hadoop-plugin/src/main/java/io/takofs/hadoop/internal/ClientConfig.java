@@ -15,7 +15,7 @@ public final class ClientConfig {
   /**
    * What {@code conf} sets, checked.
    *
-   * @throws IOException naming key, value and what is allowed
+   * @throws IOException naming the key, the value and the allowed values
    */
   public static TakoConfig of(Configuration conf) throws IOException {
     try {
@@ -38,7 +38,7 @@ public final class ClientConfig {
     return settings;
   }
 
-  /** Whether Hadoop itself reads the key: {@code fs.SCHEME.impl} and its like. */
+  /** Returns true if Hadoop itself reads the key: {@code fs.SCHEME.impl} and its like. */
   private static boolean isHadoops(String name) {
     return name.equals("impl") || name.startsWith("impl.");
   }

@@ -21,7 +21,7 @@ public final class CreateModes {
     return options.withPermission(permission.toShort(), unmasked(permission));
   }
 
-  /** How a file is created that does not replace another. */
+  /** Options to create a file without replacing another. */
   public static CreateOptions options(boolean createParents, short replication, long blockSize) {
     return CreateOptions.DEFAULT
         .withCreateParents(createParents)

@@ -31,7 +31,7 @@ import org.apache.hadoop.util.DataChecksum;
 public final class DataOperations implements Closeable {
   private static final int CHECKSUM_BUFFER_BYTES = 1 << 20;
 
-  /** Bytes a CRC covers: what the checksum reports, and no more than a word to its readers. */
+  /** Bytes a CRC covers: the checksum reports the figure, and readers do not use it. */
   private static final int BYTES_PER_CRC = 4096;
 
   /** A granule: less would be verified again and again. */
@@ -46,12 +46,12 @@ public final class DataOperations implements Closeable {
     this.statistics = statistics;
   }
 
-  /** Opens in one call; what a caller knows about the file already would not save it. */
+  /** Opens in one call, which a status that the caller already has could not save. */
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     return open(path, bufferSize, OpenOptions.DEFAULT);
   }
 
-  /** As {@link #open(Path, int)}, for one who knows how the file will be read. */
+  /** As {@link #open(Path, int)}, for a caller that knows how the file will be read. */
   public FSDataInputStream open(Path path, int bufferSize, OpenOptions options) throws IOException {
     return wrap(path, Call.to(path, name -> client.open(name, options)), bufferSize);
   }
@@ -120,7 +120,7 @@ public final class DataOperations implements Closeable {
         });
   }
 
-  /** Moves the data of {@code sources} behind that of {@code target}. */
+  /** Moves the data of {@code sources} to the end of {@code target}. */
   public void concat(Path target, List<Path> sources) throws IOException {
     List<String> names = sources.stream().map(PathNames::of).toList();
     Call.to(

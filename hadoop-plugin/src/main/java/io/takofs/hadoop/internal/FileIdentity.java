@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.EtagSource;
  * @param version of its content
  */
 record FileIdentity(long parentId, long id, long version) implements Serializable {
-  /** What has one: a status that Tako gave. */
+  /** A status that Tako returned; it has an identity. */
   interface Holder extends EtagSource {
     FileIdentity identity();
 

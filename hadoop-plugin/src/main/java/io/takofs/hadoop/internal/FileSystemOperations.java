@@ -18,17 +18,17 @@ import org.apache.hadoop.util.DataChecksum;
  * <p>Thread rule: any thread.
  *
  * @param client the connection
- * @param statuses what is there
+ * @param statuses statuses, listings, block locations and summaries
  * @param namespace directories, renames and deletes
  * @param data files' bytes
  * @param attributes permission, owner, times
- * @param leases who writes files
+ * @param leases leases of open files
  * @param acls ACLs
  * @param xattrs extended attributes
- * @param quotas quotas, and sums of what is below a path
- * @param safeMode whether nobody may
+ * @param quotas quotas, and content summaries
+ * @param safeMode safe mode, in which the server refuses all changes
  * @param handles references to files
- * @param policies where data lies
+ * @param policies storage policies
  */
 public record FileSystemOperations(
     TakoClient client,
@@ -79,7 +79,7 @@ public record FileSystemOperations(
     }
   }
 
-  /** What new files get when nobody says otherwise. */
+  /** The defaults for new files. */
   public static FsServerDefaults serverDefaults(TakoConfig config) {
     return new FsServerDefaults(
         config.get(ConfigKeys.BLOCK_SIZE),
@@ -92,7 +92,9 @@ public record FileSystemOperations(
         DataChecksum.Type.CRC32C);
   }
 
-  /** What can be done with any path, besides what Hadoop's base classes say. */
+  /**
+   * Returns true if every path has the capability, in addition to those of Hadoop's base classes.
+   */
   public static boolean hasPathCapability(String capability) {
     return switch (capability) {
       case CommonPathCapabilities.FS_ACLS,
@@ -109,7 +111,7 @@ public record FileSystemOperations(
     };
   }
 
-  /** What can be done through a FileSystem, and has no like in a FileContext. */
+  /** Returns true for a capability of FileSystem that FileContext does not have. */
   public static boolean hasFileSystemCapability(String capability) {
     return switch (capability) {
       case CommonPathCapabilities.FS_CONCAT,

@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathHandle;
 
 /**
- * References to files that outlive what happens to their paths.
+ * References to files that stay valid when paths change.
  *
  * <p>Thread rule: any thread.
  */

@@ -20,7 +20,7 @@ public final class LeaseOperations {
   }
 
   /**
-   * Closes a file that somebody has open for writing, at what was flushed.
+   * Closes a file that a client has open for writing, at its flushed length.
    *
    * @return true: the file is closed
    * @throws FileNotFoundException when there is no file at {@code path}, in HDFS's words
@@ -34,7 +34,7 @@ public final class LeaseOperations {
         });
   }
 
-  /** Whether nobody has the file open for writing. */
+  /** Returns true if the file is not open for writing. */
   public boolean isClosed(Path path) throws IOException {
     return onFile(path, name -> !client.getFileStatus(name).underConstruction());
   }

@@ -55,7 +55,7 @@ public final class OpenFileOptions {
     return LambdaUtils.eval(new CompletableFuture<>(), () -> opener.open(bufferSize, options));
   }
 
-  /** How the client is to open the file. */
+  /** The client's options to open the file. */
   private static OpenOptions of(Path path, OpenFileParameters parameters) {
     AbstractFSBuilderImpl.rejectUnknownMandatoryKeys(
         parameters.getMandatoryKeys(), KNOWN, "for " + path);

@@ -51,7 +51,7 @@ public final class OperationStatistics extends StorageStatistics {
     return IOStatisticsBinding.trackDuration(store, operation, work);
   }
 
-  /** As {@link #timed}, of what has no result. */
+  /** As {@link #timed}, for an operation without a result. */
   public void run(String operation, InvocationRaisingIOE work) throws IOException {
     IOStatisticsBinding.trackDurationOfInvocation(store, operation, work);
   }

@@ -10,12 +10,12 @@ import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.StorageType;
 
 /**
- * Quotas of directories, and what they are compared with. Paths are qualified.
+ * Quotas of directories and the usage they limit. Paths are qualified.
  *
  * <p>Thread rule: any thread.
  */
 public final class QuotaOperations {
-  /** What HDFS takes for a limit that is to stay as it is. */
+  /** The value that leaves a limit as it is, as in HDFS. */
   private static final long AS_IT_IS = Long.MAX_VALUE;
 
   private final TakoClient client;
@@ -27,7 +27,7 @@ public final class QuotaOperations {
   /**
    * Sets limits, as HDFS does: -1 ends one, {@link Long#MAX_VALUE} leaves it.
    *
-   * @throws IllegalArgumentException for what can be no limit
+   * @throws IllegalArgumentException for a value that is not a valid limit
    */
   public void set(Path path, long names, long space) throws IOException {
     boolean namesFit = names > 0 || names == Quotas.NONE;
@@ -70,7 +70,10 @@ public final class QuotaOperations {
         .build();
   }
 
-  /** What counts, when the directory has a quota; else what a summary finds. */
+  /**
+   * The usage counted for the quota if the directory has one; else the usage from a content
+   * summary.
+   */
   public QuotaUsage usage(Path path) throws IOException {
     QuotaStatus quota = Call.to(path, client.quotas()::get);
     if (!quota.hasNamesUsed()) {

@@ -5,7 +5,7 @@ import io.takofs.client.TakoClient;
 import java.io.IOException;
 
 /**
- * Whether the server refuses all changes.
+ * Safe mode, in which the server refuses all changes.
  *
  * <p>Thread rule: any thread.
  */
@@ -24,7 +24,7 @@ public final class SafeModeOperations {
     }
   }
 
-  /** Returns what it is afterwards. */
+  /** Returns the state afterwards. */
   public boolean set(boolean on) throws IOException {
     try {
       client.setSafeMode(on);

@@ -8,10 +8,10 @@ import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Clients of the file systems that nobody closes: Hadoop makes an AbstractFileSystem for every
- * FileContext and drops it. Those of one server, user and configuration share one client. One
- * without a connection is forgotten when another is asked for: whoever has it goes on with it, and
- * it holds nothing but memory.
+ * Clients shared by the file systems of one server, user and configuration. Hadoop makes an
+ * AbstractFileSystem for every FileContext and drops it without closing it. A request for another
+ * client drops those without a connection from the cache: their users can go on using them, and
+ * they hold nothing but memory.
  *
  * <p>Thread rule: any thread.
  */
@@ -37,7 +37,7 @@ public final class SharedClients {
     }
   }
 
-  /** How many are remembered. */
+  /** The number of cached clients. */
   static int count() {
     synchronized (CLIENTS) {
       return CLIENTS.size();

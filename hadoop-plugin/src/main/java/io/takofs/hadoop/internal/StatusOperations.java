@@ -21,8 +21,8 @@ import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.security.AccessControlException;
 
 /**
- * What is there: statuses, listings, block locations, summaries. Paths are qualified, but for
- * {@link #status}.
+ * Read-only queries: statuses, listings, block locations, summaries. Paths are qualified, except
+ * for {@link #status}.
  *
  * <p>Thread rule: any thread.
  */
@@ -38,8 +38,8 @@ public final class StatusOperations {
   /**
    * The status of a path.
    *
-   * @param path absolute; need not be qualified, because that parses a URI anew, and many never ask
-   *     the status for its path
+   * @param path absolute; need not be qualified: qualifying parses a URI again, and many callers
+   *     never use the path of the status
    */
   public FileStatus status(Path path) throws IOException {
     return Call.to(
@@ -55,7 +55,7 @@ public final class StatusOperations {
     return entries.toArray(new FileStatus[0]);
   }
 
-  /** The entries of a directory, or a file itself; a call a page. */
+  /** The entries of a directory, or the file itself; one call a page. */
   public RemoteIterator<FileStatus> iterate(Path path) throws IOException {
     DirectoryIterator entries = Call.to(path, client::list);
     String directory = PathNames.of(path);
@@ -83,7 +83,10 @@ public final class StatusOperations {
     };
   }
 
-  /** Like {@link #iterate}, for what {@code filter} accepts, with block locations: no call more. */
+  /**
+   * Like {@link #iterate}, for the entries that {@code filter} accepts, with block locations; takes
+   * no further call.
+   */
   public RemoteIterator<LocatedFileStatus> iterateLocated(Path path, PathFilter filter)
       throws IOException {
     RemoteIterator<FileStatus> entries = iterate(path);
@@ -121,8 +124,7 @@ public final class StatusOperations {
   }
 
   /**
-   * Checks that the client's user may do what {@code mode} says with what is at {@code path}, as
-   * the server would.
+   * Checks that the client's user may access {@code path} with {@code mode}; the server decides.
    *
    * @throws AccessControlException when not
    */

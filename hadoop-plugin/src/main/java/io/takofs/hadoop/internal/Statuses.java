@@ -8,9 +8,9 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 
-/** From the client's statuses to Hadoop's. */
+/** Converts the client's statuses to Hadoop's. */
 final class Statuses {
-  /** Blocks of one file that are told at most: as many as a file of HDFS may have. */
+  /** Most blocks reported for one file: as many as a file of HDFS may have. */
   static final int BLOCKS_MAX = 10_000;
 
   private Statuses() {}
@@ -20,7 +20,7 @@ final class Statuses {
     return new TakoFileStatus(path, status);
   }
 
-  /** The status of what has the path that {@code paths} makes of its name when it is wanted. */
+  /** A status whose path {@code paths} makes from its name on first use. */
   static TakoFileStatus of(Function<String, Path> paths, PathStatus status) {
     return new TakoFileStatus(paths, status);
   }

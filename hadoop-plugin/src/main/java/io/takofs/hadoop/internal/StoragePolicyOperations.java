@@ -7,8 +7,8 @@ import org.apache.hadoop.fs.BlockStoragePolicySpi;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Where data lies: in memory, always. Asking works as in HDFS; any other policy is refused, as HDFS
- * refuses one that it does not know. Paths are qualified and have to exist.
+ * Storage policies: data is always in memory. Queries work as in HDFS; any other policy is refused,
+ * as HDFS refuses one that it does not know. Paths are qualified and have to exist.
  *
  * <p>Thread rule: any thread.
  */
@@ -37,7 +37,7 @@ public final class StoragePolicyOperations {
     }
   }
 
-  /** What a path has without a policy of its own, and what its data is moved to: where it is. */
+  /** Only checks that the path exists: data is in memory already, with or without a policy. */
   public void unsetOrSatisfy(Path path) throws IOException {
     statuses.status(path);
   }

@@ -8,8 +8,8 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * A status that says which file it is of. Its path can be made when it is asked for: that takes
- * longer than all the rest, and many look at names or lengths only.
+ * A status with the identity of its file. Its path can be made on first use: that takes longer than
+ * everything else, and many callers look at names or lengths only.
  *
  * <p>Thread rule: any thread, unless something is set.
  */
@@ -19,15 +19,15 @@ final class TakoFileStatus extends FileStatus implements FileIdentity.Holder {
   private final FileIdentity identity;
   private final transient String name;
 
-  /** What makes the path of {@link #name}; null when there is a path. */
+  /** Makes the path from {@link #name}; null once the path is set. */
   private transient volatile Function<String, Path> paths;
 
-  /** Of {@code path}, which is qualified. */
+  /** The status of {@code path}, which is qualified. */
   TakoFileStatus(Path path, PathStatus status) {
     this(path, null, status);
   }
 
-  /** Of what has the path that {@code paths} makes of the status's name; any thread, once. */
+  /** A status whose path {@code paths} makes from its name, once, on any thread. */
   TakoFileStatus(Function<String, Path> paths, PathStatus status) {
     this(null, paths, status);
   }
@@ -87,7 +87,10 @@ final class TakoFileStatus extends FileStatus implements FileIdentity.Holder {
     return super.toString();
   }
 
-  /** Java's serialization: without what makes the path there has to be one. */
+  /**
+   * Java's serialization: the function that makes the path is not serialized, so the path is made
+   * first.
+   */
   private Object writeReplace() {
     getPath();
     return this;

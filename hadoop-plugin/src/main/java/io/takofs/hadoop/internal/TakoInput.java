@@ -167,13 +167,13 @@ final class TakoInput extends FSInputStream
 
   // ---- several ranges at once; Hadoop has these since 3.3.5
 
-  /** What lies closer together is transferred anyway: whole granules are. */
+  /** Smaller gaps save nothing, because whole granules are transferred. */
   @Override
   public int minSeekForVectorReads() {
     return Layout.GRANULE_SIZE;
   }
 
-  /** What is transferred at a time. */
+  /** The largest transfer. */
   @Override
   public int maxReadSizeForVectorReads() {
     return Layout.EXTENT_SIZE_MAX;
@@ -266,7 +266,7 @@ final class TakoInput extends FSInputStream
 
   // ---- advice
 
-  /** Null for what is configured. */
+  /** Null selects the configured read-ahead. */
   @Override
   public void setReadahead(Long bytes) throws IOException {
     if (bytes != null && bytes < 0) {
@@ -279,7 +279,7 @@ final class TakoInput extends FSInputStream
         });
   }
 
-  /** Either way the same: what was read is kept nowhere, and what is there is in memory. */
+  /** No effect: the client does not cache, and the server's data is in memory. */
   @Override
   public void setDropBehind(Boolean drop) throws IOException {
     checkOpen();

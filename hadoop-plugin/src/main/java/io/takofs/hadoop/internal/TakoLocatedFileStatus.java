@@ -3,7 +3,7 @@ package io.takofs.hadoop.internal;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.LocatedFileStatus;
 
-/** A status with block locations that says which file it is of. */
+/** A status with block locations and the identity of its file. */
 final class TakoLocatedFileStatus extends LocatedFileStatus implements FileIdentity.Holder {
   private static final long serialVersionUID = 1;
 

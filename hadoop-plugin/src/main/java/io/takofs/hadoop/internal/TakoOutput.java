@@ -27,7 +27,7 @@ import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
  */
 final class TakoOutput extends OutputStream
     implements Syncable, CanSetDropBehind, StreamCapabilities, IOStatisticsSource {
-  /** Asked for by everybody; Hadoop's own constant is deprecated. */
+  /** The capability that applications query; Hadoop's own constant is deprecated. */
   private static final String HFLUSH = "hflush";
 
   private final BufferedOutput out;
@@ -44,7 +44,7 @@ final class TakoOutput extends OutputStream
   private final Consumer<TakoOutput> onClose;
   private boolean closed;
 
-  /** A stream that tells {@code onClose} when it is closed. */
+  /** A stream that calls {@code onClose} when it is closed. */
   TakoOutput(TakoOutputStream out, Path path, Consumer<TakoOutput> onClose) {
     this.out = new BufferedOutput(out);
     this.path = path;
@@ -80,7 +80,7 @@ final class TakoOutput extends OutputStream
 
   @Override
   public void flush() {
-    // Callers flush often, and mean nothing that others could see: that is hflush.
+    // Nothing to do: applications flush often, and use hflush to make bytes visible to others.
   }
 
   @Override
@@ -97,7 +97,7 @@ final class TakoOutput extends OutputStream
     ioStatistics.incrementCounter(StoreStatisticNames.OP_HSYNC);
   }
 
-  /** Either way the same: what is written is in memory and nowhere else. */
+  /** No effect: written data is in memory and nowhere else. */
   @Override
   public synchronized void setDropBehind(Boolean drop) throws IOException {
     checkOpen();

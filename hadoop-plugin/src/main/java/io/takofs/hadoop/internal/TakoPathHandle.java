@@ -8,11 +8,11 @@ import org.apache.hadoop.fs.InvalidPathHandleException;
 import org.apache.hadoop.fs.PathHandle;
 
 /**
- * A file as it was seen, and what may have changed since. Its bytes: format u8, flags u8 (1 content
- * may change, 2 it may move), parent id, id and version u64, name in UTF-8.
+ * A reference to a file, and the changes since then that it accepts. Its bytes: format u8, flags u8
+ * (1 content may change, 2 it may move), parent id, id and version u64, name in UTF-8.
  *
  * @param name the server's name of the path
- * @param file which file, in which state
+ * @param file identity of the file and version of its content
  * @param mayChange whether its content may be another by now
  * @param mayMove whether its path may be another by now
  */
@@ -23,7 +23,7 @@ record TakoPathHandle(String name, FileIdentity file, boolean mayChange, boolean
   private static final int CHANGE = 1;
   private static final int MOVE = 2;
 
-  /** The handle that {@code handle}, perhaps of another process, stands for. */
+  /** Decodes {@code handle}, which may come from another process. */
   static TakoPathHandle of(PathHandle handle) throws InvalidPathHandleException {
     if (handle instanceof TakoPathHandle own) {
       return own;

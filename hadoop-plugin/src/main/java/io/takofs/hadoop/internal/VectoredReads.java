@@ -18,7 +18,7 @@ import org.apache.hadoop.fs.FileRange;
  * returns. A class of its own because Hadoop has ranges since 3.3.5.
  */
 final class VectoredReads {
-  /** Reads ranges, leaving each target the space that the file ends before. */
+  /** Reads ranges, leaving space in a target that extends past the end of the file. */
   @FunctionalInterface
   interface Reader {
     void read(List<ReadRange> ranges) throws IOException;
@@ -35,7 +35,7 @@ final class VectoredReads {
    * @param release gets the buffers of ranges that could not be read
    * @return bytes read
    * @throws EOFException for a negative position, IllegalArgumentException for a negative length
-   *     and for ranges that overlap; all else is said by the futures
+   *     and for ranges that overlap; the futures report all other errors
    */
   static long read(
       Reader reader,

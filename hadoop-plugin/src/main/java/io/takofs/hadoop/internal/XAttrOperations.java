@@ -24,7 +24,7 @@ public final class XAttrOperations {
     this.xattrs = xattrs;
   }
 
-  /** No value is an empty one. */
+  /** A null value sets an empty one. */
   public void set(Path path, String name, byte[] value, EnumSet<XAttrSetFlag> flags)
       throws IOException {
     check(name);
@@ -48,7 +48,7 @@ public final class XAttrOperations {
     return Call.to(path, xattrs::getAll);
   }
 
-  /** An error when one of them is not there. */
+  /** Fails if one of them does not exist. */
   public Map<String, byte[]> get(Path path, List<String> names) throws IOException {
     if (names == null || names.isEmpty()) {
       throw new HadoopIllegalArgumentException("XAttr names cannot be null or empty.");

@@ -24,7 +24,7 @@ class PathNamesTest {
 
   @Test
   void shouldRefuseNamesThatHadoopReserves() {
-    // Path itself takes most of these out; what is left must not reach the server.
+    // Path itself takes most of these out; the rest must not reach the server.
     assertThatThrownBy(() -> PathNames.of(new Path("tako://host:1/a/b:c")))
         .isInstanceOf(InvalidPathException.class)
         .hasMessageContaining("b:c");
