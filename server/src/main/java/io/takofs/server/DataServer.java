@@ -38,7 +38,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A data server over whatever transports it is given: {@link DataServerCore} behind one lock.
+ * A data server over whatever transports it is given: {@link DataServerCore} under one lock.
  *
  * <p>It has no threads of its own: {@link #tick} is called by {@link HousekeepingThread}, or by a
  * simulation.
@@ -98,7 +98,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     clock.continueFrom(core.latestTimeMs());
   }
 
-  /** How a transport is told to listen. */
+  /** Makes a transport listen. */
   @FunctionalInterface
   public interface Listening {
     Transport.Listener listen(ConnectionAcceptor acceptor) throws IOException;
@@ -302,8 +302,8 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     } finally {
       lock.unlock();
     }
-    // What was under way through an earlier connection is sent again through this one, so nothing
-    // may arrive there any more.
+    // The client repeats unfinished writes through this connection, so none may arrive
+    // through an earlier one.
     dataConnections.fence(clientId);
     dataConnections.revokeEnded();
     if (dataConnections.isConnected(clientId)) {
@@ -334,7 +334,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     }
   }
 
-  /** Before the connection can end: what ends lets go of its windows. */
+  /** Runs before the connection can end, because its end releases its windows. */
   private boolean takesWindows(ConnectionInfo client, QueuePair pair, ArenaExport export) {
     try {
       WindowPosts posts = new WindowPosts(pair, export, client);

@@ -325,7 +325,7 @@ final class DataServerCore {
 
   // ---- what the server's pages ask --------------------------------------------------------------
 
-  /** How the server is, but for its transports. */
+  /** The status of the server without its transports. */
   Reply status() {
     return statusReport.build();
   }

@@ -129,17 +129,17 @@ public final class RunningServer implements AutoCloseable {
     return resource;
   }
 
-  /** Where clients find it. */
+  /** The URI at which clients find the server. */
   public URI uri() {
     return transports.uri();
   }
 
-  /** Which transports it offers, for people. */
+  /** The offered transports, as text for people. */
   public String transportText() {
     return transports.text();
   }
 
-  /** Stops serving, makes a last checkpoint and lets go of the pool. */
+  /** Stops serving, makes a last checkpoint and releases the pool. */
   @Override
   public void close() throws IOException {
     Exception failure = null;

@@ -14,7 +14,9 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where a server's pages are, and whose permissions hold for them, as its configuration says. */
+/**
+ * Opens a server's pages at the configured address, with the permissions of the configured user.
+ */
 final class ServerPages {
   private static final Logger LOG = LoggerFactory.getLogger(ServerPages.class);
   private static final String AUTO = "auto";

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * What the server's status says of its transports and of its pages. A device's own counters are
- * files that its driver fills when they are read, which takes as long as the device lets it.
+ * The part of the server's status about its transports and pages. A device's own counters are files
+ * that its driver fills when they are read, which takes as long as the device lets it.
  *
  * <p>Thread rule: any thread, without the data server's lock.
  */

@@ -81,7 +81,7 @@ public final class ByteWriter {
     return size;
   }
 
-  /** What was appended. */
+  /** The appended bytes. */
   public byte[] toBytes() {
     return size == bytes.length ? bytes : Arrays.copyOf(bytes, size);
   }

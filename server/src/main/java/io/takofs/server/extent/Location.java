@@ -4,8 +4,8 @@ import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
 
 /**
- * Where an extent is: bytes {@code offset .. offset + capacity} of an arena, both multiples of
- * UNIT_SIZE.
+ * The location of an extent: bytes {@code offset .. offset + capacity} of an arena, both multiples
+ * of UNIT_SIZE.
  */
 public record Location(int arena, int offset, int capacity) implements Comparable<Location> {
   /** The location that a client names; any numbers may be in it. */

@@ -4,7 +4,7 @@ import io.takofs.proto.ExtentStatus;
 import io.takofs.server.store.Transaction;
 
 /**
- * How many extents are in one state, and their bytes.
+ * The number of extents in one state, and their bytes.
  *
  * <p>Thread rule: the state machine's thread.
  */

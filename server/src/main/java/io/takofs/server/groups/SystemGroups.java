@@ -22,7 +22,7 @@ public final class SystemGroups implements GroupMapping {
   private static final long KEEP_NS = TimeUnit.MINUTES.toNanos(5);
   private static final int TIMEOUT_S = 5;
 
-  /** How {@code id} ends for a user it does not know, or a group without a name. */
+  /** Exit code of {@code id} for an unknown user, or for a group without a name. */
   private static final int NO_SUCH_USER = 1;
 
   private static final int CACHE_MAX = 10_000;
@@ -79,7 +79,7 @@ public final class SystemGroups implements GroupMapping {
     return groups;
   }
 
-  /** What the tool says, nothing for a user who does not exist; null when the tool failed. */
+  /** The tool's output, empty for a user who does not exist; null when the tool failed. */
   private List<String> ask(String user) {
     try {
       Process process =

@@ -1,2 +1,2 @@
-/** Which groups a user is in, as permissions see it. */
+/** Maps users to the groups that permission checks use. */
 package io.takofs.server.groups;

@@ -7,7 +7,7 @@ import io.takofs.server.report.Connections;
 import java.util.List;
 import java.util.Map;
 
-/** Who is connected, and how. */
+/** The page of connected clients and their transports. */
 final class ClientsPage implements HtmlPage {
   private final StatusSource status;
 

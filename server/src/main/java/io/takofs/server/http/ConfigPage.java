@@ -6,7 +6,7 @@ import io.takofs.config.TakoConfig;
 import java.util.List;
 import java.util.Map;
 
-/** What the server was told, and where. */
+/** The page of configured values and their sources. */
 final class ConfigPage implements HtmlPage {
   private final TakoConfig config;
 

@@ -98,7 +98,7 @@ final class Html {
     return this;
   }
 
-  /** How much of a whole is used. */
+  /** A bar for the used part of a whole. */
   Html bar(String label, double share) {
     out.append("<p class=\"bar\"><meter min=\"0\" max=\"1\" high=\"0.9\" value=\"")
         .append(Math.max(0, Math.min(1, share)))

@@ -6,7 +6,7 @@ import java.util.Map;
 
 /** A page for people. */
 interface HtmlPage {
-  /** What links to it say. */
+  /** The text of links to this page. */
   String title();
 
   /**

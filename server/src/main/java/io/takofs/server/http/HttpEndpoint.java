@@ -97,7 +97,7 @@ public final class HttpEndpoint implements AutoCloseable {
     var unused = connection.close();
   }
 
-  /** Where people find it. */
+  /** The URL of the pages. */
   public String url() {
     InetSocketAddress bound = (InetSocketAddress) listener.localAddress();
     String host = bound.getAddress().getHostAddress();

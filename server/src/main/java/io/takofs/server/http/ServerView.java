@@ -7,7 +7,7 @@ import io.takofs.proto.ServerStatus;
 import java.util.Optional;
 
 /**
- * What the pages ask of the server.
+ * The queries that the pages send to the server.
  *
  * <p>Thread rule: any thread.
  */

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is shown under which address.
+ * Maps addresses to pages.
  *
  * <p>Thread rule: one thread.
  */
@@ -59,7 +59,7 @@ public final class Site {
     pages.put("/config", new ConfigPage(config));
   }
 
-  /** What {@code address}, a path with parameters, shows. */
+  /** The response for {@code address}, a path with parameters. */
   HttpResponse page(String address) {
     QueryStringDecoder decoded = new QueryStringDecoder(address);
     String path;

@@ -3,7 +3,7 @@ package io.takofs.server.http;
 import io.takofs.base.TakoException;
 import io.takofs.proto.ServerStatus;
 
-/** Where pages have the server's status from. */
+/** Gives pages the server's status. */
 @FunctionalInterface
 interface StatusSource {
   /**

@@ -1,5 +1,5 @@
 /**
- * What the server shows over HTTP: {@code /metrics}, {@code /health}, {@code /status} and pages for
+ * The server's HTTP endpoint: {@code /metrics}, {@code /health}, {@code /status} and pages for
  * people. Nothing can be changed through it. It has a thread of its own, and takes the server's
  * lock only to copy what a status says.
  */

@@ -5,9 +5,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
 /**
- * How far a segment is known to be committed, kept beside its header. Without it a damaged frame at
- * the end of the log could not be told from one that was never finished, and acknowledged entries
- * would vanish silently.
+ * The position up to which a segment is known to be committed, kept beside its header. Without it a
+ * damaged frame at the end of the log could not be told from one that was never finished, and
+ * acknowledged entries would vanish silently.
  *
  * <p>Each of the two copies is one aligned 8-byte word, so a store is never torn; the check, which
  * includes the segment's sequence, refuses damage and the marks of earlier segments.
@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
 final class CommitMark {
   private static final int[] COPIES = {Layout.SEGMENT_MARK_A, Layout.SEGMENT_MARK_B};
 
-  /** What {@link #read} returns when no copy is whole. */
+  /** The result of {@link #read} when no copy is whole. */
   static final int UNREADABLE = -1;
 
   private CommitMark() {}

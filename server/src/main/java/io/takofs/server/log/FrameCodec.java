@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 
 /**
  * One frame in memory: header, payload padded with zeros, trailer. Every frame's CRCs continue the
- * chain of the frame before, so a frame is valid only in its place behind its predecessors. Tests
+ * chain of the frame before, so a frame is valid only in its place after its predecessors. Tests
  * replace {@link #check} by weaker ones to prove that they would notice.
  *
  * <p>Thread rule: one thread.

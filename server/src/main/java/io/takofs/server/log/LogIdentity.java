@@ -1,7 +1,7 @@
 package io.takofs.server.log;
 
 /**
- * Who writes a log.
+ * The identity of the writer of a log.
  *
  * @param logId the log, fixed when its zone is first used
  * @param incarnation of the replica that opens it: how often its server has started

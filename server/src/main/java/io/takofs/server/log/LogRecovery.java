@@ -56,7 +56,7 @@ final class LogRecovery {
     return segments;
   }
 
-  /** How the newest segment ends; null when the log is empty. */
+  /** The end of the newest segment; null when the log is empty. */
   SegmentScanner.Result tail() {
     return tail;
   }

@@ -148,7 +148,7 @@ final class Segment {
     return payload(at);
   }
 
-  /** Where the frame behind the one at {@code offset} starts. */
+  /** The offset of the frame after the one at {@code offset}. */
   int next(int offset) {
     return offset + FrameCodec.frameSize(FrameCodec.length(memory, offset));
   }

@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
 /**
- * Who wrote a segment and where it stands in the chain. Fields are those of {@code SEGMENT_HEADER}
- * in layout.def.
+ * The writer of a segment and its place in the chain. Fields are those of {@code SEGMENT_HEADER} in
+ * layout.def.
  *
  * <p>Two copies, each with a CRC. A change is written to one and, when that is complete, to the
  * other, so a crash at any byte leaves one whole, and a damaged copy leaves the same header in the
@@ -24,7 +24,7 @@ record SegmentHeader(
     int sealedChain,
     long writeSequence) {
 
-  /** What a slot that was never used holds: zeros. */
+  /** The header of a slot that was never used: zeros. */
   private static final SegmentHeader NEVER_USED =
       new SegmentHeader(SegmentState.FREE, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * <p>Thread rule: one thread.
  */
 final class SegmentScanner {
-  /** How the valid frames of a segment end. */
+  /** The end of the valid frames of a segment. */
   enum End {
     /** With untouched memory, or with the segment. */
     CLEAN_END,
@@ -20,7 +20,7 @@ final class SegmentScanner {
   }
 
   /**
-   * What a scan found.
+   * The result of a scan.
    *
    * @param length bytes of the segment up to the end of its last valid frame
    * @param lastIndex index of that frame; one less than the base index when there is none

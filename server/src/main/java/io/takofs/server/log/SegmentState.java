@@ -1,6 +1,6 @@
 package io.takofs.server.log;
 
-/** What a slot of the log zone holds. */
+/** The state of a slot of the log zone. */
 enum SegmentState {
   /** Nothing. The header keeps the sequence of the last segment that was here. */
   FREE(0),
@@ -17,7 +17,7 @@ enum SegmentState {
     this.code = (byte) code;
   }
 
-  /** How the state is stored. */
+  /** The stored code of the state. */
   byte code() {
     return code;
   }

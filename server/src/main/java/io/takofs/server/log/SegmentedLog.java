@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * #poll}, which makes it persistent first.
  *
  * <p>After a restart the entries above the checkpoint come out of the first {@link #poll}. New ones
- * go to a new segment, never behind a frame that was torn; so each restart with entries takes a
- * segment until a checkpoint and {@link #trim} give the old ones back.
+ * go to a new segment, never after a torn frame; so each restart with entries takes a segment until
+ * a checkpoint and {@link #trim} give the old ones back.
  *
  * <p>When the zone is full, {@link #propose} fails and changes nothing. A checkpoint needs no entry
  * and {@link #trim} keeps at most one segment, so checkpoint and trim always make room again; no
@@ -181,7 +181,7 @@ public final class SegmentedLog implements Log {
     closed = true;
   }
 
-  /** How the log ended when it was opened. */
+  /** The end of the log that the recovery found. */
   End recoveredEnd() {
     return recoveredEnd;
   }
@@ -241,8 +241,8 @@ public final class SegmentedLog implements Log {
   }
 
   /**
-   * Nothing is ever written behind what an earlier life may have left: a tail with frames is sealed
-   * where they end, one without is emptied and used.
+   * Nothing is ever written after frames that an earlier incarnation may have left: a tail with
+   * frames is sealed where they end, one without is emptied and used.
    */
   private void closeTail() {
     Segment tail = tail();

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Who calls: users with their groups and whether they are superusers. A session may live for
+ * The users that call, with their groups and whether they are superusers. A session may live for
  * months, so its groups are not those of its begin for ever: when {@link GroupMapping} does not
  * know them any more they are looked up again. Meanwhile, and for {@link #STALE_MAX_NS} at most,
  * the last ones hold, so that a slow lookup delays nobody.
@@ -19,12 +19,12 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: the holder of the data server's lock.
  */
 public final class Callers {
-  /** How often the groups of a session that calls are compared with those known. */
+  /** Interval at which the groups of a calling session are compared with the known ones, ms. */
   public static final long CHECK_MS = 1000;
 
   private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(CHECK_MS);
 
-  /** How long groups that cannot be looked up again hold; as long as known groups are kept. */
+  /** Time for which groups hold that cannot be looked up again; known groups are kept as long. */
   static final long STALE_MAX_NS = TimeUnit.MINUTES.toNanos(5);
 
   private final ServerSettings settings;
@@ -50,7 +50,7 @@ public final class Callers {
   }
 
   /**
-   * Whose session {@code client} is.
+   * The user of the session {@code client}.
    *
    * @param nowNs by the server's clock
    * @throws TakoException UNAVAILABLE when the groups have been stale for too long

@@ -6,8 +6,8 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * What the server knows of one session beyond what the log says: who is connected, and when it was
- * last heard of. Lost at a restart, which counts as a sign of life.
+ * The state of one session that is not in the log: its connections, and the time of its last call.
+ * Lost at a restart, which counts as a sign of life.
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
@@ -15,7 +15,7 @@ public final class ClientState {
   public final long clientId;
   final Set<RpcConnection> connections = new LinkedHashSet<>();
 
-  /** Who calls; null until a connection of this incarnation opened the session. */
+  /** The user; null until a connection of this incarnation opened the session. */
   public Caller caller;
 
   /** When the groups of {@link #caller} were last seen to be the user's. */
@@ -28,8 +28,8 @@ public final class ClientState {
   long aloneSinceNs;
 
   /**
-   * What the session is given beside its life: after a restart the client may be inside an attempt
-   * to connect to the incarnation that is gone. Zero once it has connected.
+   * Extra time before the session expires: after a restart the client may be inside an attempt to
+   * connect to the incarnation that is gone. Zero once it has connected.
    */
   long attemptNs;
 

@@ -31,8 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the server does without being asked: ends sessions and leases, frees extents, empties what
- * was deleted, makes checkpoints. All of it goes through the log like everything else.
+ * Background work of the server: ends sessions and leases, frees extents, empties what was deleted,
+ * makes checkpoints. All of it goes through the log like everything else.
  *
  * <p>Each tick does a bounded amount of work, so that calls are never kept waiting for long.
  *
@@ -279,7 +279,7 @@ public final class Housekeeping {
   /**
    * Frees some of the extents that rest since {@code untilMs}, that nobody can write and that no
    * reader holds. Grantees that stand in the way are fenced if their session has ended, if they had
-   * the lease's soft limit to let go, or if space is short.
+   * the lease's soft limit to release it, or if space is short.
    */
   private Round freeUntil(long untilMs, boolean spaceIsShort) throws TakoException {
     List<QuarantinedExtent> resting = machine.quarantined(untilMs, FREE_EXTENTS);
@@ -318,7 +318,7 @@ public final class Housekeeping {
   }
 
   /**
-   * What came of looking at some extents.
+   * The result of one round over some quarantined extents.
    *
    * @param freed how many could be freed
    * @param closing whether windows are being closed that others wait for

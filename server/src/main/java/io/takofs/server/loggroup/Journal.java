@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps log, state machine and store in step: what is executed is logged first, what is logged is
- * applied in order, and checkpoints let go of the log.
+ * applied in order, and checkpoints trim the log.
  *
  * <p>A state machine that fails on a committed entry is a bug that a retry would only repeat: from
  * then on everything is refused with UNAVAILABLE, and the state on disk stays as the log says.
@@ -149,7 +149,7 @@ public final class Journal {
       if (store.checkpointDue()) {
         store.checkpoint(appliedIndex);
       }
-      // What the log gives back is what it was given: parsing it costs a tenth of a call.
+      // The log returns the proposed entry unchanged; parsing it again costs a tenth of a call.
       boolean known = executed != null && index == executedIndex;
       lastReply = machine.apply(index, known ? executed : LogEntry.parseFrom(payload));
       appliedIndex = index;

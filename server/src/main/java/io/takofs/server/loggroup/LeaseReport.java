@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Who writes which file, and for how long. By which path a file was opened, and when, is kept here
- * alone: no record has it, because a rename above the file would make it untrue.
+ * Lists the writers of open files, and for how long they write. The path and the time of the open
+ * are kept here only: no record has them, because a rename above the file would make it untrue.
  *
  * <p>Thread rule: the holder of the data server's lock.
  */

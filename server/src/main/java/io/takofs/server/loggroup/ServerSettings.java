@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the server's core needs to know of its configuration.
+ * The configuration values that the server's core uses.
  *
  * @param user who runs the server: the superuser
  * @param supergroup members of it are superusers too
@@ -74,7 +74,7 @@ public record ServerSettings(
     }
   }
 
-  /** What the state machine needs of them. */
+  /** The values that the state machine uses. */
   public Limits limits() {
     return new Limits(
         user,

@@ -12,7 +12,7 @@ import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 
 /**
- * Says how the server is, but for its transports.
+ * Builds the status of the server without its transports.
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
@@ -46,7 +46,7 @@ public final class StatusReport {
     this.startedNs = clock.nanoTime();
   }
 
-  /** What was done up to now was the replay of the log. */
+  /** Excludes the bytes committed so far, which came from the replay of the log. */
   public void recovered() {
     replayedBytes = machine.committedBytes();
   }

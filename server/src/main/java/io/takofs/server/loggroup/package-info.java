@@ -1,6 +1,6 @@
 /**
- * What keeps one log, its store and its state machine in step and at work: the journal, sessions,
- * safe mode, housekeeping and reports. It registers no memory and accepts no connection.
+ * The parts of one log group around its log, store and state machine: the journal, sessions, safe
+ * mode, housekeeping and reports. It registers no memory and accepts no connection.
  *
  * <p>Thread rule: the holder of the data server's lock.
  */

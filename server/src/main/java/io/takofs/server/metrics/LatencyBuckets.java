@@ -14,7 +14,7 @@ public final class LatencyBuckets {
   private static final int PER_OCTAVE = 4;
   private static final int PER_OCTAVE_BITS = 2;
 
-  /** How many there are. */
+  /** The number of buckets. */
   public static final int COUNT = 1 + (LAST_OCTAVE - FIRST_OCTAVE + 1) * PER_OCTAVE;
 
   private LatencyBuckets() {}

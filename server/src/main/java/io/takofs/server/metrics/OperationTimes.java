@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How many calls of each kind there were, how they ended and how long they took. Recording one is a
- * few additions, without garbage.
+ * The number, results and latencies of calls of each kind. Recording one is a few additions,
+ * without garbage.
  *
  * <p>Thread rule: the holder of the data server's lock.
  */

@@ -77,7 +77,7 @@ public final class StateMachine {
   }
 
   /**
-   * What to answer instead of logging {@code request}, or null when it may be logged. Ask before
+   * The reply to send instead of logging {@code request}, or null when it may be logged. Ask before
    * each propose: it keeps enough pages back that what was logged can be applied.
    */
   public Reply refusal(Request request) {
@@ -230,7 +230,7 @@ public final class StateMachine {
   }
 
   /**
-   * What is to be logged of a mutation: all of it, or the next part of one that would change too
+   * The part of a mutation to log next: all of it, or the next part of one that would change too
    * many records at once. The parts have the call's number, and the last reply is the call's.
    *
    * @param reply to what was logged of it before; null for nothing
@@ -384,7 +384,7 @@ public final class StateMachine {
     return state.leases.countOf(clientId) > 0;
   }
 
-  /** How many files are open for writing. */
+  /** The number of files open for writing. */
   public int openFiles() {
     return state.leases.size();
   }

@@ -185,7 +185,7 @@ public final class Pool implements AutoCloseable {
     return directory.path();
   }
 
-  /** Where the shared-memory transport puts what it exports, the same at every start. */
+  /** The directory of files that the shared-memory transport exports, the same at every start. */
   public Path shm() {
     return shm;
   }

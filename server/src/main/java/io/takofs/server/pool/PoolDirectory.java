@@ -155,7 +155,7 @@ final class PoolDirectory {
     return path.resolve(LOCK);
   }
 
-  /** Where the shm transport puts its files: here, unless the file system has huge pages only. */
+  /** The directory of the shm transport: here, unless the file system has huge pages only. */
   Path shm(long poolId) throws TakoException {
     try {
       return Files.getFileStore(path).type().equals("hugetlbfs")
@@ -302,7 +302,7 @@ final class PoolDirectory {
     }
   }
 
-  /** What an I/O error means for a pool. */
+  /** The exception for an I/O error in a pool. */
   static TakoException failed(Path path, String action, IOException e) {
     if (e instanceof TakoException known) {
       return known;

@@ -70,7 +70,7 @@ final class PoolLock implements AutoCloseable {
   }
 
   private static PoolLock lock(PoolDirectory directory, Path key) throws IOException {
-    // Whoever can open a file can lock it, and would keep servers from starting.
+    // A user who can open the file can lock it, and would keep servers from starting.
     Path file = directory.lock();
     FileChannel channel =
         FileChannel.open(

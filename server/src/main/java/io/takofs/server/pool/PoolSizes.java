@@ -5,8 +5,8 @@ import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 
 /**
- * How a pool is divided, bytes: pages hold the namespace, the log what is not yet in a checkpoint,
- * data the files. All begin and end on huge pages.
+ * The sizes of the zones of a pool, bytes: pages hold the namespace, the log what is not yet in a
+ * checkpoint, data the files. All begin and end on huge pages.
  *
  * @param pages page zone, a multiple of 2 MiB, at least {@link #PAGES_MIN}
  * @param log log zone, a multiple of a segment, at least {@link #LOG_MIN}

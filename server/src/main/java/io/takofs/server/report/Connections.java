@@ -2,7 +2,7 @@ package io.takofs.server.report;
 
 import io.takofs.proto.ServerStatus;
 
-/** How many connections a server has, those included that its status has no room for. */
+/** The number of connections of a server, those included that its status has no room for. */
 public final class Connections {
   private Connections() {}
 

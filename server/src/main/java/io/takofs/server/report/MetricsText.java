@@ -19,7 +19,7 @@ import java.util.TreeMap;
  * <p>Thread rule: one thread each.
  */
 public final class MetricsText {
-  /** What the format is called in a Content-Type header. */
+  /** The Content-Type of the format. */
   public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
   private static final double NS = 1e9;
@@ -177,7 +177,7 @@ public final class MetricsText {
     }
   }
 
-  /** What has no name of its own above. */
+  /** Counters without a name of their own above. */
   private void events(Map<String, Long> counters) {
     String refusals = "tako_refusals_total";
     counter(refusals, "Calls refused, by status.");

@@ -1,2 +1,2 @@
-/** What the server says of itself, as text: for people, as JSON, for Prometheus. */
+/** Reports on the server, as text: for people, as JSON, for Prometheus. */
 package io.takofs.server.report;

@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * What makes pages a state: the roots of all trees. Stored twice, in pages 0 and 1: a crash or a
- * bad bit spoils one copy, never both.
+ * The roots of all trees of one checkpoint. Stored twice, in pages 0 and 1: a crash or a bad bit
+ * spoils one copy, never both.
  *
  * @param generation number of the checkpoint; no page it has is of a later one
  * @param index last log entry it contains

@@ -43,7 +43,7 @@ final class Page {
   /** Bytes of everything but the header. */
   static final int CAPACITY = PAGE_SIZE - PAGE_HEADER_SIZE;
 
-  /** Bytes of an entry beside its key (behind the prefix) and value. */
+  /** Bytes of an entry beside its key (after the prefix) and value. */
   static final int ENTRY_OVERHEAD = PAGE_SLOT_SIZE + 2;
 
   private static final VarHandle KEY_INT =
@@ -199,7 +199,7 @@ final class Page {
     return length - (key.length - prefix);
   }
 
-  /** First four bytes of {@code key} from {@code from}, zeros behind its end. */
+  /** First four bytes of {@code key} from {@code from}, zeros after its end. */
   private static int head(byte[] key, int from) {
     if (key.length - from >= 4) {
       return (int) KEY_INT.get(key, from);
@@ -306,7 +306,7 @@ final class Page {
     return mismatch < 0 ? lower.length : mismatch;
   }
 
-  /** Where an entry's cell begins. */
+  /** The offset of an entry's cell. */
   static int cellAt(ByteBuffer b, int at, int slot) {
     return at + u16(b, slotAt(at, slot) + PAGE_SLOT_OFFSET_OFFSET);
   }

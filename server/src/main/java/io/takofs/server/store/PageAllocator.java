@@ -9,7 +9,7 @@ import java.util.BitSet;
 import java.util.zip.CRC32C;
 
 /**
- * Which pages are free, which may be written, and which wait for a checkpoint to let go of them.
+ * Tracks free pages, writable pages, and pages that the next checkpoint frees.
  *
  * <p>A page belongs to the generation in which it was allocated: the number of the checkpoint that
  * will have it first. Only pages of the present generation are written.
@@ -106,7 +106,7 @@ final class PageAllocator {
     return Page.generation(memory.buffer(page), memory.offset(page)) == generation;
   }
 
-  /** A writable copy of {@code page}, which is let go. */
+  /** A writable copy of {@code page}, which is released. */
   int copy(int page) {
     int fresh = take();
     ByteBuffer to = memory.buffer(fresh);

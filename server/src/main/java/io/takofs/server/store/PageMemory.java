@@ -58,7 +58,7 @@ final class PageMemory {
     return chunks[page >>> IN_CHUNK_SHIFT];
   }
 
-  /** Where in its buffer {@code page} begins. */
+  /** The offset of {@code page} in its buffer. */
   int offset(int page) {
     return (page & IN_CHUNK_MASK) << PAGE_SHIFT;
   }

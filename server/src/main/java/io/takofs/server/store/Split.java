@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * How a page is split while an entry joins it. An entry that joins at the end begins a new page, so
- * that keys that come in order fill their pages; and so does one that joins at the end of a run of
- * keys alike, as a new name does that is last in its directory. Else both halves get about the same
+ * Splits a page while an entry joins it. An entry that joins at the end begins a new page, so that
+ * keys that come in order fill their pages; and so does one that joins at the end of a run of keys
+ * alike, as a new name does that is last in its directory. Else both halves get about the same
  * bytes.
  */
 final class Split {
@@ -78,8 +78,8 @@ final class Split {
   }
 
   /**
-   * Where to part so that a run that goes on fills its pages: behind the new entry, which sets the
-   * keys that follow apart, or before it when those are few.
+   * The split position at which a continuing run fills its pages: after the new entry, which sets
+   * the keys that follow apart, or before it when those are few.
    */
   private int behindRun() {
     int left = 0;

@@ -19,7 +19,7 @@ import java.util.List;
 public final class Transaction {
   private record Change(OrderedMap map, byte[] key, byte[] value) {}
 
-  /** What a page needs for an entry beside key and value, rounded up. */
+  /** Bytes of an entry in a page beside key and value, rounded up. */
   private static final int CHANGE_BYTES = 16;
 
   private final Store store;

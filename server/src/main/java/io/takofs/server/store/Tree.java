@@ -17,7 +17,7 @@ final class Tree implements OrderedMap {
   /** A page emptier than this looks for a neighbour to merge with. */
   private static final int MERGE_BELOW = Page.CAPACITY / 2;
 
-  /** What a merged page may fill, so that the next few puts do not split it again. */
+  /** The maximum fill of a merged page, so that the next few puts do not split it again. */
   private static final int MERGED_MAX = Page.CAPACITY / 4 * 3;
 
   private static final byte[] NO_BOUND = {};
@@ -277,8 +277,8 @@ final class Tree implements OrderedMap {
   }
 
   /**
-   * Merges the children at {@code slot} and the one behind it of the page above {@code
-   * path[depth]}, one of the two, if they fit; into {@code path[depth]}, because that is writable.
+   * Merges the children at {@code slot} and the one after it of the page above {@code path[depth]},
+   * one of the two, if they fit; into {@code path[depth]}, because that is writable.
    */
   private boolean merge(int depth, int slot) {
     ByteBuffer above = memory.buffer(path[depth - 1]);

@@ -50,7 +50,7 @@ public final class ArenaExport implements AutoCloseable {
     return regions.get(index);
   }
 
-  /** What a client must know to address them. */
+  /** The description that a client needs to address the arenas. */
   public Arenas describe() {
     Arenas.Builder arenas = Arenas.newBuilder().setKeysOfExtents(!writable);
     for (MemoryRegion region : regions) {

@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
  * <p>Where it has memory windows, each connection has an export of its own, for reading only, and
  * is given windows to write ({@link WriteWindows}). Registering a large pool takes seconds, so
  * exports are made ahead, one at a time, by an executor; a connection that finds none is refused
- * and tried again by its client. What ended connections leave is used again: nothing that was good
- * for one pair is good for another. Elsewhere all connections share one export, for reading and
- * writing, and a client is kept out by ending its connection.
+ * and tried again by its client. Exports of ended connections are used again: a key of one pair is
+ * not valid for another. Elsewhere all connections share one export, for reading and writing, and a
+ * client is kept out by ending its connection.
  *
  * <p>Thread rule: any thread; only {@link #close} waits, for an export that is being made.
  */
@@ -68,7 +68,7 @@ public final class ArenaExports implements AutoCloseable {
   }
 
   /**
-   * What a new connection may address, until {@link #giveBack}.
+   * Takes the export for a new connection, until {@link #giveBack}.
    *
    * @throws TakoException UNAVAILABLE when none is left at the moment
    */
@@ -147,7 +147,7 @@ public final class ArenaExports implements AutoCloseable {
     return closed;
   }
 
-  /** What was taken and has this domain. */
+  /** The taken export with this domain. */
   public synchronized ArenaExport of(ProtectionDomain domain) {
     return shared != null ? shared : used.get(domain);
   }

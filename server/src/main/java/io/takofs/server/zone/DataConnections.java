@@ -58,11 +58,13 @@ public final class DataConnections {
       ended.add(pair); // it was told before this was known
     }
     if (maybeFormerPeers) {
-      metHere.add(clientId); // one that connects has let go of its earlier connection
+      metHere.add(clientId); // a client that connects has ended its earlier connection
     }
   }
 
-  /** What the present connection of {@code clientId} may address; null when it has none. */
+  /**
+   * The export that the present connection of {@code clientId} may address; null when it has none.
+   */
   public synchronized ArenaExport exportTo(long clientId) {
     List<Connected> mine = pairs.getOrDefault(clientId, List.of());
     return mine.isEmpty() ? null : mine.get(mine.size() - 1).export;
@@ -95,7 +97,7 @@ public final class DataConnections {
         && (!maybeFormerPeers || metHere.contains(clientId));
   }
 
-  /** The peer closed {@code pair} or died; {@link #sweep} lets go of it when that is safe. */
+  /** The peer closed {@code pair} or died; {@link #sweep} closes it when that is safe. */
   public synchronized void ended(QueuePair pair) {
     ended.add(pair);
   }

@@ -32,7 +32,7 @@ public final class DataPersistence {
     void persist(long offset, int length) throws IOException;
   }
 
-  /** How many bytes of an extent are committed, and thus persistent. */
+  /** The number of committed, and thus persistent, bytes of an extent. */
   @FunctionalInterface
   public interface CommittedLength {
     /** Bytes of the extent at {@code fileOffset} of {@code fileId}; 0 when there is none. */
@@ -69,7 +69,7 @@ public final class DataPersistence {
   private void persist(Extent extent, int from) throws IOException {
     long start = Integer.toUnsignedLong(extent.getOffset());
     long length = Integer.toUnsignedLong(extent.getLength());
-    // What is out of bounds the state machine refuses.
+    // The state machine refuses extents out of bounds.
     if (extent.getArena() < 0
         || extent.getArena() >= arenas.size()
         || length > Layout.EXTENT_SIZE_MAX

@@ -106,7 +106,7 @@ final class ExtentWindow {
     return windows.checksums().rkey();
   }
 
-  /** Where in the arena its checksum entries are. */
+  /** The offset of its checksum entries in the arena. */
   int checksumsOffset() {
     return location.offset() / Layout.GRANULE_SIZE * Integer.BYTES;
   }
@@ -134,7 +134,7 @@ final class ExtentWindow {
         });
   }
 
-  /** What waits for the state that it has now. */
+  /** The actions that wait for its present state. */
   List<Runnable> takeWaiting() {
     if (state != State.OPEN && state != State.CLOSED) {
       return List.of();

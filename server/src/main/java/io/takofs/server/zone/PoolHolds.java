@@ -70,7 +70,7 @@ public final class PoolHolds implements ReaderHolds, AutoCloseable {
     }
   }
 
-  /** Where an extent begins in the file. */
+  /** The offset of an extent in the file. */
   private static long begin(Location extent) {
     return extent.arena() * (long) Layout.ARENA_SIZE + extent.offset();
   }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which extents readers look at where they lie. Those are not given to anybody else, whatever
- * becomes of their file and of the reader's connection.
+ * The extents that readers access in place. They are not granted again while a reader holds them,
+ * even after the file is deleted or the connection ends.
  *
  * <p>Thread rule: any thread.
  */

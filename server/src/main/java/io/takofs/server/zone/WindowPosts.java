@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one connection posts to open and to close its peer's windows, in the order in which that was
- * asked for. Asking costs nothing; {@link #post} calls the device, which allocates windows by
- * system calls and may have to register memory.
+ * The posts of one connection that open and close its peer's windows, in the order of the requests.
+ * A request costs nothing; {@link #post} calls the device, which allocates windows by system calls
+ * and may have to register memory.
  *
  * <p>Thread rule: any thread. Has its own lock, for {@link #post} and {@link #end}, under which
  * nothing else is taken; who calls these holds no lock that others wait for.

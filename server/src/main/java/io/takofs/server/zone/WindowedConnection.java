@@ -26,7 +26,7 @@ public final class WindowedConnection {
     return pair;
   }
 
-  /** What calls the device for it; without the lock. */
+  /** The posts to the device; callers hold no lock. */
   WindowPosts posts() {
     return posts;
   }

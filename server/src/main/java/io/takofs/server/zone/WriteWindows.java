@@ -13,9 +13,9 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Which extents clients may write, where that is given extent by extent: a memory window on the
- * extent and one on its checksum entries, for the client's own queue pair, from the grant until the
- * lease ends, the extent is full and committed, or the pair is gone.
+ * The extents that clients may write, where permission is given extent by extent: a memory window
+ * on the extent and one on its checksum entries, for the client's own queue pair, from the grant
+ * until the lease ends, the extent is full and committed, or the pair is gone.
  *
  * <p>Closing takes a moment: the keys are invalidated and then a word of the client's memory is
  * read through the pair; when that read is done, so is all that came through the windows. Until
@@ -176,7 +176,7 @@ public final class WriteWindows {
     return !byFrame.isEmpty() && !overlapping(location).isEmpty();
   }
 
-  /** What was posted to a connection is done. */
+  /** A request posted to a connection has completed. */
   public void onCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {
     WindowedConnection connection = connection(pair);
     if (connection == null || status != CompletionStatus.SUCCESS) {

@@ -20,8 +20,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * How an ACL follows from the one before and what a caller says, as HDFS and POSIX have it. An ACL
- * is here all of its entries, those that stand in permission bits too.
+ * Computes a new ACL from the present one and a request, by the rules of HDFS and POSIX. An ACL is
+ * here all of its entries, those that stand in permission bits too.
  *
  * <p>A mask is worked out anew, as the union of what it limits, when its scope is changed and the
  * caller says nothing of the mask itself.

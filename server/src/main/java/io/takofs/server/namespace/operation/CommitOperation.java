@@ -18,7 +18,7 @@ import io.takofs.server.namespace.state.State;
 
 /**
  * Making written bytes part of a file. Only this changes a file's data and length (but for cutting
- * it), and it only ever adds: extents behind the committed ones, or bytes behind the last one's.
+ * it), and it only ever adds: extents after the committed ones, or bytes after the last one's.
  */
 public final class CommitOperation {
   private CommitOperation() {}

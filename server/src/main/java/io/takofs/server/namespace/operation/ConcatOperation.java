@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Moving the data of files behind that of another in their directory. The rules are HDFS's: sources
+ * Appends the data of files to that of another in their directory. The rules are HDFS's: sources
  * are closed, not empty, all different, and have no larger blocks than the target. No byte moves:
  * checksums are relative to an extent, and an extent may begin anywhere in a file.
  */
@@ -252,7 +252,7 @@ public final class ConcatOperation {
     end = extent.end();
   }
 
-  /** What was the last extent can be told from others no more when the lease ends. */
+  /** After the lease ends, nothing distinguishes the former last extent from others. */
   private void sealUnlessQuiet() {
     if (last.canGrow() && !commit.getAllWritesCompleted()) {
       context.state().data.put(context.tx(), inode.id, last.seal(context.clientId()));

@@ -26,14 +26,14 @@ import java.util.Iterator;
  * Counts a bounded part of a tree, because everybody waits meanwhile, and says where to go on.
  *
  * <p>A directory is visited before its entries, entries in the order of their names. A cursor names
- * the last entry visited; all that is behind it in this order remains, whether it is still there or
+ * the last entry visited; all that is after it in this order remains, whether it is still there or
  * not. So what stays at its place is counted once, and each call gets further.
  */
 public final class ContentSummaryQuery {
   /** Entries that a call visits at most; about a millisecond. */
   public static final int VISITS_MAX = 4096;
 
-  /** What a directory counts as: finding its entries takes the time that several files do. */
+  /** The weight of a directory: finding its entries takes as long as several files. */
   public static final int DIRECTORY_VISITS = 4;
 
   /** Names in a cursor, bytes; beside the longest path it fits a request. */
@@ -42,7 +42,7 @@ public final class ContentSummaryQuery {
   /** Cursors in a reply, which they must fit whatever they name. */
   public static final int CURSORS_MAX = 64;
 
-  /** What Protocol Buffers adds to a name, at most. */
+  /** The bytes that Protocol Buffers adds to a name, at most. */
   private static final int NAME_OVERHEAD = 3;
 
   private static final byte[] NO_NAME = {};
@@ -176,7 +176,7 @@ public final class ContentSummaryQuery {
   /** Visits files until there is a directory, which it returns, or no more, or no more may be. */
   private DirectoryEntry visitUpToDirectory(Level level) {
     DirectoryEntry[] found = {null};
-    // The smallest name behind another is that one with a zero byte added.
+    // The smallest name after another is that one with a zero byte added.
     byte[] from =
         level.last.length == 0 ? NO_NAME : Arrays.copyOf(level.last, level.last.length + 1);
     state.tree.scan(

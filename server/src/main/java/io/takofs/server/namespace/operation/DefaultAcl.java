@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a new inode gets from the default ACL of its directory: the directory's default entries are
- * its access entries, cut down to what its maker asked for, without the umask; a new directory has
- * them as default entries too. Without a default ACL the maker's umask counts.
+ * The ACL that a new inode inherits from its directory: the directory's default entries are its
+ * access entries, cut down to what its maker asked for, without the umask; a new directory has them
+ * as default entries too. Without a default ACL the maker's umask counts.
  */
 final class DefaultAcl {
   private DefaultAcl() {}

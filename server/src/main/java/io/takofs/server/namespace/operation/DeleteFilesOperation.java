@@ -18,7 +18,7 @@ import io.takofs.server.namespace.state.State;
  * Removing many directory entries, each as {@link DeleteOperation} does without asking for what is
  * below. Each is a transaction of its own, so that it sees what those before it left, and records
  * with the same changes how far the call has come: whatever ends it between two of them, the call
- * goes on behind the last one when it is made again.
+ * goes on after the last one when it is made again.
  *
  * <p>A call's names are logged in parts, because one entry changes a bounded number of records.
  */
@@ -129,9 +129,9 @@ public final class DeleteFilesOperation {
     return reply();
   }
 
-  /** What became of a name. */
+  /** The result for one name. */
   private enum Outcome {
-    /** That is on record, too. */
+    /** The result is recorded, too. */
     DELETED,
     FAILED,
     /** It would change too much with what the entry has changed before. */

@@ -18,10 +18,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What has no directory entry any more. A small file is given up at once; a large one, and a
- * directory that is not empty, becomes a record {@code R id} (flags u8: 1 directory, 2 file, 4
- * extended attributes; late writer u64) that {@link ReclaimOperation} empties piece by piece. So
- * does whatever has extended attributes.
+ * Inodes without a directory entry. A small file is given up at once; a large one, and a directory
+ * that is not empty, becomes a record {@code R id} (flags u8: 1 directory, 2 file, 4 extended
+ * attributes; late writer u64) that {@link ReclaimOperation} empties piece by piece. So does
+ * whatever has extended attributes.
  */
 public record Detached(long id, boolean isDirectory, long lateWriter, boolean hasXAttrs) {
   /** Extents given up with the entry itself. */
@@ -153,7 +153,7 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
   /**
    * Puts up to {@code limit} extents of a file into quarantine.
    *
-   * @param writer client that may still write behind the last one; 0 for none
+   * @param writer client that may still write after the last one; 0 for none
    * @return whether those were all
    */
   static boolean releaseExtents(Context context, long fileId, long writer, int limit) {

@@ -14,7 +14,7 @@ import io.takofs.server.namespace.state.Walk;
 
 /** Making directories, several at once; one that is there already is fine. */
 public final class MkdirsOperation {
-  /** What the maker of a path needs in the directories on it. */
+  /** The permissions that creating a path needs in its directories. */
   private static final int OWNER_WRITE_EXECUTE = 0300;
 
   /** Directories made by one entry, which bounds the pages it changes. */
@@ -57,7 +57,7 @@ public final class MkdirsOperation {
     return make(context, walk, walk.path().depth() - 1, permission, permission);
   }
 
-  /** What a directory's maker asks for, after the umask and before. */
+  /** The requested permission of a directory, with the umask applied and without. */
   private record Permission(int masked, int unmasked) {}
 
   /** Makes what is missing of the first {@code depth} elements; returns the last. */

@@ -12,7 +12,7 @@ import io.takofs.server.namespace.state.State;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What create, append and grant share: leases and grants. */
+/** Leases and grants, shared by create, append and grant. */
 final class Opening {
   /**
    * Bytes and extents of one grant at most: what a lost client can hold back, and a recorded reply.

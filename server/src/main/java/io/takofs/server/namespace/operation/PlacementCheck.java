@@ -13,7 +13,7 @@ import io.takofs.server.namespace.state.State;
 
 /**
  * Whether the sender of a commit may store the bytes that it carries: only where it could commit
- * them, in an extent that the file was granted or behind the committed bytes of its last one.
+ * them, in an extent that the file was granted or after the committed bytes of its last one.
  */
 public final class PlacementCheck {
   private PlacementCheck() {}
@@ -55,7 +55,7 @@ public final class PlacementCheck {
     return offset / Layout.GRANULE_SIZE * Integer.BYTES;
   }
 
-  /** Where in its arena the extent may be written; -1 when nowhere. */
+  /** The offset in its arena from which the extent may be written; -1 for none. */
   private static long firstByte(State state, long fileId, Extent extent) {
     Location location = Location.of(extent);
     Grant grant = state.extents.granted(fileId, location);

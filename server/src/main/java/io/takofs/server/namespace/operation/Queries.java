@@ -57,7 +57,7 @@ public final class Queries {
 
   private static void listPage(State state, long id, String startAfter, ListingBuilder listing) {
     byte[] after = startAfter.getBytes(UTF_8);
-    // The smallest name behind another is that one with a zero byte added.
+    // The smallest name after another is that one with a zero byte added.
     byte[] from = after.length == 0 ? FIRST_NAME : Arrays.copyOf(after, after.length + 1);
     state.tree.scan(
         id,
@@ -108,7 +108,7 @@ public final class Queries {
       DirectoryEntry entry = state.tree.lookup(path, caller);
       return entry.inode().id == id ? entry : null;
     } catch (TakoException e) {
-      return null; // What lies on the way now, or forbids it, need not have to do with the file.
+      return null; // An error on this path may concern another file by now.
     }
   }
 

@@ -111,7 +111,7 @@ public final class QuotaCount {
     int top = levels.size() - 1;
     lowest = Math.min(lowest, top);
     Level level = levels.get(top);
-    // The smallest name behind another is that one with a zero byte added.
+    // The smallest name after another is that one with a zero byte added.
     byte[] from =
         level.last.length == 0 ? NO_NAME : Arrays.copyOf(level.last, level.last.length + 1);
     DirectoryEntry[] below = {null};

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a rename means for quotas: those that only the source counted against have so much less,
+ * The effect of a rename on quotas: those that only the source counted against have so much less,
  * those that only the target does so much more. How much a directory is, is known when it has a
  * quota itself; else it is given one without limits, for as long as it takes to count it.
  */

@@ -71,7 +71,7 @@ public final class QuotaOperation {
     return limit == Quota.NONE;
   }
 
-  /** What counts against it only because it was deleted could not be told afterwards. */
+  /** Refuses while deleted entries count against it: they could not be found afterwards. */
   private static void end(Context context, Quota quota) throws TakoException {
     if (quota.detached() > 0) {
       throw new TakoException(
@@ -100,7 +100,7 @@ public final class QuotaOperation {
     return Reply.newBuilder().setQuota(reply).build();
   }
 
-  /** What everybody is told who would change something below it meanwhile. */
+  /** The message for callers that would change something below it meanwhile. */
   public static TakoException counting(Quota quota) {
     return new TakoException(
         Status.UNAVAILABLE,

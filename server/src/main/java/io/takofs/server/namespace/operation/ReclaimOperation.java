@@ -19,7 +19,7 @@ public final class ReclaimOperation {
   /** Entries or extents of one step. */
   private static final int STEP_MAX = 64;
 
-  /** How much smaller a step becomes that changes too much at once. */
+  /** The factor by which a step shrinks that changes too much at once. */
   private static final int STEP_PART = 4;
 
   private ReclaimOperation() {}

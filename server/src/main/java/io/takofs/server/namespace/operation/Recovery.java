@@ -14,7 +14,7 @@ import io.takofs.server.namespace.state.QuotaTable;
 import io.takofs.server.namespace.state.SessionInfo;
 import io.takofs.server.namespace.state.State;
 
-/** What happens to open files whose writer is not the one that closes them. */
+/** Closes open files for a caller that is not their writer. */
 public final class Recovery {
   /** Files closed by one entry, which bounds the pages it changes. */
   private static final int FILES_AT_ONCE = 16;
@@ -51,7 +51,7 @@ public final class Recovery {
 
   /**
    * Closes an open file at its committed length. Its writer knows nothing of it and may still write
-   * what it was granted and behind the committed bytes of the last extent: the one rests in
+   * what it was granted and after the committed bytes of the last extent: the one rests in
    * quarantine, the other is written by nobody else.
    */
   static void close(Context context, DirectoryEntry file) {

@@ -20,10 +20,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Cutting a closed file. No byte moves: extents behind the cut are given up, the one it goes
- * through gets the length and CRCs that the caller computed and is sealed, for readers may still
- * look at what is behind. Of a file with very many extents an entry cuts off a part, at the end;
- * the caller goes on until the file is as long as it is to be.
+ * Cutting a closed file. No byte moves: extents after the cut are given up, the one it goes through
+ * gets the length and CRCs that the caller computed and is sealed, for readers may still look at
+ * the bytes after it. Of a file with very many extents an entry cuts off a part, at the end; the
+ * caller goes on until the file is as long as it is to be.
  */
 public final class TruncateOperation {
   /** Extents given up by one entry. */
@@ -81,7 +81,7 @@ public final class TruncateOperation {
     }
   }
 
-  /** Where to cut so that no more extents are given up than an entry may. */
+  /** The length to cut to, so that one entry gives up no more extents than it may. */
   private static long nextCut(State state, Inode inode, long asked) {
     int max = Math.min(EXTENTS_MAX, state.store.removalsMax());
     // A forward scan from near enough to the end: how long extents are is not known.

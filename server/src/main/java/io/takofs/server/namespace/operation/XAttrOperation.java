@@ -103,7 +103,7 @@ public final class XAttrOperation {
     }
   }
 
-  /** What a caller may ask for, wherever it is. */
+  /** Checks a request, independently of its path. */
   static void checkNamespace(Caller caller, XAttr xattr) throws TakoException {
     if (!isVisible(caller, xattr)) {
       throw denied("User doesn't have permission for xattr: " + prefixed(xattr));

@@ -11,9 +11,9 @@ import io.takofs.server.store.Transaction;
 import java.util.List;
 
 /**
- * Where ACLs are kept: beside a file's data, under the inode's id, and nothing for an inode without
- * one. What the permission bits say is not kept twice: of access entries only those for users and
- * groups by name and the group's own, of default entries all, in {@link AclRules#ORDER}.
+ * The ACLs of inodes: beside a file's data, under the inode's id, and nothing for an inode without
+ * one. The permission bits are not stored twice: of access entries only those for users and groups
+ * by name and the group's own, of default entries all, in {@link AclRules#ORDER}.
  *
  * <p>Thread rule: the state machine's thread.
  */

@@ -5,7 +5,7 @@ import io.takofs.proto.LogEntry;
 import io.takofs.server.store.Transaction;
 
 /**
- * What one log entry is applied with.
+ * The context in which one log entry is applied.
  *
  * @param index the entry's position in the log: also the epoch of leases and the generation of
  *     grants it gives

@@ -1,9 +1,8 @@
 package io.takofs.server.namespace.state;
 
 /**
- * What an operation would change counts against a quota that is still being counted. It changes
- * nothing then, and is to be tried again. No checked exception, because whatever asks who is
- * charged may meet it.
+ * The operation would change a quota that is still being counted. It changes nothing, and is to be
+ * tried again. No checked exception, because whatever asks who is charged may meet it.
  */
 public final class CountInProgress extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -111,7 +111,7 @@ public final class DirectoryTree {
     return true;
   }
 
-  /** What callers see. */
+  /** The status as callers see it. */
   public FileInfo.Builder info(Inode inode) {
     return inode.toInfo().setModificationTimeMs(modificationMs(inode));
   }

@@ -42,7 +42,7 @@ public final class FileData {
     tx.remove(map(fileId), Keys.of(Keys.EXTENT, fileId, extent.fileOffset()));
   }
 
-  /** Visits the extents that have bytes at {@code offset} or behind it, in order. */
+  /** Visits the extents that have bytes at {@code offset} or after it, in order. */
   public void scan(long fileId, long offset, ExtentVisitor visitor) {
     byte[] prefix = Keys.of(Keys.EXTENT, fileId);
     // The extent that holds offset begins less than the largest extent's size before it.

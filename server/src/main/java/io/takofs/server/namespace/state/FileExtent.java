@@ -13,9 +13,9 @@ import io.takofs.server.extent.Location;
  * @param fileOffset position in the file of its first byte
  * @param generation of the grant under which it was written
  * @param length bytes that belong to the file
- * @param sealed nothing may be written behind its length any more: another client might still, or
+ * @param sealed nothing may be written after its length any more: another client might still, or
  *     bytes there were committed once
- * @param lateWriter of a sealed one: the client that might still write behind its length, or 0
+ * @param lateWriter of a sealed one: the client that might still write after its length, or 0
  */
 public record FileExtent(
     long fileOffset,
@@ -78,7 +78,7 @@ public record FileExtent(
     return fileOffset + length;
   }
 
-  /** Whether bytes can be added behind its length. */
+  /** Whether bytes can be added after its length. */
   public boolean canGrow() {
     return !sealed && length < location.capacity();
   }

@@ -27,12 +27,12 @@ public final class Ids {
     return (long) contentShard(parentId) << 56 | base | used++;
   }
 
-  /** Where the entries of a directory are. */
+  /** The shard of the entries of a directory. */
   public static int contentShard(long directoryId) {
     return (int) (mix(directoryId) >>> 56) % Store.SHARDS;
   }
 
-  /** Where the extents, inline data and lease of a file are. */
+  /** The shard of the extents, inline data and lease of a file. */
   public static int birthShard(long fileId) {
     return (int) (fileId >>> 56);
   }

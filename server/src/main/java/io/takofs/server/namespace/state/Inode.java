@@ -44,7 +44,7 @@ public final class Inode {
   /** Of a file: it was renamed once, so {@link Locations} has a record of it. */
   public boolean moved;
 
-  /** Where its ACL is, of an inode that was stored. */
+  /** The table that has the ACL of a stored inode. */
   private AclTable acls;
 
   /** Null when it is to be read. */
@@ -148,7 +148,7 @@ public final class Inode {
         | (moved ? MOVED : 0);
   }
 
-  /** What its ACL adds to the permission, as {@link AclTable} keeps it. */
+  /** The part of its ACL beyond the permission, as {@link AclTable} keeps it. */
   public List<AclEntry> acl() {
     if (acl == null) {
       acl = acls.read(id);
@@ -162,7 +162,7 @@ public final class Inode {
     hasAcl = !entries.isEmpty();
   }
 
-  /** What callers see of a file; of a directory all but a later modification time. */
+  /** The status as callers see it; for a directory without a later modification time. */
   public FileInfo.Builder toInfo() {
     return FileInfo.newBuilder()
         .setId(id)

@@ -80,7 +80,7 @@ public final class LeaseTable {
     return files == null ? List.of() : files.stream().limit(limit).map(leases::get).toList();
   }
 
-  /** How many files a client has open for writing. */
+  /** The number of files a client has open for writing. */
   public int countOf(long clientId) {
     NavigableSet<Long> files = filesOf.get(clientId);
     return files == null ? 0 : files.size();

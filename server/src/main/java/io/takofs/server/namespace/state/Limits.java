@@ -3,7 +3,7 @@ package io.takofs.server.namespace.state;
 import io.takofs.layout.Layout;
 
 /**
- * What the operator decides and every replay must find unchanged.
+ * Limits that the operator sets and that every replay must find unchanged.
  *
  * @param superuser owner of the root directory
  * @param supergroup group of the root directory
@@ -28,7 +28,7 @@ public record Limits(
   /** Elements of the deepest path. */
   public static final int DEPTH_MAX = 1000;
 
-  /** What a list in a reply may take, bytes; the rest is for the header and what is around it. */
+  /** Maximum size of a list in a reply, bytes; the rest is for the header and the other fields. */
   public static final int REPLY_LIST_MAX = Layout.RPC_REPLY_SLOT_SIZE - 1024;
 
   /** The defaults, for a server run by {@code superuser}. */

@@ -7,7 +7,7 @@ import io.takofs.server.store.Store;
 import io.takofs.server.store.Transaction;
 
 /**
- * Where files are that were renamed: parent id u64, name. Others are where they were made, which
+ * The locations of renamed files: parent id u64, name. Others are where they were made, which
  * whoever asks for them by id remembers; so only a renamed file has a record. Directories have
  * none: what is below one keeps its parent's id when that moves.
  *

@@ -8,7 +8,7 @@ import io.takofs.proto.Caller;
 import io.takofs.proto.Status;
 
 /**
- * Who may do what: owner, group, other, or the ACL; the sticky bit; the superuser may everything.
+ * Permission checks: owner, group, other, or the ACL; the sticky bit; the superuser may everything.
  */
 public final class Permissions {
   public static final int READ = 4;
@@ -51,9 +51,9 @@ public final class Permissions {
   }
 
   /**
-   * What an ACL says to who is not the owner: an entry for the user decides; else one of those for
-   * his groups must allow all that is asked, and only who is in none of them is any other. The
-   * permission's group bits are the mask of all but that.
+   * The rights that an ACL gives to users other than the owner: an entry for the user decides; else
+   * one of those for his groups must allow all that is asked, and only who is in none of them is
+   * any other. The permission's group bits are the mask of all but that.
    */
   private static boolean aclAllows(Caller caller, Inode inode, int access) {
     int mask = inode.permission >>> 3;

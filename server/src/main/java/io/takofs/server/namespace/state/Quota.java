@@ -6,8 +6,8 @@ import io.takofs.server.codec.ByteReader;
 import io.takofs.server.codec.ByteWriter;
 
 /**
- * What is at and below a directory, and how much may be. Its record, {@code Q id} in the server's
- * map, is: flags u8 (1 being counted), both limits + 1, names, space, detached, setOn.
+ * The usage at and below a directory, and its limits. Its record, {@code Q id} in the server's map,
+ * is: flags u8 (1 being counted), both limits + 1, names, space, detached, setOn.
  *
  * @param namesMax files and directories, its own included; {@link #NONE} for no limit
  * @param spaceMax bytes, each file's times its replication; {@link #NONE} for no limit

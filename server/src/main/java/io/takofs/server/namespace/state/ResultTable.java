@@ -16,10 +16,10 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /**
- * What makes mutations exactly-once: the reply to each, {@code C clientId sequence} in the server's
- * map, until the client acknowledges it. A record is: what the client had acknowledged by then, and
- * the reply. As the newest record of a client outlives what it acknowledges, the largest
- * acknowledgement is always on record.
+ * Recorded replies, which make mutations exactly-once: the reply to each, {@code C clientId
+ * sequence} in the server's map, until the client acknowledges it. A record is: what the client had
+ * acknowledged by then, and the reply. As the newest record of a client outlives what it
+ * acknowledges, the largest acknowledgement is always on record.
  *
  * <p>Thread rule: the state machine's thread.
  */

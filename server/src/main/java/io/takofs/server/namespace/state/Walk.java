@@ -5,7 +5,7 @@ import io.takofs.proto.Caller;
 import io.takofs.proto.Status;
 import java.util.List;
 
-/** How far a path could be followed: the root and what was found below it, in order. */
+/** The inodes found on a path: the root and those below it, in order. */
 public record Walk(FilePath path, List<DirectoryEntry> found) {
   /** Whether the whole path exists. */
   public boolean isComplete() {

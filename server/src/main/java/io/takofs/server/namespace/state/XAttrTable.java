@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where extended attributes are kept: beside a file's data, under the inode's id. The key of one is
+ * The extended attributes of inodes: beside a file's data, under the inode's id. The key of one is
  * {@code Y id namespace:u8 name 0}, its value is kept in {@link Pieces}.
  *
  * <p>Thread rule: the state machine's thread.
@@ -44,13 +44,13 @@ public final class XAttrTable {
     Pieces.remove(tx, map(id), key(id, xattr.getNamespace(), xattr.getName()));
   }
 
-  /** Visits attributes in order, without their values, from the first behind {@code after}. */
+  /** Visits attributes in order, without their values, from the first after {@code after}. */
   public void scan(long id, XAttr after, Visitor visitor) {
     byte[] prefix = Keys.of(Keys.XATTR, id);
     byte[] from = prefix;
     if (!after.getName().isEmpty()) {
       from = key(id, after.getNamespace(), after.getName());
-      from[from.length - 1] = 1; // behind all of its pieces, before any longer name
+      from[from.length - 1] = 1; // after all of its pieces, before any longer name
     }
     map(id)
         .scan(
@@ -75,7 +75,7 @@ public final class XAttrTable {
         .build();
   }
 
-  /** How many an inode has, at most {@code limit}. */
+  /** The number of attributes of an inode, at most {@code limit}. */
   public int count(long id, int limit) {
     int[] count = {0};
     scan(id, XAttr.getDefaultInstance(), any -> ++count[0] < limit);
