@@ -14,8 +14,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * What a client of this host gets from a server. The first tenth of each measurement warms up and
- * is not counted.
+ * Measures the performance that a client on this host gets from a server. The first tenth of each
+ * measurement warms up and is not counted.
  *
  * <p>Thread rule: one thread.
  */

@@ -46,7 +46,7 @@ final class BenchDirectory implements AutoCloseable {
       client.delete(path, true);
     } catch (TakoException e) {
       if (e.status() != Status.NOT_FOUND) {
-        System.err.println("tako: " + path + " is left behind: " + e.getMessage());
+        System.err.println("tako: " + path + " is not removed: " + e.getMessage());
       }
     }
   }

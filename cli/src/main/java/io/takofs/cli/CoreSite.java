@@ -4,7 +4,9 @@ import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What a Hadoop client needs in core-site.xml to use Tako as its default file system. */
+/**
+ * The properties in core-site.xml with which a Hadoop client uses Tako as its default file system.
+ */
 final class CoreSite {
   private CoreSite() {}
 

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Where {@code tako dev} keeps what it knows of its server: uri, pid, log, configuration. */
+/**
+ * The directory in which {@code tako dev} keeps the files of its server: uri, pid, log,
+ * configuration.
+ */
 final class DevDirectory {
   @Option(
       names = "--dir",
@@ -75,7 +78,7 @@ final class DevDirectory {
         .filter(this::isServer);
   }
 
-  /** How the server is told where to write its URI, and recognized. */
+  /** The argument that names the file for the URI, and by which the server is recognized. */
   String uriFileOption() {
     return "--uri-file=" + uriFile();
   }

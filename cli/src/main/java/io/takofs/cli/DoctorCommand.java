@@ -69,7 +69,7 @@ final class DoctorCommand implements Callable<Integer> {
     try {
       return InetAddress.getByName(server.getHost()).isLoopbackAddress();
     } catch (UnknownHostException e) {
-      return false; // that it cannot be reached is said below
+      return false; // the check below reports that the server cannot be reached
     }
   }
 

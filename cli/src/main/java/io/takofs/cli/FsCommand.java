@@ -37,7 +37,7 @@ final class FsCommand implements Callable<Integer> {
       description = "As of `hadoop fs`; its dash may be left out.")
   private List<String> arguments = List.of();
 
-  /** Whatever follows the command is the shell's. */
+  /** All arguments after the command belong to the shell. */
   static void passOn(CommandLine fs) {
     fs.setUnmatchedOptionsArePositionalParams(true).setStopAtPositional(true);
   }

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * What this process can do without an RDMA device.
+ * Checks the abilities of this process without an RDMA device.
  *
  * <p>Thread rule: one thread.
  */

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What is installed beside {@code bin/tako}. */
+/** The files installed beside {@code bin/tako}. */
 final class Installation {
   private Installation() {}
 
@@ -15,7 +15,7 @@ final class Installation {
     return home == null ? null : Path.of(home);
   }
 
-  /** What a person types to run it. */
+  /** The command that runs it. */
   static String command() {
     return System.getProperty("tako.command", "bin/tako");
   }

@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /**
- * What the kernel allows this process, as /proc says it.
+ * The kernel limits of this process, read from /proc.
  *
  * <p>Thread rule: any thread.
  */
@@ -55,7 +55,7 @@ final class LinuxLimits {
     return Long.parseLong(field(MEMORY, "Hugepagesize:")) * KIB;
   }
 
-  /** Where file systems of a type are mounted. */
+  /** The mount points of file systems of a type. */
   static List<String> mounts(String type) throws IOException {
     return Files.readAllLines(MOUNTS).stream()
         .map(line -> line.split(" ", -1))
@@ -83,7 +83,7 @@ final class LinuxLimits {
     return false;
   }
 
-  /** What of the words in a file of the kernel is chosen: {@code always [never]}; empty if none. */
+  /** The chosen word in a file of the kernel: {@code always [never]}; empty if none. */
   static String choice(Path file) throws IOException {
     if (!Files.isReadable(file)) {
       return "";
@@ -92,7 +92,7 @@ final class LinuxLimits {
     return text.substring(text.indexOf('[') + 1, Math.max(text.indexOf(']'), 0));
   }
 
-  /** The first word behind {@code label} in a file of lines. */
+  /** The first word after {@code label} in a file of lines. */
   private static String field(Path file, String label) throws IOException {
     Optional<String> line =
         Files.readAllLines(file).stream().filter(each -> each.startsWith(label)).findFirst();

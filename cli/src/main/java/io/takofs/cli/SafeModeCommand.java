@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
 final class SafeModeCommand implements Callable<Integer> {
   private static final long PAUSE_MS = 500;
 
-  /** What is to be done. */
+  /** The action. */
   enum Action {
     GET,
     ENTER,

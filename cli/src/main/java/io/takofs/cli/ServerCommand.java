@@ -105,8 +105,8 @@ final class ServerCommand implements Callable<Integer> {
   }
 
   /**
-   * Whoever waits for the file finds it whole. Its first name is one that nobody can have taken: in
-   * /tmp that could be a link to another file.
+   * A process that waits for the file finds it whole. Its first name is one that nobody can have
+   * taken: in /tmp that could be a link to another file.
    */
   private static void write(Path file, String text) throws IOException {
     Path directory = file.toAbsolutePath().getParent();

@@ -8,7 +8,7 @@ import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Which server a command talks to: that of a path's URI, of --fs, or of {@code tako dev}. */
+/** Selects the server of a command: that of a path's URI, of --fs, or of {@code tako dev}. */
 final class ServerOptions {
   private static final String SCHEME = ServerUri.SCHEME + "://";
 
@@ -50,7 +50,7 @@ final class ServerOptions {
     return server(none ? other.orElse(null) : null);
   }
 
-  /** Who calls. */
+  /** The user that calls. */
   String user() {
     return user;
   }

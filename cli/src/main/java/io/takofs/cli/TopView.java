@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What happened between two statuses of a server, as lines. */
+/** The differences between two statuses of a server, as lines. */
 final class TopView {
   private static final int CLIENTS = 10;
   private static final double MS = 1e3;

@@ -4,7 +4,7 @@ import io.takofs.client.TakoClient;
 import java.io.IOException;
 import java.net.URI;
 
-/** How this process reaches a server, for people. */
+/** Describes for people the transport by which this process reaches a server. */
 final class TransportVerdict {
   private TransportVerdict() {}
 

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What this process can do over RDMA devices.
+ * Checks the abilities of this process over RDMA devices.
  *
  * <p>Thread rule: one thread.
  */

@@ -3,7 +3,7 @@ package io.takofs.cli;
 import io.takofs.layout.Layout;
 import picocli.CommandLine.IVersionProvider;
 
-/** What {@code tako version} says. */
+/** The output of {@code tako version}. */
 public final class VersionProvider implements IVersionProvider {
   @Override
   public String[] getVersion() {
