@@ -1,6 +1,6 @@
 /*
- * The socket between the two processes: what is to be measured, then what both sides' connections
- * need to know (link.h), then questions of the client's process.
+ * The socket between the two processes: the measurement, then the connection data of both sides
+ * (link.h), then questions of the client's process.
  */
 #ifndef TAKO_BENCH_CONTROL_H
 #define TAKO_BENCH_CONTROL_H

@@ -197,7 +197,7 @@ static void should_pass_what_was_staged(void)
 	tear_down(&world);
 }
 
-/* Plays the wire: what one side passed, the other's event has, padded to the room there is. */
+/* Plays the wire: the other side's event has the passed data, padded to the room there is. */
 static void deliver(struct world *world, enum rdma_cm_event_type type, struct rdma_cm_id *id)
 {
 	struct rdma_cm_id *listener;

@@ -89,7 +89,8 @@ static void set_ended(struct tako_verbs_qp *qp)
 	__atomic_store_n(&qp->shared.ended, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The error of a removed device; any other may pass, and the pair goes on meanwhile. */
+/* Whether the error is that of a removed device; any other may pass, and the pair goes on
+ * meanwhile. */
 static bool is_gone(int result)
 {
 	int error = result < 0 ? -result : result;

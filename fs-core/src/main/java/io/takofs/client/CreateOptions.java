@@ -8,7 +8,7 @@ package io.takofs.client;
  * @param createParents make missing parent directories instead of failing
  * @param replication recorded in the file; 0 for the configured default
  * @param blockSize reported by the file, bytes; 0 for the configured default
- * @param unmaskedPermission without the umask: what counts in a directory with a default ACL
+ * @param unmaskedPermission without the umask: applies in a directory with a default ACL
  * @param expectedLength bytes that will probably be written; 0 when nobody knows. Space for them, 8
  *     MiB at most, comes with the file and not by calls of its own; of what is not written, all but
  *     the rest of an extent of 1 MiB is free again when the file is closed

@@ -8,7 +8,7 @@ package io.takofs.client;
  *     asked for first
  */
 public record OpenOptions(ReadPattern pattern, long start) {
-  /** Read from the beginning; what is fetched ahead depends on how it goes on. */
+  /** Read from the beginning; read-ahead adapts to the following reads. */
   public static final OpenOptions DEFAULT = new OpenOptions(ReadPattern.ADAPTIVE, 0);
 
   public OpenOptions withPattern(ReadPattern expected) {

@@ -21,7 +21,7 @@ public final class ServerUri {
 
   /**
    * Scheme, host and port of {@code text}, with the port always written and the host in lower case,
-   * so that one server has one URI. What follows them is ignored.
+   * so that one server has one URI. The rest of {@code text} is ignored.
    *
    * @throws TakoException INVALID_ARGUMENT when it names no server
    */

@@ -465,7 +465,7 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * Opens a file for reading: what is committed now, and what its writer flushes later.
+   * Opens a file for reading: its committed bytes, and those that its writer flushes later.
    *
    * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
    */

@@ -9,7 +9,7 @@ import java.util.function.Function;
 
 /**
  * The calls of one connection whose outcome a handler gets: those that wait for a slot, and those
- * that are decided and not delivered yet. Those between are in their slots.
+ * that are decided and not delivered yet. Calls between these two states are in their slots.
  *
  * <p>Thread rule: guarded by the client's lock. Handlers run without it, so this only says which.
  */

@@ -44,7 +44,7 @@ final class DeviceCounters {
         values.put(file.getFileName().toString(), Long.parseLong(Files.readString(file).strip()));
       }
     } catch (IOException | NumberFormatException e) {
-      // A driver that does not count, or not any more: what was read so far is all there is.
+      // A driver that does not count, or not any more: the counters read so far are the result.
       return values;
     }
     return values;

@@ -175,7 +175,7 @@ class TransportSelectorTest {
     }
   }
 
-  /** What a device does that hears nothing from the other side. */
+  /** Hangs until it is interrupted, like a device that hears nothing from the other side. */
   private static String hang(Runnable meanwhile) throws IOException {
     meanwhile.run();
     try {
