@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Whose word {@code tako dev} takes. */
+/** The files that {@code tako dev} trusts. */
 @Timeout(60)
 class DevDirectoryTest {
   @TempDir Path directory;

@@ -139,7 +139,7 @@ class HousekeepingTest {
     return open;
   }
 
-  /** What a server does with a grant. */
+  /** Grants as a server does. */
   private static Reply serve(HousekeepingRig rig, long client, Request request)
       throws TakoException {
     rig.housekeeping.makeRoomFor(request);

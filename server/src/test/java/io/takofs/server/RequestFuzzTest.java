@@ -118,7 +118,7 @@ class RequestFuzzTest {
           assertThat(owner.readInline("/kept")).isEqualTo(kept);
         }
       }
-      // What the fuzzed calls left in the log and the store can be replayed.
+      // The log and the store can be replayed after the fuzzed calls.
       server.kill();
       server = new TestServer(directory.resolve("pool"), clock);
       owner.reconnect(server.endpoint());

@@ -43,7 +43,7 @@ final class TestClient implements AutoCloseable {
   /** The last call is not acknowledged, so that it may be repeated. */
   private long acknowledgedBelow;
 
-  /** What it says of its attempts to connect. */
+  /** The announced time of its attempts to connect. */
   private final long connectTimeoutMs;
 
   TestClient(TestServer server, String user) throws IOException {

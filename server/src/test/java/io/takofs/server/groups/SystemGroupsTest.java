@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is kept of the answers of a tool that does not always work. */
+/** Caching the answers of a tool that sometimes fails. */
 @Timeout(60)
 class SystemGroupsTest {
   @TempDir Path directory;

@@ -99,7 +99,7 @@ class HttpEndpointTest {
     return new Socket(url.getHost(), url.getPort());
   }
 
-  /** What the server says to these bytes until it closes the connection. */
+  /** The server's answer to these bytes, until it closes the connection. */
   private String raw(String request) throws IOException {
     try (Socket socket = connect();
         InputStream in = socket.getInputStream()) {

@@ -141,7 +141,7 @@ class FrameDamageTest {
     }
   }
 
-  /** Which bytes of a write arrived. */
+  /** The bytes of a write that arrived. */
   private interface Arrived {
     boolean test(int offset);
   }

@@ -33,7 +33,7 @@ final class LogFixture {
     return poll(open(checkpointIndex), checkpointIndex);
   }
 
-  /** What the next poll delivers, after checking that indexes follow {@code after} one by one. */
+  /** The entries of the next poll, after checking that indexes follow {@code after} one by one. */
   static List<byte[]> poll(SegmentedLog log, long after) {
     List<byte[]> entries = new ArrayList<>();
     log.poll(

@@ -33,7 +33,7 @@ class ConnectionListTest {
     assertThat(status.getConnectionsLeftOutOrDefault("tcp", 0)).isGreaterThan(100);
     assertThat(status.getConnectionsLeftOutOrDefault("shm", 0)).isGreaterThan(100);
     assertThat(Connections.count(status.build())).isEqualTo(400);
-    // What the transports add has its room, too.
+    // The additions of the transports fit, too.
     status.addTransports(
         TransportStatus.newBuilder()
             .setTransport("t".repeat(ConnectionList.TRANSPORTS_BYTES_MAX - 100)));

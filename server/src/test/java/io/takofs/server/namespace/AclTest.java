@@ -315,7 +315,7 @@ class AclTest {
     assertOk(bob.stat("/home/d/e/f"));
     assertStatus(bob.list("/home/d", "", 0), Status.PERMISSION_DENIED);
     assertStatus(eve.stat("/home/d/e/f"), Status.PERMISSION_DENIED);
-    // Where a sum goes through.
+    // The directories that a sum visits.
     assertOk(modify(ann, "/home/d/e", "user:bob:---"));
     assertOk(modify(ann, "/home/d", "user:bob:r-x"));
     assertStatus(bob.summary("/home/d"), Status.PERMISSION_DENIED);

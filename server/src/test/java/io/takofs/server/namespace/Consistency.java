@@ -238,7 +238,7 @@ final class Consistency {
     assertThat(sessions).containsAll(resultClients);
   }
 
-  /** What counts against a quota is what is found there, and in what was deleted from there. */
+  /** The usage of a quota is the sum of its files and of those deleted from it. */
   private void checkQuotas() {
     contents.forEach(
         (id, parent) -> {
@@ -291,7 +291,7 @@ final class Consistency {
     return bytes * inode.replication;
   }
 
-  /** Who has a flag has a record, and the other way round. */
+  /** An inode has the flag if and only if it has a record. */
   private void checkAttributes() {
     for (Inode inode : inodes.values()) {
       assertThat(acls.remove(inode.id)).isEqualTo(inode.hasAcl);
@@ -325,7 +325,7 @@ final class Consistency {
     assertThat(server.machine.usage().getFree()).isEqualTo(allocator.freeBytes());
   }
 
-  /** What is kept in the heap is what a restart would find. */
+  /** The state in the heap equals the state after a restart. */
   private void checkRebuilt() {
     StateMachine rebuilt = new StateMachine(server.store, server.arenas, server.limits);
     assertThat(rebuilt.usage()).isEqualTo(server.machine.usage());

@@ -124,7 +124,7 @@ class ContentSummaryTest {
     String chain = ("/" + "d".repeat(249)).repeat(30);
     int depth = 0;
     for (int i = 0; i < 4; i++) {
-      // What hangs at /top goes below a new chain.
+      // The content of /top moves below a new chain.
       client.mkdirs("/next" + chain);
       client.file("/next" + chain + "/f", 100);
       client.file("/next" + chain + "/z", 100);

@@ -32,7 +32,7 @@ class FullStoreTest {
     client = server.superuser();
   }
 
-  /** What a journal does before an entry. */
+  /** The steps of a journal before an entry. */
   private void checkpointIfDue() {
     if (server.store.checkpointDue()) {
       server.store.checkpoint(server.log.size());
@@ -106,7 +106,7 @@ class FullStoreTest {
             .build();
     Reply refused = server.machine.refusal(more);
     if (refused != null) {
-      // What was deleted makes room before long.
+      // Deleted files make room before long.
       assertThat(refused.getStatus()).isEqualTo(Status.UNAVAILABLE);
       Reply late = server.machine.refusal(more.toBuilder().setHasWaited(true).build());
       assertThat(late.getStatus()).isEqualTo(Status.NO_SPACE);

@@ -362,7 +362,7 @@ final class Harness {
       return extents(GetExtents.newBuilder().setPath(path)).getExtentMap().getExtentsList();
     }
 
-    /** What the first call for a summary says: everything, when the tree is small. */
+    /** The reply to the first call for a summary: everything, when the tree is small. */
     Reply summary(String path) {
       return summary(GetContentSummary.newBuilder().setPath(path));
     }
@@ -378,7 +378,7 @@ final class Harness {
         .setLeaseEpoch(file.getLeaseEpoch());
   }
 
-  /** What a client says of an extent it wrote. */
+  /** The report of a client on an extent it wrote. */
   static Extent written(Extent grant, long fileOffset, int length) {
     return grant.toBuilder()
         .setFileOffset(fileOffset)

@@ -59,7 +59,7 @@ class PermissionTest {
     assertOk(bob.stat("/home/d"));
     assertOk(ann.set(attributes("/home/d").setPermission(0700)));
     assertStatus(bob.stat("/home/d/e"), Status.PERMISSION_DENIED);
-    // What cannot be seen cannot be told from what is not there.
+    // An invisible file cannot be distinguished from an absent one.
     assertStatus(bob.stat("/home/d/none"), Status.PERMISSION_DENIED);
     assertOk(bob.stat("/home/d"));
   }

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever is done below narrow quotas, and while much that was deleted is still there: what counts
+ * Random operations below narrow quotas, and while much that was deleted is still there: what counts
  * is what all records add up to, and no limit is passed.
  */
 class QuotaRandomTest {

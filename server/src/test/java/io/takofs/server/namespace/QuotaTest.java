@@ -87,7 +87,7 @@ class QuotaTest {
     assertExceeded(root.mkdirs("/q/a/b/c"));
     root.file("/f", 1);
     assertExceeded(root.rename("/f", "/q/f", false));
-    // What takes no more names may be done.
+    // An operation that adds no names is allowed.
     assertOk(root.mkdirs("/q/a"));
     assertOk(root.rename("/q/a/f", "/q/f", false));
     root.closeInline(assertOk(root.create(overwriting("/q/f"))).getOpenedFile(), "x");
@@ -137,7 +137,7 @@ class QuotaTest {
     assertUsed("/q", 2, 5 * UNIT);
     assertExceeded(root.grant(file, 1));
     assertExceeded(root.grant(assertOk(root.create("/q/g")).getOpenedFile(), 1));
-    // Whatever was granted can be committed.
+    // All granted extents can be committed.
     var commit = Harness.commit(file);
     long end = 0;
     for (Extent extent : granted.getGrants().getExtentsList()) {
@@ -485,7 +485,7 @@ class QuotaTest {
     assertOk(set(root, "/q", 100, NONE));
     assertOk(root.mkdirs("/q/a/b/c"));
     assertOk(root.create("/q/a/b/c/f"));
-    // Who came by here now would find no way up.
+    // A walk through here would find no way up now.
     long id = root.info("/q/a").getId();
     OrderedMap contents = server.store.shard(Ids.contentShard(id));
     byte[] key = Keys.of(Keys.CONTENTS, id);
@@ -494,7 +494,7 @@ class QuotaTest {
     assertOk(root.create("/q/a/b/c/g"));
     contents.put(key, record);
     assertUsed("/q", 6, 0);
-    // What is remembered is forgotten when a directory moves.
+    // The cache is dropped when a directory moves.
     assertOk(root.mkdirs("/other"));
     assertOk(root.rename("/q/a/b", "/other/b", false));
     assertOk(root.create("/other/b/c/h"));

@@ -210,7 +210,7 @@ final class RandomWorkload {
         && writer.file.epoch == writer.opened.getLeaseEpoch();
   }
 
-  /** What a writer without the lease is told. */
+  /** The status for a writer without the lease. */
   private Status lost(Writer writer) {
     return clients.contains(writer.client) ? Status.LEASE_LOST : Status.SESSION_EXPIRED;
   }
@@ -387,7 +387,7 @@ final class RandomWorkload {
     }
   }
 
-  /** What they do is for other tests: here they come and go with what they belong to. */
+  /** Other tests check their effect: here they come and go with what they belong to. */
   private void attributes(Harness.Client client, String path) {
     ReferenceModel.Node node = model.get(path);
     Request.Builder request = Request.newBuilder();
@@ -446,7 +446,7 @@ final class RandomWorkload {
     if (entry.getSequence() == 0) {
       return;
     }
-    // That of the last part, of a call that was logged in parts.
+    // The reply of the last part, of a call that was logged in parts.
     Reply before = server.replies.get(chosen);
     for (int i = chosen; i < server.log.size(); i++) {
       LogEntry later = server.log.get(i);

@@ -107,7 +107,7 @@ class RandomWorkloadTest {
       LogEntry entry = server.log.get(i);
       assertThat(replay.apply(i + 1, entry)).isEqualTo(server.replies.get(i));
       if (random.nextInt(200) == 0) {
-        // What is kept in the heap has no say: begin again from the records.
+        // The heap does not count: begin again from the records.
         replay = new StateMachine(store, ARENAS, server.limits);
       }
     }

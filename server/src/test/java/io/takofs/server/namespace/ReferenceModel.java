@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What a file system is, said a second time and as simply as possible: a tree of objects, for a
- * superuser. Each operation returns the status it must have.
+ * A second and simplest possible model of a file system: a tree of objects, for a superuser. Each
+ * operation returns the status it must have.
  */
 final class ReferenceModel {
   /** A file or a directory. */
@@ -29,7 +29,7 @@ final class ReferenceModel {
 
     long epoch;
 
-    /** Where the extents begin that get no more bytes. */
+    /** The offsets of extents that get no more bytes. */
     Set<Long> sealed = new HashSet<>();
 
     Node(boolean directory) {
@@ -53,7 +53,7 @@ final class ReferenceModel {
     }
   }
 
-  /** How far a path leads. */
+  /** The existing part of a path. */
   private record Found(List<Node> nodes, String[] names) {
     Node last() {
       return nodes.get(nodes.size() - 1);
@@ -262,7 +262,7 @@ final class ReferenceModel {
     target.length += source.length;
   }
 
-  /** Where {@code node} is, or null. */
+  /** The path of {@code node}, or null. */
   String pathOf(Node node) {
     return pathOf(node, "", root);
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a crash or a bad bit leaves in memory, opened again. */
+/** Memory after a crash or a bad bit, opened again. */
 class CheckpointCrashTest {
   private static final int PAGES = 256;
   private static final int BYTES = PAGES * Layout.PAGE_SIZE;

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** What a store must contain: a sorted map of byte strings a tree. */
+/** The expected content of a store: a sorted map of byte strings a tree. */
 final class Model {
   private final List<TreeMap<byte[], byte[]>> trees = new ArrayList<>();
 

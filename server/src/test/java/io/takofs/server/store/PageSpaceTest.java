@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What fits, what is refused and when, and that it does not depend on checkpoints. */
+/** The limits of the page space, which do not depend on checkpoints. */
 class PageSpaceTest {
   /** The smallest page zone of a pool. */
   private static final int PAGES = 1024;

@@ -40,7 +40,7 @@ class PoolHoldsTest {
             held.add(extent);
           }
         }
-        // What is held beside and between them is none of theirs.
+        // Holds beside and between them do not count.
         assertThat(reader.tryShare(UNIT, UNIT)).isTrue();
         Collections.shuffle(extents, random);
         assertThat(holds.held(extents)).isEqualTo(held);
