@@ -23,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random operations below narrow quotas, and while much that was deleted is still there: what counts
- * is what all records add up to, and no limit is passed.
+ * Random operations below narrow quotas, and while much that was deleted is still there: what
+ * counts is what all records add up to, and no limit is passed.
  */
 class QuotaRandomTest {
   private static final String[] NAMES = {"a", "b", "c"};
