@@ -236,7 +236,7 @@ final class DataServerCore {
       return renewed(call.clientId(), request.getRenewLeases());
     }
     if (request.hasGetArenas()) {
-      return arenas(call.clientId());
+      return arenas(call.clientId(), request.getGetArenas().getFirst());
     }
     if (request.hasCloseSession()) {
       return close(call, client);
@@ -271,19 +271,15 @@ final class DataServerCore {
     return Reply.newBuilder().setGrants(Grants.newBuilder().addAllExtents(writable)).build();
   }
 
-  private Arenas described(ArenaExport export) {
-    Arenas.Builder arenas = export.describe().toBuilder();
-    holds.describe(arenas);
-    return arenas.build();
-  }
-
-  private Reply arenas(long clientId) throws TakoException {
+  private Reply arenas(long clientId, int first) throws TakoException {
     ArenaExport export = dataConnections.exportTo(clientId);
     if (export == null) {
       throw new TakoException(
           Status.DISCONNECTED, "the client has no connection to the data zone; make one first");
     }
-    return Reply.newBuilder().setArenas(described(export)).build();
+    Arenas.Builder arenas = export.describe(first).toBuilder();
+    holds.describe(arenas);
+    return Reply.newBuilder().setArenas(arenas).build();
   }
 
   private Reply mutate(long clientId, long sequence, Caller caller, Request asked)

@@ -2,6 +2,7 @@ package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.memory.MappedMemory;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.log.LogIdentity;
@@ -20,6 +21,7 @@ import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -53,10 +55,28 @@ final class TestServer implements AutoCloseable {
   TestServer(
       Path directory, ManualClock clock, long dataSize, GroupMapping groups, Executor blocking)
       throws IOException {
+    this(directory, clock, dataSize, groups, blocking, 1);
+  }
+
+  /** A server whose pool seems to have {@code arenas} arenas; all of them are the same memory. */
+  static TestServer withArenas(Path directory, ManualClock clock, int arenas) throws IOException {
+    return new TestServer(directory, clock, PoolSizes.DATA_MIN, GROUPS, Runnable::run, arenas);
+  }
+
+  private TestServer(
+      Path directory,
+      ManualClock clock,
+      long dataSize,
+      GroupMapping groups,
+      Executor blocking,
+      int copies)
+      throws IOException {
     this.clock = clock;
     pool =
         Pool.openOrFormat(
             directory, new PoolSizes(PoolSizes.PAGES_MIN, PoolSizes.LOG_MIN, dataSize));
+    List<MappedMemory> arenas =
+        copies == 1 ? pool.arenas() : Collections.nCopies(copies, pool.arenas().get(0));
     PagedStore store = PagedStore.open(pool.pages());
     SegmentedLog log =
         SegmentedLog.open(
@@ -80,7 +100,7 @@ final class TestServer implements AutoCloseable {
             clock,
             settings,
             new GroupStorage(store, log, pool.epoch()),
-            new ServerDataZone(pool.arenas(), ReaderHolds.NONE, Runnable::run, () -> false),
+            new ServerDataZone(arenas, ReaderHolds.NONE, Runnable::run, () -> false),
             new GroupLookups(groups, blocking),
             16);
     server.recover();

@@ -1,8 +1,10 @@
 package io.takofs.server.zone;
 
+import io.takofs.base.TakoException;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.RemoteArena;
+import io.takofs.proto.Status;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
@@ -18,6 +20,9 @@ import java.util.List;
  * <p>Thread rule: immutable, any thread.
  */
 public final class ArenaExport implements AutoCloseable {
+  /** Arenas that one reply describes at most; 26 bytes each, so that half of a slot holds them. */
+  static final int DESCRIBED_MAX = 1024;
+
   private final ProtectionDomain domain;
   private final List<MemoryRegion> regions = new ArrayList<>();
   private final boolean writable;
@@ -50,13 +55,29 @@ public final class ArenaExport implements AutoCloseable {
     return regions.get(index);
   }
 
-  /** The description that a client needs to address the arenas. */
-  public Arenas describe() {
-    Arenas.Builder arenas = Arenas.newBuilder().setKeysOfExtents(!writable);
-    for (MemoryRegion region : regions) {
+  /**
+   * The description that a client needs to address the arenas, as much as fits a reply.
+   *
+   * @param first index of the first arena wanted
+   * @throws TakoException INVALID_ARGUMENT when there is no such arena
+   */
+  public Arenas describe(int first) throws TakoException {
+    if (first < 0 || first >= regions.size()) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "arenas are wanted from "
+              + Integer.toUnsignedString(first)
+              + ", the pool has "
+              + regions.size());
+    }
+    int end = Math.min(regions.size(), first + DESCRIBED_MAX);
+    Arenas.Builder arenas =
+        Arenas.newBuilder().setKeysOfExtents(!writable).setMore(end < regions.size());
+    for (int index = first; index < end; index++) {
+      MemoryRegion region = regions.get(index);
       arenas.addArenas(
           RemoteArena.newBuilder()
-              .setIndex(arenas.getArenasCount())
+              .setIndex(index)
               .setAddress(region.address())
               .setRkey(region.rkey())
               .setLength(region.length()));

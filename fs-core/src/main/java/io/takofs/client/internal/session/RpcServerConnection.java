@@ -147,8 +147,24 @@ public final class RpcServerConnection implements ServerConnection {
     }
   }
 
+  /** All arenas; a reply has some of them. */
   private Arenas arenas(SessionTerms terms, long deadlineNs) throws TakoException {
-    Request request = Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build();
+    Arenas.Builder all = arenasFrom(0, terms, deadlineNs).toBuilder();
+    while (all.getMore()) {
+      Arenas next = arenasFrom(all.getArenasCount(), terms, deadlineNs);
+      if (next.getArenasCount() == 0 || next.getArenas(0).getIndex() != all.getArenasCount()) {
+        throw new TakoException(
+            Status.INTERNAL,
+            "the server showed no arena " + all.getArenasCount() + ", but said that there is one");
+      }
+      all.addAllArenas(next.getArenasList()).setMore(next.getMore());
+    }
+    return all.build();
+  }
+
+  private Arenas arenasFrom(int first, SessionTerms terms, long deadlineNs) throws TakoException {
+    Request request =
+        Request.newBuilder().setGetArenas(GetArenas.newBuilder().setFirst(first)).build();
     Reply reply = rpc.call(terms.getClientId(), CallNumbers.UNRECORDED, request, deadlineNs);
     if (reply.getStatus() != Status.OK) {
       throw new TakoException(reply.getStatus(), reply.getMessage());
