@@ -13,7 +13,7 @@ public final class ClientConfig {
   private ClientConfig() {}
 
   /**
-   * What {@code conf} sets, checked.
+   * The client's configuration from {@code conf}, checked.
    *
    * @throws IOException naming the key, the value and the allowed values
    */

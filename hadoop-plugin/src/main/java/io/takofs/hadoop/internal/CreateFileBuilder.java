@@ -13,8 +13,8 @@ import org.apache.hadoop.fs.PathIOException;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * What {@code createFile} and {@code appendFile} build: with {@link #EXPECTED_LENGTH}, a file whose
- * space comes with it.
+ * The builder of {@code createFile} and {@code appendFile}. With {@link #EXPECTED_LENGTH}, the call
+ * that creates the file also grants its space.
  */
 public final class CreateFileBuilder
     extends FSDataOutputStreamBuilder<FSDataOutputStream, CreateFileBuilder> {

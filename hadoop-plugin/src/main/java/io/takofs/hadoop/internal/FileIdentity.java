@@ -5,7 +5,7 @@ import java.io.Serializable;
 import org.apache.hadoop.fs.EtagSource;
 
 /**
- * Which file a status is of, and in which state.
+ * The identity of a status's file, and the version of its content.
  *
  * @param parentId of the directory it was in
  * @param id of the file, whatever its name

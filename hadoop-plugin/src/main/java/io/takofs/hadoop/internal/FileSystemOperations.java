@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.util.DataChecksum;
 
 /**
- * What TakoFileSystem and TakoFs both are: a client, and the operations of Hadoop on it.
+ * The common part of TakoFileSystem and TakoFs: a client, and the operations of Hadoop on it.
  *
  * <p>Thread rule: any thread.
  *

@@ -8,7 +8,7 @@ import java.io.IOException;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Who writes files. Paths are qualified.
+ * Leases of files open for writing. Paths are qualified.
  *
  * <p>Thread rule: any thread.
  */

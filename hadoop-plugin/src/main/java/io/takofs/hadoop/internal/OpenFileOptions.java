@@ -14,9 +14,9 @@ import org.apache.hadoop.fs.impl.OpenFileParameters;
 import org.apache.hadoop.util.LambdaUtils;
 
 /**
- * What the builder of {@code openFile} may be told. Length and status of the file save nothing: it
- * is opened in one call, which also brings the places of its bytes. The end of a split says nothing
- * that read-ahead, which is bounded, needs.
+ * The options of the builder of {@code openFile}. Length and status of the file are ignored,
+ * because one call opens the file and returns the places of its bytes. The end of a split is
+ * ignored, because read-ahead is bounded.
  *
  * <p>The names are Hadoop's; its constants for them are newer than the oldest Hadoop we work with.
  */
@@ -44,7 +44,7 @@ public final class OpenFileOptions {
   }
 
   /**
-   * What {@code opener} gives, or its failure.
+   * The result of {@code opener}, or its failure.
    *
    * @throws IllegalArgumentException for a mandatory key that is not known
    */

@@ -12,8 +12,8 @@ import org.apache.hadoop.util.functional.CallableRaisingIOE;
 import org.apache.hadoop.util.functional.InvocationRaisingIOE;
 
 /**
- * How often each operation of a file system was asked for and how long it took, under Hadoop's
- * names; failures are counted apart.
+ * Counts and durations of each operation of a file system, under Hadoop's names; failures are
+ * counted separately.
  *
  * <p>Thread rule: any thread.
  */

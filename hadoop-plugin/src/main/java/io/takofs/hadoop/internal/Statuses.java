@@ -43,7 +43,7 @@ final class Statuses {
   }
 
   /**
-   * Where bytes {@code start} to {@code start + length} are: all on the server, told in blocks
+   * The locations of bytes {@code start} to {@code start + length}: all on the server, in blocks
    * because Hadoop makes its input splits of them.
    */
   static BlockLocation[] blocks(FileStatus status, long start, long length, URI server) {
