@@ -40,7 +40,9 @@ final class CallBench {
     this.seconds = seconds;
   }
 
-  /** What a run did, and nanoseconds of the clock and of the processes. */
+  /**
+   * The result of a run: calls, elapsed nanoseconds, and processor nanoseconds of both processes.
+   */
   record Result(long calls, long elapsedNs, long clientCpuNs, long serverCpuNs) {
     double clientCpuMicros() {
       return clientCpuNs / 1e3 / calls;

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** A row of one of the comparisons. */
 interface CallLine extends Row {
-  /** What stands side by side, the baseline first. */
+  /** The candidates to compare, the baseline first. */
   List<String> candidates();
 
   /** Measures one of {@link #candidates}. */

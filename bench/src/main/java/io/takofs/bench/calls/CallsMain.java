@@ -64,13 +64,13 @@ public final class CallsMain implements Callable<Integer> {
 
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
-  /** What is compared. */
+  /** The comparison to run. */
   enum Comparison {
     rpc,
     active
   }
 
-  /** What carries it. */
+  /** The transport to run it over. */
   enum Transport {
     shm,
     verbs

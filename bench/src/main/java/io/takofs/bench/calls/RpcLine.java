@@ -95,7 +95,7 @@ record RpcLine(Way way, int size) implements CallLine {
     return bench.run(way.argument, "call", clients, OUTSTANDING, size);
   }
 
-  /** By the clock; where both sides share a processor, by the server's processor time. */
+  /** Measures elapsed time, or the server's processor time if both sides share a processor. */
   @Override
   public double figure(CallBench.Result result, boolean apart) {
     return unit().figure(result.calls(), apart ? result.elapsedNs() : result.serverCpuNs());

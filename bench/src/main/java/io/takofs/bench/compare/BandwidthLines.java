@@ -31,7 +31,7 @@ final class BandwidthLines {
         new VectoredRead());
   }
 
-  /** What the lines share: a file of random bytes, and figures in MiB/s. */
+  /** Base of the lines: a file of random bytes, and figures in MiB/s. */
   abstract static class Bandwidth implements Line {
     private final String name;
     private final int mebibytes;

@@ -21,14 +21,14 @@ record BenchCandidate(String name, FileSystem fs, Path base, List<Long> serverPi
   /** Hadoop's local file system on a tmpfs, without checksums. */
   static final String LOCAL = "local";
 
-  /** Copies to and from a mapping of a tmpfs: what 1 MiB at a time could reach. */
+  /** Copies to and from a mapping of a tmpfs: the upper limit for transfers of 1 MiB. */
   static final String MEMORY = "memory";
 
   boolean is(String kind) {
     return kindOf(name).equals(kind);
   }
 
-  /** What it is, whichever checkout it is of. */
+  /** The candidate's kind, without the name of its checkout. */
   static String kindOf(String name) {
     return name.replaceFirst("^(tako-[^@]*)@.*", "$1");
   }

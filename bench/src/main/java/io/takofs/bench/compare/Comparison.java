@@ -15,7 +15,7 @@ import java.util.Map;
  * @param warmUpSeconds of each line on each candidate before, not counted, and to the end of a run
  */
 record Comparison(int rounds, double warmUpSeconds) {
-  /** What each candidate that does the line did, by its name. */
+  /** Measurements by the name of the candidate, for those that run the line. */
   Map<String, Measurement> measure(Line line, List<BenchCandidate> candidates) throws Exception {
     Map<BenchCandidate, Line> lines = new LinkedHashMap<>();
     Map<String, Measurement> measurements = new LinkedHashMap<>();

@@ -56,7 +56,7 @@ final class JobLines {
     double with(JobRunner jobs) throws Exception;
   }
 
-  /** What the lines share: what is done before, in between and after, by clients of its own. */
+  /** Base of the lines: set-up, clean-up between rounds and at the end, with separate clients. */
   private abstract static class JobLine implements Line {
     private static final long FREED_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final long FREED_BYTES = 4 << 20;
@@ -77,7 +77,7 @@ final class JobLines {
       this.check = check;
     }
 
-    /** What is timed. */
+    /** The timed part. */
     abstract void job(JobRunner jobs) throws Exception;
 
     @Override

@@ -26,7 +26,7 @@ final class LatencyLines {
         new PositionedRead());
   }
 
-  /** What the lines share: figures in microseconds. */
+  /** Base of the lines: figures in microseconds. */
   private abstract static class Latency implements Line {
     private final String name;
     private final int batch;

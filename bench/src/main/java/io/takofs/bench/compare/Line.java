@@ -22,7 +22,7 @@ interface Line extends Row {
   /** Does the batch; timed as a whole. */
   void run(BenchCandidate candidate, int round) throws Exception;
 
-  /** What counts, in nanoseconds, of the batch that was run last and took {@code elapsed}. */
+  /** The nanoseconds to count for the last batch, which took {@code elapsed}. */
   default long counted(long elapsed) {
     return elapsed;
   }

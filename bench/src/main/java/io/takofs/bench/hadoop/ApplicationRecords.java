@@ -31,10 +31,10 @@ import org.apache.hadoop.yarn.client.cli.LogsCLI;
 import org.apache.hadoop.yarn.webapp.util.WebServiceClient;
 
 /**
- * What must be left of each MapReduce job that ran on a {@link YarnCluster}: its history and the
+ * Checks the records of each MapReduce job that ran on a {@link YarnCluster}: its history and the
  * logs of its containers, both read back from the file system.
  *
- * <p>Thread rule: one thread. An IOException says what is missing.
+ * <p>Thread rule: one thread. An IOException names the missing record.
  */
 public final class ApplicationRecords {
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
@@ -141,7 +141,10 @@ public final class ApplicationRecords {
     }
   }
 
-  /** What {@code yarn logs} prints has a log of every container: of the tasks and the master. */
+  /**
+   * Checks that {@code yarn logs} prints a log of every container: those of the tasks and the
+   * master's.
+   */
   private void checkLogs(ApplicationId id, int tasks) throws Exception {
     WebServiceClient.initialize(conf);
     PrintStream stdout = System.out;

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Daemons of Hadoop that run from this JVM's class path: what they are told, write and log is in
+ * Daemons of Hadoop that run from this JVM's class path. Their configuration, data and logs are in
  * one directory. They are ended at {@link #close} and whenever this JVM ends, by a signal too.
  *
  * <p>Thread rule: one thread.
@@ -103,7 +103,7 @@ public final class HadoopDaemons implements AutoCloseable {
     }
   }
 
-  /** A port of the loopback that nobody has. */
+  /** A free port of the loopback. */
   public static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();

@@ -67,7 +67,7 @@ public final class HdfsCluster implements AutoCloseable {
     core.set("fs.defaultFS", uri().toString());
     core.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
     daemons.configure(core, "core-site.xml");
-    // A file of its own: what core-site.xml says of these, HDFS's defaults overrule.
+    // A separate file, because HDFS's defaults overrule these settings in core-site.xml.
     Configuration site = new Configuration(false);
     site.set("dfs.replication", "1");
     site.set("dfs.namenode.name.dir", directory.resolve("name").toUri().toString());

@@ -51,7 +51,7 @@ public final class YarnCluster implements AutoCloseable {
     daemons.await("YARN", this::hasANode);
   }
 
-  /** What a client of it is configured with. */
+  /** The configuration for a client of the cluster. */
   public Configuration configuration() {
     return new Configuration(configuration);
   }

@@ -46,7 +46,7 @@ final class TextCorpus {
     }
   }
 
-  /** How often each word was written. */
+  /** The number of times each word was written. */
   Map<String, Long> counts() {
     Map<String, Long> result = new TreeMap<>();
     for (int i = 0; i < VOCABULARY; i++) {

@@ -7,8 +7,8 @@ import io.takofs.bench.report.Unit;
 import java.util.List;
 
 /**
- * What perftest and Tako both do: which tool of perftest, with which options, and the same through
- * the transport SPI.
+ * An operation that perftest and Tako both measure: the perftest tool with its options, and the
+ * same operation through the transport SPI.
  */
 enum RawLine {
   /** Both sides sleep until a completion event: half a round trip. */
@@ -111,7 +111,7 @@ enum RawLine {
     this.iterations = iterations;
   }
 
-  /** What the table says. */
+  /** The row of the table. */
   Row row() {
     return new Figure(title, unit);
   }

@@ -3,7 +3,7 @@ package io.takofs.bench.report;
 import java.util.function.UnaryOperator;
 
 /**
- * What candidates are compared with: a column of the table.
+ * The baseline of a comparison: a column of the table.
  *
  * @param name in the table and in the JSON
  * @param of the candidate that a candidate is compared with, by their names

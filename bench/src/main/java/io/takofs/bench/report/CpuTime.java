@@ -14,7 +14,7 @@ import java.util.List;
  * each connection the other, so both are read.
  */
 public final class CpuTime {
-  /** What the kernel counts in for programs, on every Linux. */
+  /** The tick in which the kernel reports processor time to programs, on every Linux. */
   private static final long TICK_NS = 10_000_000;
 
   /** Two counters of each process at both ends of an interval, each cut to whole ticks. */
@@ -30,7 +30,7 @@ public final class CpuTime {
     this.byProcess = byProcess;
   }
 
-  /** What these processes have used so far. */
+  /** The processor time of these processes so far. */
   public static CpuTime ofProcesses(List<Long> pids) throws IOException {
     long byThreads = 0;
     long byProcess = 0;
@@ -41,7 +41,7 @@ public final class CpuTime {
     return new CpuTime(pids.size(), byThreads, byProcess);
   }
 
-  /** What this process has used so far. */
+  /** The processor time of this process so far. */
   public static CpuTime ofSelf() throws IOException {
     return ofProcesses(List.of(ProcessHandle.current().pid()));
   }

@@ -5,6 +5,6 @@ public interface Row {
   /** Name in the table and in the JSON. */
   String name();
 
-  /** What a figure means. */
+  /** The unit of the figures. */
   Unit unit();
 }

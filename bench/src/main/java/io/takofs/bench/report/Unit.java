@@ -21,12 +21,12 @@ public enum Unit {
     return label;
   }
 
-  /** What processor time beside such a figure is shown in. */
+  /** The unit in which processor time is shown beside such a figure. */
   String cpuLabel() {
     return cpuLabel;
   }
 
-  /** Microseconds of processor time in what they are shown in. */
+  /** Converts microseconds of processor time to the unit shown. */
   double cpu(double microseconds) {
     return microseconds * cpuFactor;
   }
@@ -40,7 +40,7 @@ public enum Unit {
     };
   }
 
-  /** How many times better {@code ours} is than {@code theirs}. */
+  /** The factor by which {@code ours} is better than {@code theirs}. */
   double advantage(double ours, double theirs) {
     return switch (this) {
       case SECONDS, MICROSECONDS -> theirs / ours;

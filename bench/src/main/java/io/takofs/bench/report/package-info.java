@@ -1,4 +1,2 @@
-/**
- * What the comparisons have in common: figures by round, processor time, the table and the JSON.
- */
+/** Code that the comparisons share: figures by round, processor time, the table and the JSON. */
 package io.takofs.bench.report;

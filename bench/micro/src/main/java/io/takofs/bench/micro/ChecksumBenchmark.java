@@ -19,7 +19,10 @@ import org.openjdk.jmh.annotations.State;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class ChecksumBenchmark {
-  /** A granule, which a small read verifies; what a stream copies before it checksums it. */
+  /**
+   * A granule, the unit that a small read verifies, and the unit that a stream copies and then
+   * checksums.
+   */
   @Param({"4096", "65536"})
   public int bytes;
 

@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * What Protocol Buffers takes of the smallest call, a stat: each call pays all four. Messages are
+ * The time of Protocol Buffers in the smallest call, a stat: each call pays all four. Messages are
  * made anew each time, as calls do, because a message remembers its size.
  */
 @State(Scope.Thread)
@@ -56,7 +56,7 @@ public class MessageBenchmark {
     return Request.parseFrom(request);
   }
 
-  /** By the server, from what the state machine answers. */
+  /** By the server, from the state machine's reply. */
   @Benchmark
   public byte[] encodeReply() {
     return Reply.newBuilder().setFile(file.toBuilder()).build().toByteArray();
