@@ -1,4 +1,4 @@
-# What bin/vm boots: Debian's kernel and a small initramfs, made once and kept in a cache directory.
+# The system that bin/vm boots: Debian's kernel and a small initramfs, made once and kept in a cache directory.
 # Source it after bin/lib.sh.
 # shellcheck shell=bash
 
