@@ -168,7 +168,7 @@ public final class ThirdParty {
     return exact != null ? exact : licences.get(library.group() + ":*");
   }
 
-  /** What was merged into a jar: by the Maven descriptors in it, by declaration, by its classes. */
+  /** Libraries merged into a jar: by the Maven descriptors in it, by declaration, by its classes. */
   private Set<Library> partsOf(
       Path jar, Library itself, Set<Path> jars, Map<String, JsonObject> components)
       throws Exception {
