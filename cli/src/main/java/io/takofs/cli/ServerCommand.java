@@ -8,15 +8,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code tako server}: serves until SIGTERM or SIGINT. */
 @Command(
@@ -27,8 +27,6 @@ final class ServerCommand implements Callable<Integer> {
 
   /** Exit code of a server that one of its threads has died under. */
   private static final int EXIT_DIED = 3;
-
-  @Spec private CommandSpec spec;
 
   @Option(
       names = "--conf",
@@ -44,6 +42,48 @@ final class ServerCommand implements Callable<Integer> {
   @Option(names = "--pid-file", description = "Where to write the process id.")
   private Path pidFile;
 
+  /**
+   * The command that {@code arguments} of a command line ask for, when each of them is a simple
+   * option, once and with its value: without the parser, which takes a fifth of a server's start.
+   * Empty when the parser has to decide.
+   */
+  static Optional<ServerCommand> ofSimple(String... arguments) {
+    if (arguments.length == 0 || !arguments[0].equals("server")) {
+      return Optional.empty();
+    }
+    ServerCommand command = new ServerCommand();
+    for (String argument : List.of(arguments).subList(1, arguments.length)) {
+      if (!command.isSimple(argument)) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(command);
+  }
+
+  /** Takes an argument, unless the parser has to decide what it means. */
+  private boolean isSimple(String argument) {
+    boolean isOverride = argument.startsWith("-D");
+    String[] parts = (isOverride ? argument.substring(2) : argument).split("=", 2);
+    if (parts.length < 2 || parts[0].isEmpty() || parts[1].isEmpty()) {
+      return false;
+    }
+    String value = parts[1];
+    if (isOverride) {
+      overrides.put(parts[0], value);
+      return true;
+    }
+    if (parts[0].equals("--conf") && file == null) {
+      file = Path.of(value);
+    } else if (parts[0].equals("--uri-file") && uriFile == null) {
+      uriFile = Path.of(value);
+    } else if (parts[0].equals("--pid-file") && pidFile == null) {
+      pidFile = Path.of(value);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
   @Override
   public Integer call() throws Exception {
     Thread.setDefaultUncaughtExceptionHandler(ServerCommand::die);
@@ -56,10 +96,8 @@ final class ServerCommand implements Callable<Integer> {
     if (uriFile != null) {
       write(uriFile, server.uri().toString());
     }
-    spec.commandLine()
-        .getOut()
-        .println("Tako serves at " + server.uri() + " over " + server.transportText());
-    spec.commandLine().getOut().flush();
+    System.out.println("Tako serves at " + server.uri() + " over " + server.transportText());
+    System.out.flush();
     new CountDownLatch(1).await(); // The hook ends the process.
     return 0;
   }
@@ -88,13 +126,13 @@ final class ServerCommand implements Callable<Integer> {
       server.close();
       remove(uriFile);
       remove(pidFile);
-      spec.commandLine().getOut().println("Tako stopped");
+      System.out.println("Tako stopped");
     } catch (IOException e) {
-      spec.commandLine().getErr().println("tako: " + e.getMessage());
+      System.err.println("tako: " + e.getMessage());
       code = 1;
     }
-    spec.commandLine().getOut().flush();
-    spec.commandLine().getErr().flush();
+    System.out.flush();
+    System.err.flush();
     Runtime.getRuntime().halt(code);
   }
 

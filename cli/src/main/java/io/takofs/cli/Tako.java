@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -70,15 +71,22 @@ public final class Tako implements Runnable {
    * The exit code. Without the parser, which would take a third of a start, where it has no say.
    */
   static int execute(String... arguments) {
-    if (!FsCommand.isForShell(arguments)) {
-      return commandLine(arguments).execute(arguments);
-    }
+    Optional<ServerCommand> server = ServerCommand.ofSimple(arguments);
     try {
-      return FsCommand.run(new ServerOptions(), List.of(arguments).subList(1, arguments.length));
+      if (server.isPresent()) {
+        return server.get().call();
+      }
+      if (FsCommand.isForShell(arguments)) {
+        return FsCommand.run(new ServerOptions(), List.of(arguments).subList(1, arguments.length));
+      }
     } catch (IOException e) {
       System.err.println(explanation(e));
       return 1;
+    } catch (Exception e) { // A bug of ours.
+      e.printStackTrace();
+      return 1;
     }
+    return commandLine(arguments).execute(arguments);
   }
 
   /** Whether nobody reads the output any more, as with {@code | head}: then nothing is missing. */

@@ -14,7 +14,7 @@ final class Training {
   /** Entry point; the exit code is 0 only when everything was done. */
   public static void main(String[] arguments) throws IOException {
     TakoConfig config = new TakoConfig().addSystemProperties();
-    int code = 0;
+    int code = ServerCommand.ofSimple("server", "-Dkey=value").isPresent() ? 0 : 1;
     try (RunningServer server = RunningServer.start(config, System.getProperty("user.name"))) {
       String uri = server.uri().toString();
       code += Tako.execute("version");
