@@ -89,7 +89,7 @@ final class DataServerCore {
     this.dataConnections = zone.connections();
     this.windows = zone.windows();
     this.callers = new Callers(settings, groups);
-    this.persistence = DataPersistence.of(zone.arenas(), machine::committedLength);
+    this.persistence = DataPersistence.of(zone.arenas(), machine::committedLength, journal::stop);
     this.placements = new Placements(zone.arenas(), machine);
     this.housekeeping = new Housekeeping(group, zone);
     this.statusReport = new StatusReport(group);

@@ -162,6 +162,16 @@ public final class Journal {
     }
   }
 
+  /**
+   * Refuses all calls from now on, until the server is started again: {@code why} is for people.
+   */
+  public void stop(String why) {
+    if (failure == null) {
+      failure = why;
+      LOG.error("{}; the server refuses all calls from now on", why);
+    }
+  }
+
   /** Why nothing can be executed any more, or null. */
   public String failure() {
     return failure;

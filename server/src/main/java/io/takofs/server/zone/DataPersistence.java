@@ -7,6 +7,7 @@ import io.takofs.proto.Extent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Makes file data survive a loss of power before the log says that it is there, where the data zone
@@ -24,6 +25,7 @@ public final class DataPersistence {
 
   private final List<Arena> arenas;
   private final CommittedLength committed;
+  private final Consumer<String> onFailure;
 
   /** Memory that bytes can be made persistent in. */
   @FunctionalInterface
@@ -39,20 +41,32 @@ public final class DataPersistence {
     int of(long fileId, long fileOffset);
   }
 
-  DataPersistence(List<Arena> arenas, CommittedLength committed) {
+  DataPersistence(List<Arena> arenas, CommittedLength committed, Consumer<String> onFailure) {
     this.arenas = List.copyOf(arenas);
     this.committed = committed;
+    this.onFailure = onFailure;
   }
 
-  /** For the arenas of a pool: does nothing unless they outlive a loss of power. */
-  public static DataPersistence of(List<MappedMemory> memory, CommittedLength committed) {
+  /**
+   * For the arenas of a pool: does nothing unless they outlive a loss of power.
+   *
+   * @param onFailure hears why bytes could not be made persistent; no later attempt may count, as a
+   *     medium that failed once may claim success for what it has lost
+   */
+  public static DataPersistence of(
+      List<MappedMemory> memory, CommittedLength committed, Consumer<String> onFailure) {
     boolean durable = !memory.isEmpty() && memory.stream().allMatch(MappedMemory::isDurable);
     return new DataPersistence(
         durable ? memory.stream().<Arena>map(arena -> arena::persist).toList() : List.of(),
-        committed);
+        committed,
+        onFailure);
   }
 
-  /** Makes the bytes that {@code commit} adds, and their checksums, persistent. */
+  /**
+   * Makes the bytes that {@code commit} adds, and their checksums, persistent.
+   *
+   * @throws UncheckedIOException when they are not; the server must stop serving
+   */
   public void persist(CommitExtents commit) {
     if (arenas.isEmpty()) {
       return;
@@ -62,6 +76,7 @@ public final class DataPersistence {
         persist(extent, committed.of(commit.getFileId(), extent.getFileOffset()));
       }
     } catch (IOException e) {
+      onFailure.accept("file data could not be made persistent: " + e);
       throw new UncheckedIOException("file data cannot be made persistent", e);
     }
   }

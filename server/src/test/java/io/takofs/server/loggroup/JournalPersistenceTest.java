@@ -151,6 +151,20 @@ class JournalPersistenceTest {
   }
 
   @Test
+  void shouldExecuteNothingAfterFileDataCouldNotBeMadePersistent() throws Exception {
+    assertThat(execute(client, 1, mkdirs("/a")).getStatus()).isEqualTo(Status.OK);
+    journal.stop("as the test wants it");
+    journal.stop("what follows from it");
+    assertThatThrownBy(() -> execute(client, 2, mkdirs("/b")))
+        .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE)
+        .hasMessageContaining("as the test wants it");
+    journal.checkpoint();
+    start();
+    assertThat(stat("/a")).isEqualTo(Status.OK);
+    assertThat(execute(client, 2, mkdirs("/b")).getStatus()).isEqualTo(Status.OK);
+  }
+
+  @Test
   void shouldGoOnAfterAnEntryThatIsTooLongForTheLog() throws Exception {
     assertThatThrownBy(() -> execute(client, 1, mkdirs("/" + "n".repeat(SLOT_BYTES))))
         .hasFieldOrPropertyWithValue("status", Status.INVALID_ARGUMENT);

@@ -1,10 +1,14 @@
 package io.takofs.server.zone;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.layout.Layout;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -28,7 +32,7 @@ class DataPersistenceTest {
       int offset = Layout.ARENA_CHECKSUM_SIZE + random.nextInt(8) * Layout.UNIT_SIZE;
       int[] committed = {0};
       DataPersistence persistence =
-          new DataPersistence(List.of(this::persist), (file, at) -> committed[0]);
+          new DataPersistence(List.of(this::persist), (file, at) -> committed[0], why -> {});
       while (committed[0] < Layout.UNIT_SIZE) {
         int room = Layout.UNIT_SIZE - committed[0];
         int length = committed[0] + 1 + random.nextInt(Math.min(room, 20_000));
@@ -45,9 +49,26 @@ class DataPersistenceTest {
   void shouldPersistOnlyWhatIsNew() {
     long[] bytes = {0};
     DataPersistence persistence =
-        new DataPersistence(List.of((offset, length) -> bytes[0] += length), (file, at) -> 60_000);
+        new DataPersistence(
+            List.of((offset, length) -> bytes[0] += length), (file, at) -> 60_000, why -> {});
     persistence.persist(commit(Layout.ARENA_CHECKSUM_SIZE, 60_128));
     assertThat(bytes[0]).isLessThanOrEqualTo(128 + 4);
+  }
+
+  @Test
+  void shouldSayThatBytesAreNotPersistent() {
+    List<String> failures = new ArrayList<>();
+    DataPersistence persistence =
+        new DataPersistence(
+            List.of(
+                (offset, length) -> {
+                  throw new IOException("as the test wants it");
+                }),
+            (file, at) -> 0,
+            failures::add);
+    assertThatThrownBy(() -> persistence.persist(commit(Layout.ARENA_CHECKSUM_SIZE, 100)))
+        .isInstanceOf(UncheckedIOException.class);
+    assertThat(failures).hasSize(1).allMatch(why -> why.contains("as the test wants it"));
   }
 
   @Test
@@ -58,7 +79,8 @@ class DataPersistenceTest {
                 (offset, length) -> {
                   throw new AssertionError("persisted " + length + " at " + offset);
                 }),
-            (file, at) -> 0);
+            (file, at) -> 0,
+            why -> {});
     Extent extent = commit(Layout.ARENA_CHECKSUM_SIZE, 100).getExtents(0);
     for (Extent wrong :
         List.of(
