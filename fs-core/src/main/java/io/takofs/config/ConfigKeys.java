@@ -168,9 +168,9 @@ public final class ConfigKeys {
               "1t",
               "256m",
               "Bytes of buffers that the streams of one client over tcp and verbs have at most,"
-                  + " outside of the Java heap. What is only faster with more, reading ahead and"
-                  + " further buffers of a writer, gets half of them; at the limit transfers become"
-                  + " smaller, and wait for each other. Shared memory needs none."));
+                  + " outside of the Java heap. Half of them serve only to be faster: reading ahead,"
+                  + " and further buffers of a writer. At the limit transfers become smaller and"
+                  + " wait for each other. Shared memory needs none."));
 
   // ---- server
 
