@@ -29,6 +29,7 @@ final class LocalServer implements AutoCloseable {
             .set("fs.tako.server.host", ServerAddress.host())
             .set("fs.tako.server.port", "0")
             .set("fs.tako.server.pool.path", directory.resolve("pool").toString())
+            .set("fs.tako.server.state.dir", directory.resolve("state").toString())
             .set("fs.tako.server.pool.size", poolSize)
             .set("fs.tako.server.quarantine", "0s");
     server = RunningServer.start(config, USER);

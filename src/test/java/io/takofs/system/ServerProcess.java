@@ -51,6 +51,7 @@ public final class ServerProcess implements AutoCloseable {
     server.settings.put("fs.tako.server.host", ServerAddress.host());
     server.settings.put("fs.tako.server.port", "0");
     server.settings.put("fs.tako.server.pool.path", server.directory.resolve("pool").toString());
+    server.settings.put("fs.tako.server.state.dir", server.directory.resolve("state").toString());
     server.settings.put("fs.tako.server.pool.size", "160m");
     server.settings.put("fs.tako.server.pool.pages.size", "32m");
     server.settings.put("fs.tako.server.pool.log.size", "64m");
@@ -91,6 +92,13 @@ public final class ServerProcess implements AutoCloseable {
   /** Starts it again on the same pool and port. */
   public void restart() throws Exception {
     launch();
+  }
+
+  /** Starts it again with this option of its command, this once. */
+  void restartWith(String option) throws Exception {
+    options.add(option);
+    launch();
+    options.remove(option);
   }
 
   /** SIGTERM; returns its exit code. */

@@ -1,7 +1,9 @@
 package io.takofs.cli;
 
+import io.takofs.base.Clock;
 import io.takofs.client.TakoClient;
 import io.takofs.server.pool.Pool;
+import io.takofs.server.pool.PoolMarkers;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -73,6 +75,7 @@ final class DevCommand implements Callable<Integer> {
     command.add("-Dfs.tako.server.http.user=" + System.getProperty("user.name"));
     command.add("-Dfs.tako.server.pool.path=" + poolPath);
     command.add("-Dfs.tako.server.pool.size=" + poolSize);
+    command.add("-Dfs.tako.server.state.dir=" + dev.state());
     command.add(dev.uriFileOption());
     return new ProcessBuilder(command)
         .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
@@ -154,6 +157,7 @@ final class DevCommand implements Callable<Integer> {
         if (!Pool.delete(pool)) {
           spec.commandLine().getErr().println("tako: kept " + pool + ": other files are in it");
         }
+        new PoolMarkers(dev.state(), "", Clock.SYSTEM).forget(pool);
         Files.delete(poolNote);
       }
       Files.deleteIfExists(dev.pidFile());

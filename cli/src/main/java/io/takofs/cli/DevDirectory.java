@@ -38,6 +38,11 @@ final class DevDirectory {
     return path().resolve("conf");
   }
 
+  /** Where the server remembers its pool. */
+  Path state() {
+    return path().resolve("state");
+  }
+
   Path uriFile() {
     return path().resolve("uri");
   }

@@ -2,6 +2,8 @@ package io.takofs.cli;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import io.takofs.config.ConfigKeys;
+import io.takofs.server.pool.RemoveIpc;
 import io.takofs.server.report.Sizes;
 import io.takofs.transport.RefusingAcceptor;
 import io.takofs.transport.shm.ShmTransport;
@@ -34,6 +36,14 @@ final class HostChecks {
     checkSharedMemory();
     checkHugePages();
     checkTcp();
+    checkLogout();
+  }
+
+  private void checkLogout() throws IOException {
+    Path pool = Path.of(Installation.configuration().get(ConfigKeys.POOL_PATH));
+    RemoveIpc.ofThisProcess()
+        .danger(pool)
+        .ifPresent(danger -> diagnosis.problem(danger, RemoveIpc.advice()));
   }
 
   private void checkLibrary() {

@@ -42,6 +42,12 @@ final class ServerCommand implements Callable<Integer> {
   @Option(names = "--pid-file", description = "Where to write the process id.")
   private Path pidFile;
 
+  @Option(
+      names = "--format",
+      description =
+          "Formats an empty pool, even if there was one that is gone; refuses when there is one.")
+  private boolean format;
+
   /**
    * The command that {@code arguments} of a command line ask for, when each of them is a simple
    * option, once and with its value: without the parser, which takes a fifth of a server's start.
@@ -90,7 +96,8 @@ final class ServerCommand implements Callable<Integer> {
     if (pidFile != null) {
       write(pidFile, Long.toString(ProcessHandle.current().pid()));
     }
-    RunningServer server = RunningServer.start(configuration(), System.getProperty("user.name"));
+    RunningServer server =
+        RunningServer.start(configuration(), System.getProperty("user.name"), format);
     Thread stop = new Thread(() -> stop(server), "tako-stop");
     Runtime.getRuntime().addShutdownHook(stop);
     if (uriFile != null) {

@@ -229,6 +229,18 @@ public final class ConfigKeys {
                   + " what a pool there holds is kept.",
               ConfigKeys::notEmpty));
 
+  /** Directory of what a server remembers outside of its pool. */
+  public static final ConfigKey<String> STATE_DIR =
+      register(
+          ConfigKey.string(
+              "fs.tako.server.state.dir",
+              "a directory on a disk, or empty",
+              "",
+              "Where the server remembers which pool it had: a start that finds none where one was"
+                  + " refuses, unless a boot explains it. Empty: STATE_DIRECTORY, which systemd sets,"
+                  + " else XDG_STATE_HOME/tako, else ~/.local/state/tako.",
+              directory -> directory));
+
   /** Bytes of the pool. */
   public static final ConfigKey<Long> POOL_SIZE =
       register(

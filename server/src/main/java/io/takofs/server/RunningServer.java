@@ -15,6 +15,9 @@ import io.takofs.server.log.SegmentedLog;
 import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.pool.Pool;
+import io.takofs.server.pool.PoolMarkers;
+import io.takofs.server.pool.PoolStart;
+import io.takofs.server.pool.RemoveIpc;
 import io.takofs.server.store.PagedStore;
 import io.takofs.server.zone.PoolHolds;
 import io.takofs.server.zone.ReaderHolds;
@@ -47,15 +50,25 @@ public final class RunningServer implements AutoCloseable {
   }
 
   /**
-   * Opens the pool, formatting it if there is none, replays the log and serves.
+   * Opens the pool, formatting it if there is and was none, replays the log and serves.
    *
    * @param user who runs the server: the superuser
    * @throws IOException saying which part of the configuration or the pool is wrong, and what to do
    */
   public static RunningServer start(TakoConfig config, String user) throws IOException {
+    return start(config, user, false);
+  }
+
+  /**
+   * As {@link #start(TakoConfig, String)}.
+   *
+   * @param format whether to format an empty pool, where there must be none, even if there was one
+   */
+  public static RunningServer start(TakoConfig config, String user, boolean format)
+      throws IOException {
     RunningServer server = new RunningServer(Path.of(config.get(ConfigKeys.POOL_PATH)));
     try {
-      server.open(config, user);
+      server.open(config, user, format);
       return server;
     } catch (IOException | RuntimeException e) {
       server.close();
@@ -63,13 +76,13 @@ public final class RunningServer implements AutoCloseable {
     }
   }
 
-  private void open(TakoConfig config, String user) throws IOException {
+  private void open(TakoConfig config, String user, boolean format) throws IOException {
     ServerSettings settings = ServerSettings.of(config, user);
     SystemGroups groups =
         new SystemGroups(
             new StaticGroups(ServerSettings.groups(config.get(ConfigKeys.GROUPS))), Clock.SYSTEM);
     groups.resolve(user);
-    Pool pool = keep(Pool.openOrFormat(Path.of(poolText), ServerSettings.poolSizes(config)));
+    Pool pool = keep(openPool(config, format));
     PagedStore store = keep(PagedStore.open(pool.pages()));
     SegmentedLog log =
         keep(
@@ -113,6 +126,20 @@ public final class RunningServer implements AutoCloseable {
         .and("pool", poolText)
         .and("epoch", pool.epoch())
         .info(LOG, "serving");
+  }
+
+  private static Pool openPool(TakoConfig config, boolean format) throws IOException {
+    Path path = Path.of(config.get(ConfigKeys.POOL_PATH));
+    RemoveIpc.ofThisProcess()
+        .danger(path)
+        .ifPresent(danger -> LOG.warn("{}: {}", danger, RemoveIpc.advice()));
+    PoolMarkers markers =
+        new PoolMarkers(
+            PoolMarkers.directory(config.get(ConfigKeys.STATE_DIR), System.getenv()),
+            PoolMarkers.boot(Path.of("/proc")),
+            Clock.SYSTEM);
+    PoolStart start = new PoolStart(path, ServerSettings.poolSizes(config), markers);
+    return format ? start.format() : start.open();
   }
 
   private static boolean hasFormerPeers(Pool pool) {

@@ -124,7 +124,7 @@ public final class Pool implements AutoCloseable {
     if (!pool.sizes().equals(sizes)) {
       LOG.warn(
           "the pool in {} keeps the size it was formatted with, {} bytes; {} are configured: remove"
-              + " the directory, and all its files, for another size",
+              + " the directory, and all its files, and start with --format for another size",
           path,
           pool.sizes().total(),
           sizes.total());

@@ -295,7 +295,8 @@ final class PoolDirectory {
                 + length
                 + " bytes, its pool was formatted with "
                 + expected
-                + ": it was truncated; restore it, or remove the directory to start an empty pool");
+                + ": it was truncated; restore it, or remove the directory and start with --format for an empty"
+                + " pool");
       }
     } catch (IOException e) {
       throw failed(file, "examine", e);

@@ -142,7 +142,7 @@ record Superblock(long poolId, long epoch, long writeSequence, long ownerPid, Po
           Status.CORRUPT,
           where
               + ": both copies of the superblock fail their CRC; the pool cannot be opened,"
-              + " remove its directory to start an empty one");
+              + " remove its directory and start with --format for an empty one");
     }
     return new TakoException(
         Status.INVALID_ARGUMENT,

@@ -34,7 +34,7 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
       throw new TakoException(
           Status.CORRUPT,
           "page zone: both copies of the checkpoint fail their CRC; the namespace cannot be read,"
-              + " remove the pool's directory to start an empty one");
+              + " remove the pool's directory and start with --format for an empty one");
     }
     Checkpoint newer = decode(validA && (!validB || generation(a) >= generation(b)) ? a : b);
     if (newer.pageCount != memory.pages()) {

@@ -79,6 +79,6 @@ final class CheckpointReader {
             + " "
             + what
             + "; the namespace cannot be read"
-            + " whole, remove the pool's directory to start an empty one");
+            + " whole, remove the pool's directory and start with --format for an empty one");
   }
 }

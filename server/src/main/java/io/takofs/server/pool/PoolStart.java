@@ -1,0 +1,110 @@
+package io.takofs.server.pool;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens the pool of a server that starts. A new pool is formatted only where none was, where a boot
+ * explains that it is gone, or on demand: an empty pool instead of a full one looks as if all files
+ * had been deleted.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class PoolStart {
+  private static final Logger LOG = LoggerFactory.getLogger(PoolStart.class);
+
+  private final Path path;
+  private final PoolSizes sizes;
+  private final PoolMarkers markers;
+
+  /**
+   * @param sizes of a new pool
+   * @param markers of pools that there were
+   */
+  public PoolStart(Path path, PoolSizes sizes, PoolMarkers markers) {
+    this.path = path;
+    this.sizes = sizes;
+    this.markers = markers;
+  }
+
+  /**
+   * Opens the pool; formats one first if there is none and that is no surprise.
+   *
+   * @throws TakoException NOT_FOUND when a pool was here and is gone without a reason; else as
+   *     {@link Pool}
+   */
+  public Pool open() throws TakoException {
+    if (!PoolDirectory.isFormatted(path)) {
+      checkNoneLost();
+    }
+    return remembered(Pool.openOrFormat(path, sizes));
+  }
+
+  /**
+   * Formats an empty pool, whatever was there before, and opens it.
+   *
+   * @throws TakoException ALREADY_EXISTS when there is a pool; else as {@link Pool}
+   */
+  public Pool format() throws TakoException {
+    Pool.format(path, sizes);
+    return remembered(Pool.open(path));
+  }
+
+  private void checkNoneLost() throws TakoException {
+    PoolMarker lost = markers.find(path).orElse(null);
+    if (lost == null) {
+      return;
+    }
+    String what = "pool %s, made at %s on %s".formatted(lost.id(), lost.made(), lost.fileSystem());
+    String now = fileSystem(path);
+    if (!lost.isExplainedByBoot(now, markers.boot())) {
+      throw new TakoException(
+          Status.NOT_FOUND,
+          path
+              + " held "
+              + what
+              + "; no pool is there now (on "
+              + now
+              + "): did logind remove it (RemoveIPC), is another file system mounted there, or is"
+              + " fs.tako.server.pool.path wrong? If its files are lost or not wanted, start once"
+              + " with `tako server --format`, or remove "
+              + markers.file(path));
+    }
+    LOG.warn(
+        "{} held {}; the machine or container was started since and its memory is gone: an empty"
+            + " pool is formatted",
+        path,
+        what);
+  }
+
+  /** Without a marker the server works as well; only the loss of its pool would go unnoticed. */
+  private Pool remembered(Pool pool) {
+    try {
+      markers.remember(path, pool.poolId(), fileSystem(path));
+    } catch (IOException e) {
+      LOG.warn(
+          "cannot write {} ({}): if the pool vanishes, the next start formats an empty one; set"
+              + " fs.tako.server.state.dir to a directory on a disk",
+          markers.file(path),
+          e.toString());
+    }
+    return pool;
+  }
+
+  private static String fileSystem(Path path) throws TakoException {
+    Path there = path.toAbsolutePath().normalize();
+    while (!Files.exists(there)) {
+      there = there.getParent();
+    }
+    try {
+      return Files.getFileStore(there).type();
+    } catch (IOException e) {
+      throw PoolDirectory.failed(there, "look at the file system of", e);
+    }
+  }
+}
