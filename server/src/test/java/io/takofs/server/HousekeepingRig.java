@@ -44,6 +44,7 @@ final class HousekeepingRig {
 
   final CountingStore store;
   final StateMachine machine;
+  final MemoryLog log = new MemoryLog();
   final Journal journal;
   final ClientTable sessions;
   final Housekeeping housekeeping;
@@ -70,8 +71,7 @@ final class HousekeepingRig {
           }
         };
     this.store = new CountingStore(store);
-    LogGroup group =
-        new LogGroup(clock, SETTINGS, new GroupStorage(this.store, new MemoryLog(), 1), arenas);
+    LogGroup group = new LogGroup(clock, SETTINGS, new GroupStorage(this.store, log, 1), arenas);
     this.machine = group.machine();
     this.journal = group.journal();
     this.sessions = group.sessions();

@@ -74,6 +74,8 @@ public final class Housekeeping {
   /** There is no room for it until something else has changed. */
   private boolean reclaimRefused;
 
+  private boolean countRefused; // as reclaimRefused
+
   public Housekeeping(LogGroup group, ServerDataZone zone) {
     this.clock = group.clock;
     this.settings = group.settings;
@@ -100,6 +102,7 @@ public final class Housekeeping {
         }
         freeing = true;
         reclaimRefused = false;
+        countRefused = false;
       }
       do {
         workOff();
@@ -118,19 +121,30 @@ public final class Housekeeping {
   }
 
   private boolean hasBacklog() {
-    return freeing || machine.countPending() || (machine.reclaimPending() && !reclaimRefused);
+    return freeing
+        || (machine.countPending() && !countRefused)
+        || (machine.reclaimPending() && !reclaimRefused);
   }
 
   /** One piece of each kind of work that waits. */
   private void workOff() throws TakoException {
-    if (machine.countPending()) {
-      journal.execute(entry().setCountQuotas(CountQuotas.getDefaultInstance()).build());
+    if (machine.countPending() && !countRefused) {
+      count();
     }
     if (machine.reclaimPending() && !reclaimRefused) {
       reclaim();
     }
     if (freeing) {
       freeQuarantined();
+    }
+  }
+
+  /** A count that finds no room goes on with the next look, when something may have been freed. */
+  private void count() throws TakoException {
+    Reply reply = journal.execute(entry().setCountQuotas(CountQuotas.getDefaultInstance()).build());
+    countRefused = reply.getStatus() != Status.OK;
+    if (countRefused) {
+      LOG.warn("a count for a quota has to wait: {}", reply.getMessage());
     }
   }
 

@@ -30,8 +30,11 @@ public final class QuotaCount {
   /** Entries visited by one step; about a millisecond. */
   static final int VISITS_MAX = 4096;
 
-  /** Directories entered or left by one step, which bounds the records it changes. */
-  private static final int MOVES_MAX = 64;
+  /**
+   * Directories entered or left by one step, which bounds the records it changes: half of the room
+   * without which no other call is admitted, so that a count can end when the store is full.
+   */
+  private static final int MOVES_MAX = 32;
 
   private static final byte[] NO_NAME = {};
 
