@@ -28,9 +28,21 @@ final class DevDirectory {
 
   Path path() {
     return directory != null
-        ? directory.toAbsolutePath().normalize()
+        ? real(directory.toAbsolutePath().normalize())
         : Path.of(
             System.getProperty("java.io.tmpdir"), "tako-dev-" + System.getProperty("user.name"));
+  }
+
+  /**
+   * One name for one directory, by whatever links its user came to it; it may be missing itself.
+   */
+  private static Path real(Path path) {
+    Path parent = path.getParent();
+    try {
+      return parent == null ? path : parent.toRealPath().resolve(path.getFileName());
+    } catch (IOException e) {
+      return path; // what is missing is said where it is used
+    }
   }
 
   /** Configuration directory for Hadoop: has core-site.xml. */

@@ -98,6 +98,7 @@ final class PoolDirectory {
    * Removes the pool at {@code path}, and the directory unless something else is in it.
    *
    * @return whether nothing is left; where no pool is nothing is touched
+   * @throws TakoException UNAVAILABLE, naming it, when a server lives there
    */
   static boolean delete(Path path) throws IOException {
     if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS) || !Ownership.isOurs(path)) {
@@ -110,15 +111,24 @@ final class PoolDirectory {
     if (!there.contains(META) && !Set.of(LOCK, SHM).containsAll(there)) {
       return false;
     }
-    deleteTree(path.resolve(SHM));
-    for (String name : List.of(DATA, META, LOCK)) {
-      Files.deleteIfExists(path.resolve(name));
+    PoolLock lock = PoolLock.acquire(new PoolDirectory(path));
+    try {
+      deleteFiles(path);
+    } finally {
+      lock.close();
     }
     if (!NAMES.containsAll(there)) {
       return false;
     }
     Files.delete(path);
     return true;
+  }
+
+  private static void deleteFiles(Path path) throws IOException {
+    deleteTree(path.resolve(SHM));
+    for (String name : List.of(DATA, META, LOCK)) {
+      Files.deleteIfExists(path.resolve(name));
+    }
   }
 
   private static void deleteTree(Path root) throws IOException {

@@ -401,6 +401,19 @@ class PoolTest {
   }
 
   @Test
+  void shouldNotDeleteThePoolOfALiveServer() throws IOException {
+    Path path = directory.resolve("pool");
+    try (Pool live = Pool.openOrFormat(path, SMALL)) {
+      assertThat(catchThrowable(() -> Pool.delete(path)))
+          .isInstanceOf(TakoException.class)
+          .hasMessageContaining("is held by a live server");
+      assertThat(path.resolve("meta")).exists();
+      assertThat(live.epoch()).isPositive();
+    }
+    assertThat(Pool.delete(path)).isTrue();
+  }
+
+  @Test
   void shouldDeleteAPoolAndNothingElse() throws IOException {
     Path pool = directory.resolve("pool");
     Pool.format(pool, SMALL);
