@@ -87,6 +87,8 @@ public final class TransportSelector implements AutoCloseable {
         long left = last ? offers.left() : offers.left() / 2;
         T made = attempt(attempt, candidate, offers, left);
         return new Selected<>(made, candidate.name() + ": " + reason(candidate));
+      } catch (ServerGoneException e) {
+        throw e; // these offers are the gone server's, tcp's too
       } catch (IOException | UncheckedIOException e) {
         if (choice != TransportChoice.AUTO) {
           throw e;

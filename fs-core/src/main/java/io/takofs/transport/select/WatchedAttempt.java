@@ -29,7 +29,8 @@ final class WatchedAttempt {
    * counts.
    *
    * @param endpoint for errors
-   * @throws IOException of the attempt, or saying that the server is gone
+   * @throws ServerGoneException when it was ended because it had become vain
+   * @throws IOException of the attempt
    */
   static <T> T make(String endpoint, Callable<T> attempt, BooleanSupplier isVain)
       throws IOException {
@@ -41,8 +42,8 @@ final class WatchedAttempt {
       try {
         return task.get(LOOK_MS, TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
-        if (isVain.getAsBoolean()) {
-          return end(thread, task, new IOException("the server at " + endpoint + " is gone", e));
+        if (looksVain(isVain)) {
+          return end(thread, task, new ServerGoneException(endpoint));
         }
       } catch (InterruptedException e) {
         try {
@@ -53,6 +54,15 @@ final class WatchedAttempt {
       } catch (ExecutionException e) {
         throw failure(e);
       }
+    }
+  }
+
+  /** A look that fails for want of a resource ends the attempt as well: nobody watches it. */
+  private static boolean looksVain(BooleanSupplier isVain) {
+    try {
+      return isVain.getAsBoolean();
+    } catch (RuntimeException e) {
+      return true;
     }
   }
 

@@ -135,6 +135,22 @@ class TransportSelectorTest {
   }
 
   @Test
+  void shouldTakeNoOtherTransportBecauseTheServerIsGone() throws IOException {
+    offers = List.of(VERBS);
+    TransportSelector selector = selector(TransportChoice.AUTO, "no shared memory", null);
+    assertThatThrownBy(
+            () ->
+                selector.connect(
+                    endpoint,
+                    TimeUnit.HOURS.toNanos(1),
+                    null,
+                    (transport, at, timeoutNs) ->
+                        at.equals(VERBS.endpoint()) ? hang(() -> offers = List.of(MOVED)) : at))
+        .isInstanceOf(ServerGoneException.class);
+    assertThat(connect(selector).connection()).isEqualTo(MOVED.endpoint());
+  }
+
+  @Test
   void shouldEndAnAttemptWhenNobodyListensAnyMore() throws IOException {
     offers = List.of(VERBS);
     TransportSelector selector = selector(TransportChoice.VERBS, "not asked", null);
