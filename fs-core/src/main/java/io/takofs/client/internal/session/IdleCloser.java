@@ -42,9 +42,10 @@ public final class IdleCloser implements AutoCloseable {
   /** There is a connection. */
   public synchronized void connected() {
     if (thread == null && !closed) {
-      thread = threads.newThread(this::run);
-      thread.setName("tako-idle");
-      thread.start();
+      Thread made = threads.newThread(this::run);
+      made.setName("tako-idle");
+      made.start(); // fails when there are too many threads
+      thread = made;
     }
     connected = true;
   }

@@ -98,13 +98,27 @@ public final class LeaseKeeper implements AutoCloseable {
 
   /** A file was opened for writing; its {@link Lease} is released or abandoned in the end. */
   public synchronized Lease keep(SessionReply opened, String path) {
+    Lease lease = new Lease(opened, path);
     writers++;
-    if (thread == null && !closed) {
-      thread = threads.newThread(this::run);
-      thread.setName("tako-lease-renewal");
-      thread.start();
+    boolean kept = false;
+    try {
+      ensureRunning();
+      kept = true;
+    } finally {
+      if (!kept) {
+        lease.abandon(); // the thread of a later writer releases it
+      }
     }
-    return new Lease(opened, path);
+    return lease;
+  }
+
+  private void ensureRunning() {
+    if (thread == null && !closed) {
+      Thread made = threads.newThread(this::run);
+      made.setName("tako-lease-renewal");
+      made.start(); // fails when there are too many threads
+      thread = made;
+    }
   }
 
   /** Whether a file is open for writing, or its lease still to be released. */

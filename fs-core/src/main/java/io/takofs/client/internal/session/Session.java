@@ -172,7 +172,7 @@ public final class Session implements AutoCloseable {
     }
     try {
       while (true) {
-        OpenSession open = use(connector.get(deadline, what));
+        OpenSession open = use(connect(attempt, deadline));
         boolean saidToHaveWaited = request.getHasWaited();
         Reply reply = attempt.send(open, deadline);
         if (reply.getStatus() == Status.OK) {
@@ -196,6 +196,14 @@ public final class Session implements AutoCloseable {
       attempt.end();
       lastUseNs = clock.nanoTime();
       calling.readLock().unlock();
+    }
+  }
+
+  private OpenSession connect(Attempt attempt, long deadline) throws TakoException {
+    try {
+      return connector.get(deadline, attempt.what);
+    } catch (TakoException e) {
+      throw attempt.unsent(e);
     }
   }
 
@@ -286,6 +294,19 @@ public final class Session implements AutoCloseable {
         doubt = e;
         return Reply.newBuilder().setStatus(e.status()).setMessage(e.getMessage()).build();
       }
+    }
+
+    /** What to say when it cannot be sent (again), which is no news of an earlier time. */
+    TakoException unsent(TakoException failure) {
+      if (doubt == null || !changing) {
+        return failure;
+      }
+      return new TakoException(
+          failure.status(),
+          failure.getMessage()
+              + "; the connection broke while the operation was under way: whether it was executed"
+              + " is unknown, look before doing it again",
+          failure);
     }
 
     private void moveTo(SessionIdentity next, long deadline) throws TakoException {
