@@ -71,18 +71,23 @@ final class ShmListener implements Transport.Listener {
   }
 
   private void accept() {
-    SocketChannel accepted = null;
+    SocketChannel accepted;
     try {
       accepted = channel.accept();
-      if (accepted == null) {
-        return;
-      }
+      failures = 0;
+    } catch (IOException | RuntimeException | Error e) {
+      failed(e);
+      return;
+    }
+    if (accepted == null) {
+      return;
+    }
+    try {
       Handshake handshake = new Handshake(new ControlConnection(accepted));
       transport.control().watch(accepted, SelectionKey.OP_READ, handshake::onReadable);
       transport.control().executeAfter(HANDSHAKE_TIMEOUT_NS, handshake::onTimeout);
-      failures = 0;
     } catch (IOException | RuntimeException | Error e) {
-      failed(accepted, e);
+      refuse(accepted, e);
     }
   }
 
@@ -90,7 +95,7 @@ final class ShmListener implements Transport.Listener {
    * A connection that cannot be accepted, for want of file descriptors for example, stays where it
    * is, and the channel ready: so accepting rests for a while.
    */
-  private void failed(SocketChannel accepted, Throwable cause) {
+  private void failed(Throwable cause) {
     int before = failures;
     failures = before + 1;
     if (before == 0) {
@@ -101,12 +106,15 @@ final class ShmListener implements Transport.Listener {
           cause.toString());
     }
     transport.control().pause(channel, ACCEPT_PAUSE_NS);
-    if (accepted != null) {
-      try {
-        accepted.close();
-      } catch (IOException e) {
-        LOG.debug("closing a connection that cannot be served", e);
-      }
+  }
+
+  /** One connection that cannot be served is that peer's alone. */
+  private static void refuse(SocketChannel accepted, Throwable cause) {
+    LOG.debug("a connection that cannot be served is closed", cause);
+    try {
+      accepted.close();
+    } catch (IOException e) {
+      LOG.debug("closing a connection that cannot be served", e);
     }
   }
 
