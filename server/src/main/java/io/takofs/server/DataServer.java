@@ -207,6 +207,16 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     }
   }
 
+  /** The failure of the log or of the memory after which no call is executed, or null. */
+  String failure() {
+    lock.lock();
+    try {
+      return core.failure();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   @Override
   public Optional<String> sickness() {
     try {

@@ -41,6 +41,11 @@ final class HousekeepingThread implements AutoCloseable {
         LOG.error("housekeeping failed; it is tried again", e);
         pauseNs = FAILED_PAUSE_NS;
       }
+      String failure = server.failure();
+      if (failure != null && !stopped) {
+        // Nobody is served any more: a process that is gone is started again and loses nothing.
+        throw new IllegalStateException("the server cannot go on: " + failure);
+      }
       idle = pauseNs > IDLE_NS;
       if (!stopped) {
         LockSupport.parkNanos(this, pauseNs);

@@ -2,6 +2,8 @@ package io.takofs.server;
 
 import io.takofs.base.Clock;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A clock whose wall-clock time never runs backwards, so that what came later never bears an
@@ -13,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 final class SteadyClock implements Clock {
   /** Parts of the time that passes, one of which this clock advances while it is ahead. */
   private static final int SLOWER = 2;
+
+  private static final Logger LOG = LoggerFactory.getLogger(SteadyClock.class);
 
   private final Clock clock;
   private long latestMs = Long.MIN_VALUE;
@@ -26,7 +30,12 @@ final class SteadyClock implements Clock {
 
   /** Lets no later time be before {@code ms}: an earlier incarnation of the server gave it. */
   synchronized void continueFrom(long ms) {
-    if (ms > currentTimeMillis()) {
+    long now = currentTimeMillis();
+    if (ms > now) {
+      LOG.warn(
+          "the last entry of the log is {} ms later than this machine's clock says: time goes on"
+              + " from there at half the speed until the clock has caught up; set the clock right",
+          ms - now);
       latestMs = ms;
       ahead = false;
     }

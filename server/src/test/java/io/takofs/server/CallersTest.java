@@ -128,8 +128,10 @@ class CallersTest {
       groups.now = null;
       clock.advanceMillis(KEPT_MS);
       assertThat(mkdir(carol, "/b")).isEqualTo(Status.OK);
-      lookUp();
-      clock.advanceMillis(1);
+      assertThat(lookUp()).isEqualTo(1);
+      assertThat(mkdir(carol, "/b")).isEqualTo(Status.OK);
+      assertThat(lookUp()).as("lookups right after one that failed").isZero();
+      clock.advanceMillis(Callers.CHECK_MS);
       Reply refused = carol.call(mkdirs("/c"));
       assertThat(refused.getStatus()).isEqualTo(Status.UNAVAILABLE);
       assertThat(refused.getMessage()).contains("groups of carol");

@@ -62,7 +62,11 @@ public final class Callers {
     String user = client.caller.getUser();
     List<String> known = groups.known(user);
     if (known == null) {
-      stale.add(user);
+      if (nowNs - client.groupsAskedNs
+          >= CHECK_NS) { // a lookup that fails is not made for each call
+        client.groupsAskedNs = nowNs;
+        stale.add(user);
+      }
       if (nowNs - client.groupsKnownNs > STALE_MAX_NS) {
         throw unknown(user);
       }

@@ -21,6 +21,9 @@ public final class ClientState {
   /** When the groups of {@link #caller} were last seen to be the user's. */
   public long groupsKnownNs;
 
+  /** When they were last asked for because they were not known any more. */
+  long groupsAskedNs;
+
   public String clientName = "";
   public long lastHeardNs;
 
