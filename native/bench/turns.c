@@ -10,7 +10,7 @@
 
 #include "call_bench.h"
 
-/* Nobody waits for longer than this at once. */
+/* The longest single wait. */
 #define AWAIT_NS INT64_C(100000000)
 #define TURN_MAX_S 10
 #define SECOND_NS INT64_C(1000000000)

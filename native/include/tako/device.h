@@ -1,7 +1,7 @@
 /*
- * What the data path asks of an RDMA device, as a table: libibverbs in earnest, a fake in tests.
- * Signatures and results are those of libibverbs, but for errors: every function that can fail
- * returns a negative errno.
+ * The operations of an RDMA device that the data path uses, as a table: libibverbs in earnest, a
+ * fake in tests. Signatures and results are those of libibverbs, but for errors: every function
+ * that can fail returns a negative errno.
  */
 #ifndef TAKO_DEVICE_H
 #define TAKO_DEVICE_H

@@ -17,7 +17,7 @@ enum {
 };
 
 /*
- * What hangs on the context of every rdma_cm_id of ours: the parts of its last event that DiSNI
+ * The context of every rdma_cm_id of ours has the parts of its last event that DiSNI
  * drops, and what it cannot pass to the calls that follow.
  */
 struct tako_cm_slot {

@@ -38,7 +38,7 @@ static uint64_t index_of(uint64_t head, uint64_t id)
 }
 
 /*
- * How a failed one is reported: by what went wrong if it is the first, else as flushed. The pair is
+ * A failed one is reported by its cause if it is the first, else as flushed. The pair is
  * in error from here on.
  */
 static uint8_t failure(struct tako_verbs_qp *qp, bool *failed, enum ibv_wc_status status)

@@ -27,10 +27,10 @@ static struct tako_cm_slot *new_slot(void)
 }
 
 /*
- * How long a packet may stay unanswered before it is sent again, as a power of two of 4.096 us:
- * half a second. Without this the connection manager takes the two seconds that it thinks a packet
- * may live, and a dead peer is noticed a quarter of a minute later. It must be longer than a busy
- * peer needs to answer: some devices take up to four times as long as they are told.
+ * Time for which a packet may stay unanswered before it is sent again, as a power of two of 4.096
+ * us: half a second. Without this the connection manager takes the two seconds that it thinks a
+ * packet may live, and a dead peer is noticed a quarter of a minute later. It must be longer than a
+ * busy peer needs to answer: some devices take up to four times as long as they are told.
  */
 enum { TAKO_CM_ACK_TIMEOUT = 17 };
 

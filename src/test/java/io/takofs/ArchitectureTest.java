@@ -42,7 +42,7 @@ class ArchitectureTest {
     classes =
         new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-            // What the plug-in's jar carries of others.
+            // Classes of others that the plug-in's jar carries.
             .withImportOption(location -> !location.contains("/io/takofs/shaded/"))
             .importPackages("io.takofs");
   }

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * What scripts and documents name: files, Maven modules, classes, packages and tests of this
- * checkout. None of these is compiled, so that a rename would leave them behind unnoticed.
+ * The names that scripts and documents use: files, Maven modules, classes, packages and tests of
+ * this checkout. None of these is compiled, so that a rename would leave them behind unnoticed.
  */
 class ScriptsTest {
   private static final Path ROOT =
@@ -36,7 +36,7 @@ class ScriptsTest {
   private static final Pattern TEST = Pattern.compile("-D(?:it\\.)?test=['\"]?([\\w*]+)");
   private static final Pattern METHOD = Pattern.compile("\\bshould[A-Z]\\w+");
 
-  /** Where the build moves what the plug-in's jar carries of others. */
+  /** Package to which the build moves the classes of others in the plug-in's jar. */
   private static final String MOVED = "io.takofs.shaded";
 
   /** Text of each script, by its path below the root. */
@@ -130,7 +130,7 @@ class ScriptsTest {
     return NAMES.stream().anyMatch(each -> name.matcher(each).matches());
   }
 
-  /** What {@code pattern} finds in {@code texts} and {@code exists} does not know. */
+  /** Names that {@code pattern} finds in {@code texts} and {@code exists} does not know. */
   private static List<String> missing(
       Map<String, String> texts, Pattern pattern, Predicate<String> exists) {
     List<String> missing = new ArrayList<>();

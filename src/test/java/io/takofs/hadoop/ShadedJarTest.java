@@ -16,7 +16,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a user puts on a Hadoop class path: one jar that needs nothing and clashes with nothing. */
+/**
+ * The jar that a user puts on a Hadoop class path: one that needs nothing and clashes with nothing.
+ */
 class ShadedJarTest {
   private static final Pattern MOVED =
       Pattern.compile("(?<!io/takofs/shaded/)(io/netty/|com/google/protobuf/)");

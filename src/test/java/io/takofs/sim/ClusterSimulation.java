@@ -51,7 +51,7 @@ final class ClusterSimulation {
             scheduler, new SimConditions(500, 20_000, 0.02, 1_000_000, 0.005, 0.7, windows));
   }
 
-  /** What a run did, and a number that differs when anything happened differently. */
+  /** The outcome of a run, and a number that differs when anything happened differently. */
   record Result(
       int steps, int serverKills, int clientKills, Map<Status, Integer> failures, long virtualNs) {}
 

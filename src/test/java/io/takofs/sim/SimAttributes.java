@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * What a user does with ACLs, extended attributes and the quota of its directory: one call shows
- * what the one before has set, and in the end the quota has counted what is there.
+ * A user's work with ACLs, extended attributes and the quota of its directory: one call shows what
+ * the one before has set, and in the end the quota has counted what is there.
  */
 final class SimAttributes {
   private static final int VALUE_MAX = 8000;

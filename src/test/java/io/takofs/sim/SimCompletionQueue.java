@@ -9,7 +9,7 @@ import java.util.ArrayDeque;
 
 /** A bounded queue whose waiters let the simulation run. */
 final class SimCompletionQueue implements CompletionQueue {
-  /** How long a caller of await has surely worked since its last call. */
+  /** Time for which a caller of await has surely worked since its last call. */
   private static final long WORK_NS = 100;
 
   private final SimTransport transport;

@@ -1,7 +1,7 @@
 package io.takofs.sim;
 
 /**
- * How the network behaves. Times in virtual nanoseconds, chances between 0 and 1.
+ * Behaviour of the network. Times in virtual nanoseconds, chances between 0 and 1.
  *
  * @param latencyMinNs one way, at least
  * @param latencyMaxNs one way, at most, while nothing stalls

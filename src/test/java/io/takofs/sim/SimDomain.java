@@ -68,7 +68,7 @@ final class SimDomain implements ProtectionDomain {
     bindings.put(rkey, binding);
   }
 
-  /** What {@code rkey} gives by a window, or null. */
+  /** The window that {@code rkey} names, or null. */
   SimWindow.Binding binding(int rkey) {
     return bindings.get(rkey);
   }

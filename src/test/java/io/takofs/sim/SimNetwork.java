@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What lies between processes: where they listen, how packets travel, and who is cut off. */
+/** The network between processes: their listeners, the packets, and the links that are cut. */
 public final class SimNetwork {
   private final SimScheduler scheduler;
   private final SimProcess wire = new SimProcess("the wire");

@@ -42,7 +42,7 @@ public final class SimProcess {
     }
   }
 
-  /** What the world notices when this process dies. */
+  /** The effects on others when this process dies. */
   void atDeath(Runnable action) {
     atDeath.add(action);
   }

@@ -446,7 +446,7 @@ final class SimQueuePair extends AbstractQueuePair {
     receives.clear();
   }
 
-  /** Nobody maps the memory of another process. */
+  /** No process maps the memory of another. */
   @Override
   public ByteBuffer map(long remoteAddress, int length, int rkey) {
     return null;

@@ -77,7 +77,7 @@ final class SimServer implements AutoCloseable {
     PagedStore.format(pages);
   }
 
-  /** How often it died. */
+  /** Number of its deaths. */
   int kills() {
     return kills;
   }

@@ -44,7 +44,7 @@ final class SimUser {
   /** Paths below home: contents of files, null for directories. */
   private Map<String, byte[]> model = new TreeMap<>();
 
-  /** What may be there instead, while an operation is under way. */
+  /** The contents that may be there instead, while an operation is under way. */
   private Map<String, byte[]> after;
 
   /** Every content that a file was ever meant to have. */
@@ -55,7 +55,7 @@ final class SimUser {
 
   private int flushed;
 
-  /** What one call is deleting, in order: of it, the first so many may be gone already. */
+  /** Names that one call is deleting, in order; some of the first may be gone already. */
   private List<String> deleting = List.of();
 
   private boolean homeMade;
@@ -94,7 +94,7 @@ final class SimUser {
     return steps;
   }
 
-  /** How often an operation failed for which reason. */
+  /** Failures of operations by their reason. */
   Map<Status, Integer> failures() {
     return failures;
   }

@@ -15,7 +15,7 @@ final class SimWindow implements MemoryWindow {
     domain.count(Counter.WINDOWS, 1);
   }
 
-  /** What a key gives to the peer of one queue pair. */
+  /** The rights that a key gives to the peer of one queue pair. */
   static final class Binding {
     final SimQueuePair owner;
     final SimRegion region;

@@ -48,7 +48,7 @@ final class WorkRequest {
   /** Times the peer had no receive for it. */
   int notReadyCount;
 
-  /** What is wrong with it; reported when everything before it is done. */
+  /** Its fault; reported when everything before it is done. */
   CompletionStatus failure;
 
   WorkRequest(

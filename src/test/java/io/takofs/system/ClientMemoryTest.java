@@ -106,7 +106,10 @@ class ClientMemoryTest {
     }
   }
 
-  /** What is not flushed has to be kept; when that is all there may be, the next is told so. */
+  /**
+   * Bytes that are not flushed have to be kept; when they use all the memory, the next writer is
+   * told so.
+   */
   @Test
   void shouldRefuseWhenAllMemoryIsUsedByOpenFiles() throws Exception {
     client.close();

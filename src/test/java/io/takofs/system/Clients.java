@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What tests do with clients. */
+/** Helpers of tests for clients. */
 final class Clients {
   private Clients() {}
 

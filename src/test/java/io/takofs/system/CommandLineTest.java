@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What bin/tako says and does, above all when something is wrong. */
+/** Output and exit codes of bin/tako, above all when something is wrong. */
 @Timeout(120)
 class CommandLineTest {
   private static ServerProcess server;

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What {@code tako doctor} says of the soft-RoCE device of bin/vm. */
+/** Output of {@code tako doctor} about the soft-RoCE device of bin/vm. */
 @Tag("verbs")
 class DoctorOnDeviceTest {
   private static final Path HUGE_PAGES = Path.of("/proc/sys/vm/nr_hugepages");

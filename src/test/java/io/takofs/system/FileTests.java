@@ -36,7 +36,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What files must do over any transport, against a real data server in this process. */
+/** The behaviour of files over any transport, against a real data server in this process. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class FileTests {
   private final String transport;

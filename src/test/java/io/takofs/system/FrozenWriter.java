@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What tests do with a {@link WriterProcess} that is stopped and wakes too late. */
+/** A {@link WriterProcess} that is stopped and wakes too late. */
 final class FrozenWriter {
   private static final int FILE_BYTES = 700_000;
 

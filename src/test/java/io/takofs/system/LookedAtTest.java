@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What people look at, in what they look at it with: the pages in a browser, {@code tako top} in a
- * terminal. What was seen is left in {@code target/seen}.
+ * The pages in a browser, and {@code tako top} in a terminal, as people see them. Pictures are left
+ * in {@code target/seen}.
  */
 @Timeout(300)
 class LookedAtTest {

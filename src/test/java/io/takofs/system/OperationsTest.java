@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What who runs a server sees of it: commands and pages. */
+/** The operator's view of a server: commands and pages. */
 @Timeout(180)
 class OperationsTest {
   private static ServerProcess server;
@@ -235,7 +235,7 @@ class OperationsTest {
       client.mkdirs("/open/below", 0755, true);
       client.mkdirs("/closed", 0700, false);
       write(client, "/closed/secret", new byte[] {1});
-      // Who alice is, the server may have to find out first.
+      // The server may have to look up alice's groups first.
       Poll.until(
           "a page for alice",
           Duration.ofSeconds(20),

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a client over verbs may write, and that it may write nothing else: each attempt is refused
- * by the device, and the file of another stays as it is.
+ * A client over verbs writes its grants and nothing else: each other attempt is refused by the
+ * device, and the file of another stays as it is.
  */
 @Tag("verbs")
 @Timeout(300)

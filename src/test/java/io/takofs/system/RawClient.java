@@ -102,7 +102,7 @@ final class RawClient implements AutoCloseable {
     return rpc.call(session.getClientId(), sequence, request.build(), deadline());
   }
 
-  /** What a connection for calls is told of its request slots in the server's memory. */
+  /** A connection's knowledge of its request slots in the server's memory. */
   ConnectionInfo messageSlots() throws Exception {
     MemoryRegion replies =
         domain.allocate(Layout.RPC_SLOTS * Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);

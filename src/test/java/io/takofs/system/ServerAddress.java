@@ -1,6 +1,6 @@
 package io.takofs.system;
 
-/** Where servers under test listen. */
+/** Address on which servers under test listen. */
 final class ServerAddress {
   private ServerAddress() {}
 

@@ -64,7 +64,7 @@ public final class ServerProcess implements AutoCloseable {
     return server;
   }
 
-  /** Where clients find it. */
+  /** The URI by which clients find it. */
   public URI uri() {
     return uri;
   }
@@ -118,7 +118,7 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * What a server that does not start says.
+   * The output of a server that does not start.
    *
    * @param exitCode of the process
    * @param output all it printed

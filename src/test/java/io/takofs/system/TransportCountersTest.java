@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What client and server say they did over each transport. */
+/** Counters of client and server for each transport. */
 @Timeout(120)
 class TransportCountersTest {
   private static final int LENGTH = 1_000_000;

@@ -52,7 +52,7 @@ class WireTest {
   private String directory;
   private TakoClient client;
 
-  /** What happens while a writer writes. */
+  /** A disturbance while a writer writes. */
   @FunctionalInterface
   private interface Disturbance {
     void happen() throws Exception;
@@ -131,7 +131,7 @@ class WireTest {
   }
 
   /**
-   * Where the link goes down under a connection, the connection manager over soft-RoCE of Linux 6.1
+   * When the link goes down under a connection, the connection manager over soft-RoCE of Linux 6.1
    * sends nothing afterwards, for any program: verbs is lost, and a writer goes on in the middle of
    * its file over tcp.
    */

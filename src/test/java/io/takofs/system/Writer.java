@@ -57,7 +57,7 @@ abstract class Writer implements AutoCloseable {
     return failure;
   }
 
-  /** What it said when it failed, for people. */
+  /** Its message when it failed, for people. */
   String failureText() {
     return failureText;
   }

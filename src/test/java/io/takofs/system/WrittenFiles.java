@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What must be there of the files of a {@link WriterProcess} that is gone. */
+/** The least contents of the files of a {@link WriterProcess} that is gone. */
 final class WrittenFiles {
   private WrittenFiles() {}
 

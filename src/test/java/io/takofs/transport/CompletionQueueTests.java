@@ -116,7 +116,7 @@ interface CompletionQueueTests extends HarnessedTests {
     assertThat(h.client.pending()).isZero();
   }
 
-  /** Where the transport runs callbacks: a server that answers from its callback. */
+  /** For transports that run callbacks: a server that answers from its callback. */
   @Test
   default void shouldServeFromItsCallback() throws IOException {
     TransportHarness h = harness();

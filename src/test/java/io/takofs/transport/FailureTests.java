@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How pairs end: every outstanding post completes once, and nothing lands afterwards. */
+/** The end of pairs: every outstanding post completes once, and nothing lands afterwards. */
 interface FailureTests extends HarnessedTests {
   long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(30);
 

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** What the tests of the suite are written with: two sides, pairs between them, bounded waiting. */
+/** Vocabulary of the suite's tests: two sides, pairs between them, bounded waiting. */
 final class TransportHarness implements AutoCloseable {
   static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
   static final byte[] NO_DATA = new byte[0];

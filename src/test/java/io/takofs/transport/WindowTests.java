@@ -11,7 +11,9 @@ import io.takofs.transport.TransportHarness.Pair;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-/** What a memory window grants, to whom, and for how long; where a transport has windows. */
+/**
+ * The rights that a memory window grants, to whom, and for how long; for transports with windows.
+ */
 interface WindowTests extends HarnessedTests {
   int OFFSET = 4096;
   int LENGTH = 8192;
@@ -170,7 +172,7 @@ interface WindowTests extends HarnessedTests {
     zone.expectRefused(pair, OFFSET, 8, first);
   }
 
-  /** What was under way when the key ended is over when a read that was posted after it is. */
+  /** Operations under way when the key ended are over when a read posted after it is. */
   @Test
   default void shouldHaveFlushedWhatWasUnderWayWhenALaterReadIsDone() throws IOException {
     Zone zone = zone();

@@ -50,7 +50,7 @@ final class DevDirectory {
     return path().resolve("conf");
   }
 
-  /** Where the server remembers its pool. */
+  /** Directory in which the server remembers its pool. */
   Path state() {
     return path().resolve("state");
   }

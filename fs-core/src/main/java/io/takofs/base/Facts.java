@@ -6,9 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.MDC;
 
 /**
- * What a log message is about, by name: programs that read the log find a session under {@code
- * session}, whatever the sentence says. Text logs have the facts after the sentence, JSON logs in
- * an object of their own.
+ * Names and values that a log message is about: programs that read the log find a session under
+ * {@code session}, whatever the sentence says. Text logs have the facts after the sentence, JSON
+ * logs in an object of their own.
  *
  * <p>Thread rule: one thread.
  */

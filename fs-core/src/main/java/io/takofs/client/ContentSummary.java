@@ -1,7 +1,7 @@
 package io.takofs.client;
 
 /**
- * What is at and below a path.
+ * Counts of the files, directories and bytes at and below a path.
  *
  * @param length bytes of all files
  * @param fileCount files

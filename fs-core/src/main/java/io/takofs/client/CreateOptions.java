@@ -1,7 +1,7 @@
 package io.takofs.client;
 
 /**
- * How a file is created. Immutable; start from {@link #DEFAULT}.
+ * Options for creating a file. Immutable; start from {@link #DEFAULT}.
  *
  * @param permission 12 bits, umask already applied
  * @param overwrite replace a file that exists, atomically, instead of failing

@@ -1,7 +1,8 @@
 package io.takofs.client;
 
 /**
- * How a file will be read; nothing but speed depends on it. Immutable; start from {@link #DEFAULT}.
+ * Expected use of a file that is opened; only speed depends on it. Immutable; start from {@link
+ * #DEFAULT}.
  *
  * @param pattern what is fetched before it is wanted
  * @param start position of the first read; in a file of very many extents, those around it are
@@ -22,7 +23,7 @@ public record OpenOptions(ReadPattern pattern, long start) {
 
   /** In which order bytes will be read. */
   public enum ReadPattern {
-    /** Nobody knows: the longer a reader goes on without a jump, the more is fetched ahead. */
+    /** Unknown: the longer a reader goes on without a jump, the more is fetched ahead. */
     ADAPTIVE,
     /** One after the other: as much as is allowed is fetched ahead from the first read on. */
     SEQUENTIAL,

@@ -5,7 +5,7 @@ import io.takofs.proto.FileInfo;
 import io.takofs.proto.FileType;
 
 /**
- * What a path names: a file or a directory.
+ * Status of the file or directory that a path names.
  *
  * @param parent absolute path of the directory it is in; empty for the root
  * @param name last element of its path; empty for the root

@@ -146,7 +146,7 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * How the server is reached and why this way, for people; connects when there was no call yet.
+   * The transport to the server and the reason for its choice; connects when there was no call yet.
    */
   public String transportVerdict() throws TakoException {
     if (session.transportVerdict().isEmpty()) {
@@ -156,10 +156,10 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * What this client did over each transport that it used, by the transport's name ({@code shm},
-   * {@code tcp}) and the counter's ({@link TransportCounters#snapshot}); {@code reconnects} says
-   * how often a connection for calls was made again. Empty before the first call, after {@link
-   * #close}, and once connections were ended because nothing used them; never waits.
+   * Counters of each transport that this client used, by the transport's name ({@code shm}, {@code
+   * tcp}) and the counter's ({@link TransportCounters#snapshot}); {@code reconnects} says how often
+   * a connection for calls was made again. Empty before the first call, after {@link #close}, and
+   * once connections were ended because nothing used them; never waits.
    */
   public Map<String, Map<String, Long>> transportCounters() {
     Map<String, Map<String, Long>> counters = new TreeMap<>();
@@ -220,7 +220,7 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * What {@code path} names.
+   * Status of the file or directory at {@code path}.
    *
    * @throws TakoException NOT_FOUND
    */
@@ -230,7 +230,7 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * What {@code path} names, which is a file.
+   * Status of the file at {@code path}.
    *
    * @throws TakoException NOT_FOUND, IS_A_DIRECTORY
    */

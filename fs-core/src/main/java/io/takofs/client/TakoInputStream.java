@@ -255,7 +255,7 @@ public final class TakoInputStream extends InputStream {
   }
 
   /**
-   * How much may be fetched before it is wanted, where that gains something.
+   * Sets how much may be fetched ahead, over transports that gain by it.
    *
    * @param bytes 64 MiB at most; 0 for nothing, negative for what is configured
    */

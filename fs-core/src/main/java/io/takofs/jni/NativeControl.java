@@ -1,7 +1,7 @@
 package io.takofs.jni;
 
 /**
- * What the control path of the verbs transport needs beside DiSNI, one for one; {@code
+ * The calls that the control path of the verbs transport needs beside DiSNI's, one for one; {@code
  * native/include/tako/verbs_control.h} says what each does. Addresses and handles are longs,
  * results are at least 0 or a negated errno.
  *

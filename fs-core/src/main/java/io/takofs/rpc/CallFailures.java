@@ -6,7 +6,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 
 /**
- * What a caller is told when a call fails before it has a reply.
+ * Failures of calls that have no reply, as callers are told them.
  *
  * @param transport that carries the calls
  * @param server the server's name

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What each side of a connection tells the other while it is made: the private data of the
- * connection request and of its acceptance, 56 bytes.
+ * The record that each side of a connection sends the other while it is made: the private data of
+ * the connection request and of its acceptance, 56 bytes.
  *
  * @param protocolVersion of the sender
  * @param kind {@link Layout#CONNECTION_RPC} or {@link Layout#CONNECTION_DATA}

@@ -47,10 +47,7 @@ final class Immediate {
     return immediate & 0xf;
   }
 
-  /**
-   * What is wrong with an immediate that came with {@code byteCount} bytes, or null when nothing
-   * is.
-   */
+  /** The fault of an immediate that came with {@code byteCount} bytes, or null when nothing is. */
   static String fault(int immediate, int kind, int slotSize, int byteCount) {
     if (kind(immediate) != kind) {
       return "kind " + kind(immediate) + " where " + kind + " is due";

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * What an {@link RpcServer} serves.
+ * The service that an {@link RpcServer} offers.
  *
  * <p>Thread rule: the server's receiving threads, several at once; none of these may block.
  */

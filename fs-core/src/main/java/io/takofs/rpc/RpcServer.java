@@ -279,7 +279,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Nobody knows which calls a handler that fails has answered: all are sent again over another
+     * A handler that fails may have answered some of its calls: all are sent again over another
      * connection.
      */
     private void endAll(List<IncomingCall> calls, Throwable why) {

@@ -1,8 +1,8 @@
 package io.takofs.transport;
 
 /**
- * Where operations report that they are done. Bounded; sized at creation for every receive and
- * every signalled send that may be outstanding on its queue pairs, so that it never overflows.
+ * Queue on which operations report that they are done. Bounded; sized at creation for every receive
+ * and every signalled send that may be outstanding on its queue pairs, so that it never overflows.
  *
  * <p>Thread rule: poll and await by one thread at a time; wakeup by any.
  */

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Who polls a completion queue: the transport's thread if it has one, else one of those who wait
+ * The turn to poll a completion queue: the transport's thread has it, else one of those who wait
  * for something that completes there. The others let others run for a moment, because waking a
  * thread costs more than most calls take, and then sleep until their own is done, or until it is
  * their turn. A thread that stops waiting, for any reason, hands a turn that nobody has to one that

@@ -1,7 +1,7 @@
 package io.takofs.transport;
 
 /**
- * What a queue pair is made with.
+ * Settings of a queue pair.
  *
  * @param domain whose regions its local buffers come from and its peer may address
  * @param sendQueue where its sends complete

@@ -21,7 +21,7 @@ public final class Refusal {
   }
 
   /**
-   * What the refused side throws.
+   * The exception of the refused side.
    *
    * @param endpoint that refused
    * @param text as received: trusted to be nothing but text

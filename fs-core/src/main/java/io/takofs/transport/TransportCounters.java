@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /**
- * What was done over one transport of this process, for people and tests. Memory that {@link
+ * Counters of one transport of this process, for people and tests. Memory that {@link
  * QueuePair#map} shows is loaded and stored without a post, so what goes that way is not counted.
  *
  * <p>Thread rule: any thread. Counting takes no lock and allocates nothing; transports count a

@@ -43,7 +43,7 @@ final class HousekeepingThread implements AutoCloseable {
       }
       String failure = server.failure();
       if (failure != null && !stopped) {
-        // Nobody is served any more: a process that is gone is started again and loses nothing.
+        // No call is served any more: a process that is gone is started again and loses nothing.
         throw new IllegalStateException("the server cannot go on: " + failure);
       }
       idle = pauseNs > IDLE_NS;

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.TestFactory;
  * the file {@code commands/<name>.deviations} of the test resources, and must do so.
  */
 abstract class CommandSuite extends CLITestHelper {
-  /** What stands before a command of a program that only HDFS has. */
+  /** Prefix of a command of a program that only HDFS has. */
   private static final String ADMIN = "dfsadmin ";
 
   private final String name;

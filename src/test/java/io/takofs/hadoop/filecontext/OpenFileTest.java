@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the builder of {@code FileContext.openFile} is told, and what is counted. */
+/** Options of {@code FileContext.openFile}'s builder, and its statistics. */
 class OpenFileTest {
   private static final Path FILE = new Path("/opened-by-context");
 

@@ -47,7 +47,7 @@ class AccessTest {
     UserGroupInformation.reset();
   }
 
-  /** What {@code user} may do with the file, through one interface and the other. */
+  /** Rights of {@code user} on the file, through one interface and the other. */
   private void check(String user, FsAction granted) throws Exception {
     // The groups that Hadoop gives the user must not matter: the server knows its own.
     String[] groups = user.equals("stranger") ? new String[] {"staff"} : new String[0];

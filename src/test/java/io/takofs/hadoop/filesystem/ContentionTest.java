@@ -99,7 +99,7 @@ class ContentionTest {
     return ((LeaseRecoverable) fs).isFileClosed(path);
   }
 
-  /** Whatever it takes until a writer notices: its next flush, or close. */
+  /** Writes until the writer notices: with its next flush, or close. */
   private static void assertLost(FSDataOutputStream out) {
     assertThatThrownBy(
             () -> {
@@ -306,7 +306,7 @@ class ContentionTest {
     assertThat(third.exists(FILE)).isFalse();
   }
 
-  /** What was below a deleted directory goes soon, and its writers learn of it then. */
+  /** Files below a deleted directory go soon, and their writers learn of it then. */
   private static void writeUntilLost(FSDataOutputStream out) throws IOException {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (System.nanoTime() - deadline < 0) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever mix of reads, seeks and writes: the bytes are those of an array beside the file. */
+/** Any mix of reads, seeks and writes: the bytes are those of an array beside the file. */
 class ReadPatternsTest {
   private static final long SEED = 20261120;
   private static final int STEPS = 4000;
@@ -50,7 +50,7 @@ class ReadPatternsTest {
     }
   }
 
-  /** What a small read gathered must be forgotten when a large one goes past it. */
+  /** Bytes that a small read gathered must be dropped when a large one goes past them. */
   @Test
   void shouldSeekBackToTheRightBytesAfterALargeRead() throws IOException {
     int buffer = 4096;

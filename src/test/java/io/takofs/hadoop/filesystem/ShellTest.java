@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What people type after {@code hadoop fs}. */
+/** Commands that people type after {@code hadoop fs}. */
 class ShellTest {
   @TempDir Path local;
   private Configuration conf;

@@ -18,7 +18,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.Test;
 
-/** What the server knows of Hadoop's clients, which {@code tako status} prints. */
+/** The server's knowledge of Hadoop's clients, which {@code tako status} prints. */
 class StatusTest {
   private static final Path FILE = new Path("/status/file");
   private static final String USER = "watched";

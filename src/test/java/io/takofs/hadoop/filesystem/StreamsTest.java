@@ -34,7 +34,7 @@ import org.apache.hadoop.io.ElasticByteBufferPool;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What streams can do beyond reading and writing, and whether they say so. */
+/** Capabilities of streams beyond reading and writing, and whether they declare them. */
 class StreamsTest {
   private static final int LENGTH = 3_000_000;
   private static final Path FILE = new Path("/streams/file");

@@ -40,7 +40,7 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What Hadoop's suites leave out. */
+/** Behaviour that Hadoop's suites leave out. */
 class TakoFileSystemTest {
   private static final Path HOME = new Path("/filesystem-test");
 
@@ -132,7 +132,7 @@ class TakoFileSystemTest {
               }
               return null;
             });
-    // Whoever runs the server is its superuser.
+    // The user that runs the server is its superuser.
     fs.access(in("hers"), FsAction.ALL);
   }
 

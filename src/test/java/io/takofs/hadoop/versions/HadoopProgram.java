@@ -20,7 +20,7 @@ import org.apache.hadoop.fs.FutureDataInputStreamBuilder;
 import org.apache.hadoop.fs.Path;
 
 /**
- * What an application does with files, for a Hadoop of any version: what the oldest has not is
+ * An application's use of files, for a Hadoop of any version: methods that the oldest lacks are
  * called through reflection. Prints the interfaces and classes of newer versions that it used.
  */
 public final class HadoopProgram {

@@ -1,5 +1,5 @@
 /**
- * Which transport a client takes to a server, and why. {@link
+ * Choice of the transport that a client takes to a server. {@link
  * io.takofs.transport.select.TransportSelector} is the entry.
  */
 package io.takofs.transport.select;

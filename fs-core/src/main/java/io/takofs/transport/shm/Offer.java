@@ -13,8 +13,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What one side tells the other over the control socket, once: the request and its acceptance have
- * the same form. A refusal has a reason and nothing else.
+ * The message that each side sends the other over the control socket, once: the request and its
+ * acceptance have the same form. A refusal has a reason and nothing else.
  *
  * @param refusal why there will be no connection; empty in a request or an acceptance
  * @param pid of the sender, for messages

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.channels.SocketChannel;
 
 /**
- * What takes the bytes of one connection: first its handshake, then its queue pair.
+ * Receiver of the bytes of one connection: first its handshake, then its queue pair.
  *
  * <p>Thread rule: the connection's event loop.
  */

@@ -3,7 +3,7 @@ package io.takofs.transport.tcp;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a {@link TcpTransport} is made with.
+ * Settings of a {@link TcpTransport}.
  *
  * @param eventLoops threads that serve the connections; each connection stays with one
  * @param operationTimeoutNs how long a peer may leave an operation, or everything, unanswered

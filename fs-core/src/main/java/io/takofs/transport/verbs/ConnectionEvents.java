@@ -1,7 +1,7 @@
 package io.takofs.transport.verbs;
 
 /**
- * What happens to connections. All on the event thread of {@link VerbsControl}, one at a time;
+ * Events of connections. All come on the event thread of {@link VerbsControl}, one at a time;
  * nothing may block. Every method may call any method of the connection it is given but {@link
  * VerbsConnection#connect}.
  */

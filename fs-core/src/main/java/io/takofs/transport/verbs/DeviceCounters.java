@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the driver of a device counts at one of its ports, in sysfs. Not every driver does, and each
- * has names of its own.
+ * Counters that the driver of a device keeps for one of its ports, in sysfs. Not every driver does,
+ * and each has names of its own.
  *
  * <p>Thread rule: any thread.
  */

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an RDMA device and one of its ports are and can do.
+ * Properties of an RDMA device and of one of its ports.
  *
  * @param device its name, as the kernel has it ({@code rxe0}, {@code mlx5_0})
  * @param port number, from 1

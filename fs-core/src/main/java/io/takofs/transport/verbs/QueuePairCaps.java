@@ -1,7 +1,7 @@
 package io.takofs.transport.verbs;
 
 /**
- * How large a queue pair shall be.
+ * Capacities of a queue pair.
  *
  * @param maxSends send work requests outstanding
  * @param maxReceives receive work requests posted

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What verbs this process has, for people who want to know why it has none or which.
+ * Diagnosis of this process's verbs, for people who want to know which it has, or why it has none.
  *
  * <p>Thread rule: any thread; nothing is kept open.
  */

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What this process holds, and what its devices hold for anybody.
+ * Resources that this process holds, and those that its devices hold for any process.
  *
  * @param device objects of each kind on all devices, as the kernel counts them
  * @param pinned this process's memory that devices hold on to, as the kernel says it

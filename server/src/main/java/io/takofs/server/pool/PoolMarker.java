@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What is remembered of a pool outside of it.
+ * The memory of a pool that is kept outside of it.
  *
  * @param pool its directory
  * @param id its identity, as 16 hexadecimal digits

@@ -58,7 +58,7 @@ public final class RemoveIpc {
         : Optional.empty();
   }
 
-  /** What to do about it. */
+  /** The remedy. */
   public static String advice() {
     return "run the server as a system user, or set RemoveIPC=no in /etc/systemd/logind.conf, or set"
         + " fs.tako.server.pool.path to a tmpfs of its own";

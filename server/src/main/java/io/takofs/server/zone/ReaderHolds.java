@@ -12,7 +12,7 @@ import java.util.Set;
  * <p>Thread rule: any thread.
  */
 public interface ReaderHolds {
-  /** Nobody does: for a server that no reader shares memory with. */
+  /** No reader holds anything: for a server that no reader shares memory with. */
   ReaderHolds NONE =
       new ReaderHolds() {
         @Override

@@ -219,7 +219,7 @@ final class ReferenceModel {
         });
   }
 
-  /** Nobody writes what is deleted. */
+  /** A deleted file has no writer. */
   private static void closeAll(Node node) {
     node.writer = 0;
     node.children.values().forEach(ReferenceModel::closeAll);

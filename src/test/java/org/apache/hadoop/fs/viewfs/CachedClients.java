@@ -3,7 +3,7 @@ package org.apache.hadoop.fs.viewfs;
 import java.io.IOException;
 import org.apache.hadoop.fs.FileSystem;
 
-/** What a suite leaves in Hadoop's cache: its default file system is a mount table. */
+/** File systems that a suite leaves in Hadoop's cache: its default file system is a mount table. */
 final class CachedClients {
   private CachedClients() {}
 

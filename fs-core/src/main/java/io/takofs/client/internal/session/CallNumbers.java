@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class CallNumbers {
   /**
-   * How far numbers run ahead of the oldest open call, whose thread may not have run for a while. A
-   * server keeps 256 results a client: this many before a call and as many after it fit.
+   * Limit to which numbers run ahead of the oldest open call, whose thread may not have run for a
+   * while. A server keeps 256 results a client: this many before a call and as many after it fit.
    */
   public static final int WINDOW = 100;
 

@@ -19,8 +19,8 @@ public interface Connector extends AutoCloseable {
   String server();
 
   /**
-   * What this side did over each transport that it used, by the transport's name; empty after
-   * {@link #close}.
+   * Counters of each transport that this side used, by the transport's name; empty after {@link
+   * #close}.
    */
   Map<String, TransportCounters> counters();
 

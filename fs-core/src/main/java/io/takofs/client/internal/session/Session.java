@@ -296,7 +296,7 @@ public final class Session implements AutoCloseable {
       }
     }
 
-    /** What to say when it cannot be sent (again), which is no news of an earlier time. */
+    /** The failure to report when it cannot be sent (again): it says nothing of an earlier time. */
     TakoException unsent(TakoException failure) {
       if (doubt == null || !changing) {
         return failure;
