@@ -58,6 +58,12 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
     fs.initializeForContext(getUri(), conf, statistics);
   }
 
+  /** {@code path}, refused as a file context refuses it unless it is of this file system. */
+  private Path own(Path path) {
+    checkPath(path);
+    return path;
+  }
+
   // ---- identity and capabilities
 
   @Override
@@ -99,13 +105,13 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return fs.open(path, bufferSize);
+    return fs.open(own(path), bufferSize);
   }
 
   @Override
   public CompletableFuture<FSDataInputStream> openFileWithOptions(
       Path path, OpenFileParameters parameters) throws IOException {
-    return fs.openFileWithOptions(path, parameters);
+    return fs.openFileWithOptions(own(path), parameters);
   }
 
   @Override
@@ -121,18 +127,18 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
       boolean createParent)
       throws IOException {
     CreateOptions options = CreateModes.options(createParent, replication, blockSize);
-    return fs.create(path, flags, CreateModes.withPermission(options, permission));
+    return fs.create(own(path), flags, CreateModes.withPermission(options, permission));
   }
 
   /** True: the file has its new length when this returns. */
   @Override
   public boolean truncate(Path path, long length) throws IOException {
-    return fs.truncate(path, length);
+    return fs.truncate(own(path), length);
   }
 
   @Override
   public FileChecksum getFileChecksum(Path path) throws IOException {
-    return fs.getFileChecksum(path);
+    return fs.getFileChecksum(own(path));
   }
 
   /** Reads are always verified. */
@@ -143,55 +149,55 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   @Override
   public void mkdir(Path path, FsPermission permission, boolean createParent) throws IOException {
-    fs.mkdirs(path, permission, createParent);
+    fs.mkdirs(own(path), permission, createParent);
   }
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
-    return fs.delete(path, recursive);
+    return fs.delete(own(path), recursive);
   }
 
   @Override
   public void renameInternal(Path source, Path target) throws IOException {
-    fs.rename(source, target, false);
+    fs.rename(own(source), own(target), false);
   }
 
   @Override
   public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
-    fs.rename(source, target, overwrite);
+    fs.rename(own(source), own(target), overwrite);
   }
 
   // ---- statuses and listings
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
-    return fs.getFileStatus(path);
+    return fs.getFileStatus(own(path));
   }
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    return fs.listStatus(path);
+    return fs.listStatus(own(path));
   }
 
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
-    return fs.listStatusIterator(path);
+    return fs.listStatusIterator(own(path));
   }
 
   @Override
   public RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path) throws IOException {
-    return fs.listLocatedStatus(path);
+    return fs.listLocatedStatus(own(path));
   }
 
   @Override
   public BlockLocation[] getFileBlockLocations(Path path, long start, long length)
       throws IOException {
-    return fs.getFileBlockLocations(path, start, length);
+    return fs.getFileBlockLocations(own(path), start, length);
   }
 
   @Override
   public void access(Path path, FsAction mode) throws IOException {
-    fs.access(path, mode);
+    fs.access(own(path), mode);
   }
 
   @Override
@@ -203,85 +209,85 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
-    fs.setPermission(path, permission);
+    fs.setPermission(own(path), permission);
   }
 
   @Override
   public void setOwner(Path path, String owner, String group) throws IOException {
-    fs.setOwner(path, owner, group);
+    fs.setOwner(own(path), owner, group);
   }
 
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
-    fs.setTimes(path, modified, accessed);
+    fs.setTimes(own(path), modified, accessed);
   }
 
   @Override
   public boolean setReplication(Path path, short replication) throws IOException {
-    return fs.setReplication(path, replication);
+    return fs.setReplication(own(path), replication);
   }
 
   // ---- ACLs and extended attributes
 
   @Override
   public void modifyAclEntries(Path path, List<AclEntry> entries) throws IOException {
-    fs.modifyAclEntries(path, entries);
+    fs.modifyAclEntries(own(path), entries);
   }
 
   @Override
   public void removeAclEntries(Path path, List<AclEntry> entries) throws IOException {
-    fs.removeAclEntries(path, entries);
+    fs.removeAclEntries(own(path), entries);
   }
 
   @Override
   public void removeDefaultAcl(Path path) throws IOException {
-    fs.removeDefaultAcl(path);
+    fs.removeDefaultAcl(own(path));
   }
 
   @Override
   public void removeAcl(Path path) throws IOException {
-    fs.removeAcl(path);
+    fs.removeAcl(own(path));
   }
 
   @Override
   public void setAcl(Path path, List<AclEntry> entries) throws IOException {
-    fs.setAcl(path, entries);
+    fs.setAcl(own(path), entries);
   }
 
   @Override
   public AclStatus getAclStatus(Path path) throws IOException {
-    return fs.getAclStatus(path);
+    return fs.getAclStatus(own(path));
   }
 
   @Override
   public void setXAttr(Path path, String name, byte[] value, EnumSet<XAttrSetFlag> flags)
       throws IOException {
-    fs.setXAttr(path, name, value, flags);
+    fs.setXAttr(own(path), name, value, flags);
   }
 
   @Override
   public byte[] getXAttr(Path path, String name) throws IOException {
-    return fs.getXAttr(path, name);
+    return fs.getXAttr(own(path), name);
   }
 
   @Override
   public Map<String, byte[]> getXAttrs(Path path) throws IOException {
-    return fs.getXAttrs(path);
+    return fs.getXAttrs(own(path));
   }
 
   @Override
   public Map<String, byte[]> getXAttrs(Path path, List<String> names) throws IOException {
-    return fs.getXAttrs(path, names);
+    return fs.getXAttrs(own(path), names);
   }
 
   @Override
   public List<String> listXAttrs(Path path) throws IOException {
-    return fs.listXAttrs(path);
+    return fs.listXAttrs(own(path));
   }
 
   @Override
   public void removeXAttr(Path path, String name) throws IOException {
-    fs.removeXAttr(path, name);
+    fs.removeXAttr(own(path), name);
   }
 
   // ---- storage policies
@@ -293,21 +299,21 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   @Override
   public BlockStoragePolicySpi getStoragePolicy(Path path) throws IOException {
-    return fs.getStoragePolicy(path);
+    return fs.getStoragePolicy(own(path));
   }
 
   @Override
   public void setStoragePolicy(Path path, String policy) throws IOException {
-    fs.setStoragePolicy(path, policy);
+    fs.setStoragePolicy(own(path), policy);
   }
 
   @Override
   public void unsetStoragePolicy(Path path) throws IOException {
-    fs.unsetStoragePolicy(path);
+    fs.unsetStoragePolicy(own(path));
   }
 
   @Override
   public void satisfyStoragePolicy(Path path) throws IOException {
-    fs.satisfyStoragePolicy(path);
+    fs.satisfyStoragePolicy(own(path));
   }
 }
