@@ -119,25 +119,27 @@ class TransportSelectorTest {
 
   @Test
   void shouldEndAnAttemptToReachAServerThatIsGone() throws IOException {
-    offers = List.of(VERBS);
     TransportSelector selector = selector(TransportChoice.VERBS, "not asked", null);
-    assertThatThrownBy(
-            () ->
-                selector.connect(
-                    endpoint,
-                    TimeUnit.HOURS.toNanos(1),
-                    null,
-                    (transport, at, timeoutNs) -> hang(() -> offers = List.of(MOVED))))
-        .isInstanceOf(IOException.class)
-        .hasMessage("the server at 10.0.0.1:7 is gone");
+    assertGone(selector, () -> offers = List.of(MOVED));
     // The next attempt goes to the server that is there.
     assertThat(connect(selector)).isEqualTo(new Selected<>("10.0.0.1:8", "verbs: as configured"));
   }
 
   @Test
   void shouldTakeNoOtherTransportBecauseTheServerIsGone() throws IOException {
-    offers = List.of(VERBS);
     TransportSelector selector = selector(TransportChoice.AUTO, "no shared memory", null);
+    assertGone(selector, () -> offers = List.of(MOVED));
+    assertThat(connect(selector).connection()).isEqualTo(MOVED.endpoint());
+  }
+
+  @Test
+  void shouldEndAnAttemptWhenNobodyListensAnyMore() {
+    assertGone(selector(TransportChoice.VERBS, "not asked", null), server::close);
+  }
+
+  /** An attempt over verbs hangs and then {@code meanwhile} happens to the server. */
+  private void assertGone(TransportSelector selector, Runnable meanwhile) {
+    offers = List.of(VERBS);
     assertThatThrownBy(
             () ->
                 selector.connect(
@@ -145,23 +147,8 @@ class TransportSelectorTest {
                     TimeUnit.HOURS.toNanos(1),
                     null,
                     (transport, at, timeoutNs) ->
-                        at.equals(VERBS.endpoint()) ? hang(() -> offers = List.of(MOVED)) : at))
-        .isInstanceOf(ServerGoneException.class);
-    assertThat(connect(selector).connection()).isEqualTo(MOVED.endpoint());
-  }
-
-  @Test
-  void shouldEndAnAttemptWhenNobodyListensAnyMore() throws IOException {
-    offers = List.of(VERBS);
-    TransportSelector selector = selector(TransportChoice.VERBS, "not asked", null);
-    assertThatThrownBy(
-            () ->
-                selector.connect(
-                    endpoint,
-                    TimeUnit.HOURS.toNanos(1),
-                    null,
-                    (transport, at, timeoutNs) -> hang(server::close)))
-        .isInstanceOf(IOException.class)
+                        at.equals(VERBS.endpoint()) ? hang(meanwhile) : at))
+        .isInstanceOf(ServerGoneException.class)
         .hasMessage("the server at 10.0.0.1:7 is gone");
   }
 
