@@ -37,24 +37,16 @@ public final class MappedMemory implements AutoCloseable {
   private final ByteBuffer[] pieces;
   private final Mapping mapping; // null without the native library
   private final long address;
-  private final boolean synchronous;
   private boolean closed;
 
   private MappedMemory(
-      Path path,
-      long fileOffset,
-      long length,
-      ByteBuffer[] pieces,
-      Mapping mapping,
-      long address,
-      boolean synchronous) {
+      Path path, long fileOffset, long length, ByteBuffer[] pieces, Mapping mapping) {
     this.path = path;
     this.fileOffset = fileOffset;
     this.length = length;
     this.pieces = pieces;
     this.mapping = mapping;
-    this.address = address;
-    this.synchronous = synchronous;
+    this.address = mapping == null ? 0 : mapping.start() + lead(fileOffset);
   }
 
   /**
@@ -115,20 +107,20 @@ public final class MappedMemory implements AutoCloseable {
 
   static MappedMemory mapNative(Path path, int fd, long offset, long length, int flags)
       throws TakoException {
-    long lead = offset % PAGE;
+    long lead = lead(offset);
     long mapped =
         NativeError.check(
             NativeCore.map(fd, offset - lead, length + lead, flags),
             "cannot map " + length + " bytes at " + offset + " of " + path);
     boolean synchronous = (mapped & NativeCore.MAP_SYNCHRONOUS) != 0;
     long start = mapped & ~(long) NativeCore.MAP_SYNCHRONOUS;
-    Mapping mapping = new Mapping(start, length + lead);
+    Mapping mapping = new Mapping(start, length + lead, synchronous);
     ByteBuffer[] pieces = new ByteBuffer[pieces(length)];
     for (int i = 0; i < pieces.length; i++) {
       pieces[i] = mapping.view(lead + i * PIECE, (int) Math.min(PIECE, length - i * PIECE));
     }
     mapping.release();
-    return new MappedMemory(path, offset, length, pieces, mapping, start + lead, synchronous);
+    return new MappedMemory(path, offset, length, pieces, mapping);
   }
 
   private static MappedMemory mapPortably(Path path, long fileOffset, long length)
@@ -143,8 +135,13 @@ public final class MappedMemory implements AutoCloseable {
         piece.load();
         pieces[i] = piece;
       }
-      return new MappedMemory(path, fileOffset, length, pieces, null, 0, false);
+      return new MappedMemory(path, fileOffset, length, pieces, null);
     }
+  }
+
+  /** Bytes that a mapping has before {@code fileOffset}: it begins with a page. */
+  private static long lead(long fileOffset) {
+    return fileOffset % PAGE;
   }
 
   private static int pieces(long length) {
@@ -252,7 +249,7 @@ public final class MappedMemory implements AutoCloseable {
 
   /** Whether {@link #persist} makes bytes survive a loss of power: the file is on DAX. */
   public boolean isDurable() {
-    return synchronous;
+    return mapping != null && mapping.isSynchronous();
   }
 
   /**
@@ -268,7 +265,7 @@ public final class MappedMemory implements AutoCloseable {
       return;
     }
     NativeError.check(
-        NativeCore.persist(address + offset, size, synchronous ? 1 : 0),
+        NativeCore.persist(address + offset, size, isDurable() ? 1 : 0),
         "cannot persist " + size + " bytes at " + offset + " of " + path);
   }
 

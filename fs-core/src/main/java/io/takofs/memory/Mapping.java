@@ -14,16 +14,25 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Mapping {
   private final long start;
   private final long length;
+  private final boolean synchronous;
   private final AtomicInteger views = new AtomicInteger(1);
 
-  Mapping(long start, long length) {
+  /**
+   * @param synchronous whether stores reach durable memory: the file is on DAX
+   */
+  Mapping(long start, long length, boolean synchronous) {
     this.start = start;
     this.length = length;
+    this.synchronous = synchronous;
   }
 
   /** Address of the first byte. */
   long start() {
     return start;
+  }
+
+  boolean isSynchronous() {
+    return synchronous;
   }
 
   /** A buffer over {@code size} bytes at {@code offset}; it and its slices keep the range. */
