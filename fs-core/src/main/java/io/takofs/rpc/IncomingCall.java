@@ -13,23 +13,15 @@ public final class IncomingCall {
   private final int slot;
   private final long clientId;
   private final long sequence;
-  private final long epoch;
   private final Request request;
   private final int size;
 
   IncomingCall(
-      RpcConnection connection,
-      int slot,
-      long clientId,
-      long sequence,
-      long epoch,
-      Request request,
-      int size) {
+      RpcConnection connection, int slot, long clientId, long sequence, Request request, int size) {
     this.connection = connection;
     this.slot = slot;
     this.clientId = clientId;
     this.sequence = sequence;
-    this.epoch = epoch;
     this.request = request;
     this.size = size;
   }
@@ -47,11 +39,6 @@ public final class IncomingCall {
   /** Number of the call within the session, as the client says. */
   public long sequence() {
     return sequence;
-  }
-
-  /** Incarnation of the server that the client means; 0 for any. */
-  public long epoch() {
-    return epoch;
   }
 
   public Request request() {

@@ -163,14 +163,7 @@ public final class RpcConnection {
       calls++;
       pair.postReceive(workRequestId);
       arrived.add(
-          new IncomingCall(
-              this,
-              slot,
-              header.clientId(),
-              header.sequence(),
-              header.epoch(),
-              request,
-              byteCount));
+          new IncomingCall(this, slot, header.clientId(), header.sequence(), request, byteCount));
       return null;
     } catch (InvalidProtocolBufferException e) {
       return "no request: " + e.getMessage();
