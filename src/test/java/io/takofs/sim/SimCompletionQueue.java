@@ -41,7 +41,7 @@ final class SimCompletionQueue implements CompletionQueue {
   }
 
   /** Adds the completion of a send; polling it gives back the slots up to its sequence. */
-  void addSend(SimQueuePair queuePair, WorkRequest request, CompletionStatus status) {
+  void addSend(SimQueuePair queuePair, SimWorkRequest request, CompletionStatus status) {
     int byteCount = request.opcode() == Opcode.READ ? request.length() : 0;
     add(
         new Entry(

@@ -9,8 +9,8 @@ import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.MemoryWindow;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePairConfig;
-import io.takofs.transport.ScatterGather;
 import io.takofs.transport.TransportCounters.Counter;
+import io.takofs.transport.WorkRequest;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,7 +25,6 @@ import java.util.Map;
  * error too.
  */
 final class SimQueuePair extends AbstractQueuePair {
-  private static final ScatterGather NOTHING = new ScatterGather();
   private static final long NS_PER_BYTE = 20;
   private static final long RETRY_NS = 1_000_000;
   private static final int RETRIES_MAX = 20;
@@ -38,10 +37,10 @@ final class SimQueuePair extends AbstractQueuePair {
   private final SimNetwork network;
   private final QueuePairConfig config;
   private final ConnectionAcceptor acceptor; // null on the connecting side
-  private final List<WorkRequest> staged = new ArrayList<>();
-  private final ArrayDeque<WorkRequest> inFlight = new ArrayDeque<>();
+  private final List<SimWorkRequest> staged = new ArrayList<>();
+  private final ArrayDeque<SimWorkRequest> inFlight = new ArrayDeque<>();
   private final ArrayDeque<Long> receives = new ArrayDeque<>();
-  private final Map<WorkRequest, Runnable> onStart = new HashMap<>(); // of windows' operations
+  private final Map<SimWorkRequest, Runnable> onStart = new HashMap<>(); // of windows' operations
   private final List<SimWindow.Binding> unflushed = new ArrayList<>();
   private SimQueuePair peer;
   private State state = State.CONNECTED;
@@ -91,7 +90,7 @@ final class SimQueuePair extends AbstractQueuePair {
     SimWindow.Binding binding =
         new SimWindow.Binding(this, (SimRegion) region, offset, length, access);
     int rkey = window.rkey();
-    stage(Opcode.BIND_WINDOW, id, NOTHING, 0, rkey, 0, 0, 0, flags);
+    stage(new WorkRequest().set(Opcode.BIND_WINDOW, id, 0, rkey, flags));
     onStart.put(staged.get(staged.size() - 1), () -> window.domain().bind(rkey, binding));
   }
 
@@ -99,7 +98,7 @@ final class SimQueuePair extends AbstractQueuePair {
   public void invalidate(long id, MemoryWindow target, int flags) {
     SimDomain domain = ((SimWindow) target).domain();
     int rkey = target.rkey();
-    stage(Opcode.INVALIDATE_WINDOW, id, NOTHING, 0, rkey, 0, 0, 0, flags);
+    stage(new WorkRequest().set(Opcode.INVALIDATE_WINDOW, id, 0, rkey, flags));
     onStart.put(
         staged.get(staged.size() - 1),
         () -> {
@@ -111,30 +110,10 @@ final class SimQueuePair extends AbstractQueuePair {
   }
 
   @Override
-  protected void stage(
-      Opcode opcode,
-      long id,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired,
-      int flags) {
+  protected void stage(WorkRequest request) {
     checkUsable();
     Invariant.check(sendSlotsFree() > 0, "no more sends are staged than there are slots");
-    staged.add(
-        new WorkRequest(
-            ++lastSequence,
-            id,
-            opcode,
-            flags,
-            local,
-            remoteAddress,
-            rkey,
-            immediate,
-            operand,
-            desired));
+    staged.add(new SimWorkRequest(++lastSequence, request));
   }
 
   @Override
@@ -142,7 +121,7 @@ final class SimQueuePair extends AbstractQueuePair {
     checkUsable();
     transport.counters().add(Counter.DOORBELLS, 1);
     transport.counters().add(Counter.SENDS, staged.size());
-    for (WorkRequest request : staged) {
+    for (SimWorkRequest request : staged) {
       transport.counters().add(Counter.BYTES, request.length());
     }
     inFlight.addAll(staged);
@@ -151,7 +130,7 @@ final class SimQueuePair extends AbstractQueuePair {
       flushSends(CompletionStatus.FLUSHED);
       return;
     }
-    for (WorkRequest request : staged) {
+    for (SimWorkRequest request : staged) {
       lastArrivalNs = Math.max(lastArrivalNs, now() + network.latencyNs());
       network.schedule(lastArrivalNs - now(), () -> arrive(request));
       if (network.happens(network.conditions().dropChance())) {
@@ -189,7 +168,7 @@ final class SimQueuePair extends AbstractQueuePair {
 
   // ---- moving bytes
 
-  private void arrive(WorkRequest request) {
+  private void arrive(SimWorkRequest request) {
     request.arrived = true;
     startWhatMay();
   }
@@ -200,7 +179,7 @@ final class SimQueuePair extends AbstractQueuePair {
       return;
     }
     boolean allDelivered = true;
-    for (WorkRequest request : inFlight) {
+    for (SimWorkRequest request : inFlight) {
       if (!request.isStarted()) {
         if (!request.arrived || (request.waitsForEarlier() && !allDelivered)) {
           return;
@@ -214,7 +193,7 @@ final class SimQueuePair extends AbstractQueuePair {
     }
   }
 
-  private void start(WorkRequest request) {
+  private void start(SimWorkRequest request) {
     if (request.isOfWindow()) {
       onStart.remove(request).run();
     }
@@ -235,7 +214,7 @@ final class SimQueuePair extends AbstractQueuePair {
     }
   }
 
-  private void moveGroup(WorkRequest request, Placement placement, int group) {
+  private void moveGroup(SimWorkRequest request, Placement placement, int group) {
     if (request.isDetached() && !request.late) {
       // The sender is gone. Its last packets may take as long as the other end lets them.
       request.late = true;
@@ -268,7 +247,7 @@ final class SimQueuePair extends AbstractQueuePair {
   }
 
   /** Whether pieces of {@code request} still move. */
-  private boolean mayLand(WorkRequest request) {
+  private boolean mayLand(SimWorkRequest request) {
     boolean targetLets = peer.state == State.CONNECTED || now() < peer.landingEndsNs;
     boolean senderSends =
         state == State.CONNECTED
@@ -276,7 +255,7 @@ final class SimQueuePair extends AbstractQueuePair {
     return targetLets && senderSends;
   }
 
-  private void retryLost(WorkRequest request, Runnable again) {
+  private void retryLost(SimWorkRequest request, Runnable again) {
     if (++request.lostCount > RETRIES_MAX) {
       enterError(
           CompletionStatus.RETRY_EXCEEDED, remoteName() + " did not answer within the retry limit");
@@ -290,7 +269,7 @@ final class SimQueuePair extends AbstractQueuePair {
     if (state != State.CONNECTED || peer.state != State.CONNECTED) {
       return;
     }
-    for (WorkRequest request : inFlight) {
+    for (SimWorkRequest request : inFlight) {
       if (!request.delivered) {
         if (!request.isPlaced() || !takeReceive(request)) {
           return;
@@ -310,7 +289,7 @@ final class SimQueuePair extends AbstractQueuePair {
   }
 
   /** Hands an immediate over; false when it must be tried again later. */
-  private boolean takeReceive(WorkRequest request) {
+  private boolean takeReceive(SimWorkRequest request) {
     if (request.opcode() != Opcode.WRITE_WITH_IMMEDIATE || request.failure != null) {
       return true;
     }
@@ -329,7 +308,7 @@ final class SimQueuePair extends AbstractQueuePair {
     return false;
   }
 
-  private void acknowledge(WorkRequest request) {
+  private void acknowledge(SimWorkRequest request) {
     if (state != State.CONNECTED) {
       return;
     }
@@ -409,7 +388,7 @@ final class SimQueuePair extends AbstractQueuePair {
   }
 
   private void endAs(State end, String why) {
-    for (WorkRequest request : inFlight) {
+    for (SimWorkRequest request : inFlight) {
       if (request.isStarted() && !request.isPlaced() && request.failure == null) {
         request.detachFromSender();
       }
@@ -431,7 +410,7 @@ final class SimQueuePair extends AbstractQueuePair {
 
   private void flushSends(CompletionStatus first) {
     CompletionStatus status = first;
-    for (WorkRequest request : inFlight) {
+    for (SimWorkRequest request : inFlight) {
       sendQueue().addSend(this, request, status);
       status = CompletionStatus.FLUSHED;
     }

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /** State that the queue pairs of all transports share: number, peer and first error. */
 public abstract class AbstractQueuePair implements QueuePair {
   private final int number;
+  private final WorkRequest request = new WorkRequest();
   private final AtomicReference<String> error = new AtomicReference<>();
   private volatile String remoteName = "";
   private volatile byte[] remotePrivateData = new byte[0];
@@ -53,27 +54,13 @@ public abstract class AbstractQueuePair implements QueuePair {
     return remotePrivateData.clone();
   }
 
-  /**
-   * Keeps an operation for {@link #ring}. Parameters that an opcode does not use are 0.
-   *
-   * @param operand expected value or addend
-   * @param desired value to store when the expected one was found
-   */
-  protected abstract void stage(
-      Opcode opcode,
-      long workRequestId,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired,
-      int flags);
+  /** Keeps {@code request}, which is used again after this call, for {@link #ring}. */
+  protected abstract void stage(WorkRequest request);
 
   @Override
   public final void write(
       long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    stage(Opcode.WRITE, workRequestId, local, remoteAddress, rkey, 0, 0, 0, flags);
+    stage(request.set(Opcode.WRITE, workRequestId, local, remoteAddress, rkey, flags));
   }
 
   @Override
@@ -85,13 +72,14 @@ public abstract class AbstractQueuePair implements QueuePair {
       int immediate,
       int flags) {
     Opcode opcode = Opcode.WRITE_WITH_IMMEDIATE;
-    stage(opcode, workRequestId, local, remoteAddress, rkey, immediate, 0, 0, flags);
+    request.set(opcode, workRequestId, local, remoteAddress, rkey, flags);
+    stage(request.withImmediate(immediate));
   }
 
   @Override
   public final void read(
       long workRequestId, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    stage(Opcode.READ, workRequestId, local, remoteAddress, rkey, 0, 0, 0, flags);
+    stage(request.set(Opcode.READ, workRequestId, local, remoteAddress, rkey, flags));
   }
 
   @Override
@@ -103,8 +91,8 @@ public abstract class AbstractQueuePair implements QueuePair {
       long expected,
       long desired,
       int flags) {
-    Opcode opcode = Opcode.COMPARE_AND_SWAP;
-    stage(opcode, workRequestId, local, remoteAddress, rkey, 0, expected, desired, flags);
+    request.set(Opcode.COMPARE_AND_SWAP, workRequestId, local, remoteAddress, rkey, flags);
+    stage(request.withOperands(expected, desired));
   }
 
   @Override
@@ -115,7 +103,7 @@ public abstract class AbstractQueuePair implements QueuePair {
       int rkey,
       long addend,
       int flags) {
-    Opcode opcode = Opcode.FETCH_AND_ADD;
-    stage(opcode, workRequestId, local, remoteAddress, rkey, 0, addend, 0, flags);
+    request.set(Opcode.FETCH_AND_ADD, workRequestId, local, remoteAddress, rkey, flags);
+    stage(request.withOperands(addend, 0));
   }
 }

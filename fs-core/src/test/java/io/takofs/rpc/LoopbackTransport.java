@@ -16,6 +16,7 @@ import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
 import io.takofs.transport.Transport;
 import io.takofs.transport.TransportCounters;
+import io.takofs.transport.WorkRequest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -338,24 +339,22 @@ final class LoopbackTransport implements Transport {
     }
 
     @Override
-    protected void stage(
-        Opcode opcode,
-        long workRequestId,
-        ScatterGather local,
-        long remoteAddress,
-        int rkey,
-        int immediate,
-        long operand,
-        long desired,
-        int flags) {
-      Invariant.check(opcode == Opcode.WRITE_WITH_IMMEDIATE, "calls use nothing else");
+    protected void stage(WorkRequest request) {
+      Invariant.check(request.opcode() == Opcode.WRITE_WITH_IMMEDIATE, "calls use nothing else");
+      ScatterGather local = request.local();
       ByteBuffer gathered = ByteBuffer.allocate(local.totalLength());
       for (int i = 0; i < local.count(); i++) {
         gathered.put(local.region(i).buffer().slice(local.offset(i), local.length(i)));
       }
       synchronized (LoopbackTransport.this) {
         staged.add(
-            new Send(workRequestId, gathered.array(), remoteAddress, rkey, immediate, flags));
+            new Send(
+                request.id(),
+                gathered.array(),
+                request.remoteAddress(),
+                request.rkey(),
+                request.immediate(),
+                request.flags()));
       }
     }
 

@@ -8,10 +8,9 @@ import io.takofs.memory.MappedMemory;
 import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
-import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePairConfig;
-import io.takofs.transport.ScatterGather;
 import io.takofs.transport.TransportCounters.Counter;
+import io.takofs.transport.WorkRequest;
 import io.takofs.transport.staging.StagedWork;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -151,18 +150,9 @@ final class ShmQueuePair extends AbstractQueuePair {
   }
 
   @Override
-  protected synchronized void stage(
-      Opcode opcode,
-      long id,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired,
-      int flags) {
+  protected synchronized void stage(WorkRequest request) {
     Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
-    work.add(opcode, id, local, remoteAddress, rkey, immediate, operand, desired, flags);
+    work.add(request);
   }
 
   @Override

@@ -5,9 +5,9 @@ import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;
-import io.takofs.transport.Opcode;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.WorkRequest;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
@@ -68,75 +68,37 @@ public final class StagedWork {
     localBytes = 0;
   }
 
-  /**
-   * Adds an operation; one that names local memory it must not use will fail in its turn.
-   *
-   * @param flags {@code Layout.SIGNALED} or 0
-   */
-  public void add(
-      Opcode opcode,
-      long id,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired,
-      int flags) {
-    long length = addPieces(local, end + Layout.WORK_SIZE);
-    boolean allowed = length >= 0;
-    put(
-        opcode,
-        id,
-        remoteAddress,
-        rkey,
-        immediate,
-        operand,
-        desired,
-        allowed ? (int) length : 0,
-        flags,
-        allowed ? local.count() : 0,
-        allowed ? CompletionStatus.SUCCESS : CompletionStatus.LOCAL_ACCESS_ERROR);
-    localBytes += Math.max(length, 0);
+  /** Adds an operation; one that names local memory it must not use will fail in its turn. */
+  public void add(WorkRequest request) {
+    long length = addPieces(request.local(), end + Layout.WORK_SIZE);
+    if (length < 0) {
+      put(request, 0, 0, CompletionStatus.LOCAL_ACCESS_ERROR);
+      return;
+    }
+    put(request, (int) length, request.local().count(), CompletionStatus.SUCCESS);
+    localBytes += length;
   }
 
-  /** Adds an operation that names no local memory; its fields are those of {@code work}. */
-  public void addWithoutMemory(
-      Opcode opcode,
-      long id,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired,
-      int length,
-      int flags) {
-    CompletionStatus status = CompletionStatus.SUCCESS;
-    put(opcode, id, remoteAddress, rkey, immediate, operand, desired, length, flags, 0, status);
+  /**
+   * Adds an operation that uses no local memory.
+   *
+   * @param length as {@code work} has it
+   */
+  public void addWithoutMemory(WorkRequest request, int length) {
+    put(request, length, 0, CompletionStatus.SUCCESS);
   }
 
   @SuppressWarnings("EnumOrdinal") // what the record has of them, as layout.def says
-  private void put(
-      Opcode opcode,
-      long id,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired,
-      int length,
-      int flags,
-      int pieces,
-      CompletionStatus status) {
+  private void put(WorkRequest request, int length, int pieces, CompletionStatus status) {
     int at = end;
-    records.putLong(at + Layout.WORK_ID_OFFSET, id);
-    records.putLong(at + Layout.WORK_REMOTE_ADDRESS_OFFSET, remoteAddress);
-    records.putLong(at + Layout.WORK_OPERAND_OFFSET, operand);
-    records.putLong(at + Layout.WORK_DESIRED_OFFSET, desired);
-    records.putInt(at + Layout.WORK_RKEY_OFFSET, rkey);
-    records.putInt(at + Layout.WORK_IMMEDIATE_OFFSET, immediate);
-    records.put(at + Layout.WORK_OPCODE_OFFSET, (byte) opcode.ordinal());
-    records.put(at + Layout.WORK_FLAGS_OFFSET, (byte) flags);
+    records.putLong(at + Layout.WORK_ID_OFFSET, request.id());
+    records.putLong(at + Layout.WORK_REMOTE_ADDRESS_OFFSET, request.remoteAddress());
+    records.putLong(at + Layout.WORK_OPERAND_OFFSET, request.operand());
+    records.putLong(at + Layout.WORK_DESIRED_OFFSET, request.desired());
+    records.putInt(at + Layout.WORK_RKEY_OFFSET, request.rkey());
+    records.putInt(at + Layout.WORK_IMMEDIATE_OFFSET, request.immediate());
+    records.put(at + Layout.WORK_OPCODE_OFFSET, (byte) request.opcode().ordinal());
+    records.put(at + Layout.WORK_FLAGS_OFFSET, (byte) request.flags());
     records.put(at + Layout.WORK_PIECES_OFFSET, (byte) pieces);
     records.put(at + Layout.WORK_STATUS_OFFSET, (byte) status.ordinal());
     records.putInt(at + Layout.WORK_LENGTH_OFFSET, length);

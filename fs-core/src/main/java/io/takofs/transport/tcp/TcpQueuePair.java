@@ -11,6 +11,7 @@ import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
 import io.takofs.transport.TransportCounters;
 import io.takofs.transport.TransportCounters.Counter;
+import io.takofs.transport.WorkRequest;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -136,18 +137,8 @@ final class TcpQueuePair extends AbstractQueuePair {
   }
 
   @Override
-  protected void stage(
-      Opcode opcode,
-      long workRequestId,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired,
-      int flags) {
-    requester.stage(
-        opcode, workRequestId, local, remoteAddress, rkey, immediate, operand, desired, flags);
+  protected void stage(WorkRequest request) {
+    requester.stage(request);
   }
 
   @Override

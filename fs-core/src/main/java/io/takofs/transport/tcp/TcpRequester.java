@@ -4,9 +4,9 @@ import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
-import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.WorkRequest;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicLong;
@@ -80,20 +80,12 @@ final class TcpRequester {
     released.incrementAndGet();
   }
 
-  void stage(
-      Opcode opcode,
-      long workRequestId,
-      ScatterGather local,
-      long address,
-      int rkey,
-      int immediate,
-      long operand1,
-      long operand2,
-      int flags) {
+  void stage(WorkRequest request) {
     int free = slotsFree();
     Invariant.check(free > 0, () -> "more than " + maxSends + " sends outstanding");
     int slot = (int) staged & mask;
-    boolean atomic = opcode == Opcode.COMPARE_AND_SWAP || opcode == Opcode.FETCH_AND_ADD;
+    ScatterGather local = request.local();
+    boolean atomic = request.isAtomic();
     long total = 0;
     boolean fits = true;
     pieces[slot].clear();
@@ -103,9 +95,9 @@ final class TcpRequester {
       pieces[slot].add(local.region(i), local.offset(i), local.length(i));
     }
     fits &= total <= Layout.ARENA_SIZE && (!atomic || (local.count() == 1 && total == Long.BYTES));
-    ids[slot] = workRequestId;
-    opcodes[slot] = opcode;
-    signalled[slot] = (flags & QueuePair.SIGNALED) != 0;
+    ids[slot] = request.id();
+    opcodes[slot] = request.opcode();
+    signalled[slot] = request.isSignaled();
     lengths[slot] = (int) total;
     faulty[slot] = !fits;
     // Unsignalled ones ask too when slots get few, or nobody would ever give them back.
@@ -113,14 +105,14 @@ final class TcpRequester {
     frame
         .wrap(headers, slot * Layout.TCP_FRAME_SIZE)
         .set(
-            frameOpcode(opcode),
+            frameOpcode(request.opcode()),
             acknowledge,
             atomic ? 0 : (int) total,
-            rkey,
-            immediate,
-            address,
-            operand1,
-            operand2);
+            request.rkey(),
+            request.immediate(),
+            request.remoteAddress(),
+            request.operand(),
+            request.desired());
     stagedBytes += fits ? total : 0;
     staged++;
   }

@@ -15,6 +15,7 @@ import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.ScatterGather;
 import io.takofs.transport.TransportCounters.Counter;
+import io.takofs.transport.WorkRequest;
 import io.takofs.transport.staging.StagedWork;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -211,39 +212,27 @@ final class VerbsQueuePair extends AbstractQueuePair {
     windows.add(window); // to be closed with this pair, whatever becomes of the binding
     windowsStaged = true;
     long registration = window.cover(region, offset, length);
-    work.addWithoutMemory(
-        Opcode.BIND_WINDOW,
-        workRequestId,
-        region.address() + offset,
-        window.nextRkey(),
-        VerbsMemoryWindow.accessFlags(access),
-        window.pointer(),
-        registration,
-        length,
-        flags);
+    long address = region.address() + offset;
+    WorkRequest request =
+        new WorkRequest()
+            .set(Opcode.BIND_WINDOW, workRequestId, address, window.nextRkey(), flags)
+            .withImmediate(VerbsMemoryWindow.accessFlags(access))
+            .withOperands(window.pointer(), registration);
+    work.addWithoutMemory(request, length);
   }
 
   @Override
   public synchronized void invalidate(long workRequestId, MemoryWindow window, int flags) {
     Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
     windowsStaged = true;
-    int rkey = window.rkey();
-    work.addWithoutMemory(Opcode.INVALIDATE_WINDOW, workRequestId, 0, rkey, 0, 0, 0, 0, flags);
+    Opcode opcode = Opcode.INVALIDATE_WINDOW;
+    work.add(new WorkRequest().set(opcode, workRequestId, 0, window.rkey(), flags));
   }
 
   @Override
-  protected synchronized void stage(
-      Opcode opcode,
-      long id,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired,
-      int flags) {
+  protected synchronized void stage(WorkRequest request) {
     Invariant.check(sendSlotsFree() > 0, "more sends staged than the queue pair has slots");
-    work.add(opcode, id, local, remoteAddress, rkey, immediate, operand, desired, flags);
+    work.add(request);
   }
 
   @Override
@@ -285,7 +274,7 @@ final class VerbsQueuePair extends AbstractQueuePair {
     } else if (idle && work.count() == 0) {
       lastProbe = head;
       // Of nothing: it touches no memory, and the peer's device acknowledges it.
-      work.addWithoutMemory(Opcode.WRITE, PROBE, 0, 0, 0, 0, 0, 0, SIGNALED);
+      work.add(new WorkRequest().set(Opcode.WRITE, PROBE, 0, 0, SIGNALED));
       post();
     }
   }

@@ -3,17 +3,17 @@ package io.takofs.sim;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
-import io.takofs.transport.QueuePair;
 import io.takofs.transport.ScatterGather;
+import io.takofs.transport.WorkRequest;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /** One posted send and how far it is. */
-final class WorkRequest {
+final class SimWorkRequest {
   private final long sequence;
   private final long id;
   private final Opcode opcode;
-  private final int flags;
+  private final boolean signaled;
   private final SimRegion[] regions;
   private final int[] offsets;
   private final int[] lengths;
@@ -51,21 +51,12 @@ final class WorkRequest {
   /** Its fault; reported when everything before it is done. */
   CompletionStatus failure;
 
-  WorkRequest(
-      long sequence,
-      long id,
-      Opcode opcode,
-      int flags,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      int immediate,
-      long operand,
-      long desired) {
+  SimWorkRequest(long sequence, WorkRequest request) {
     this.sequence = sequence;
-    this.id = id;
-    this.opcode = opcode;
-    this.flags = flags;
+    this.id = request.id();
+    this.opcode = request.opcode();
+    this.signaled = request.isSignaled();
+    ScatterGather local = request.local();
     this.regions = new SimRegion[local.count()];
     this.offsets = new int[local.count()];
     this.lengths = new int[local.count()];
@@ -75,11 +66,11 @@ final class WorkRequest {
       lengths[i] = local.length(i);
     }
     this.length = local.totalLength();
-    this.remoteAddress = remoteAddress;
-    this.rkey = rkey;
-    this.immediate = immediate;
-    this.operand = operand;
-    this.desired = desired;
+    this.remoteAddress = request.remoteAddress();
+    this.rkey = request.rkey();
+    this.immediate = request.immediate();
+    this.operand = request.operand();
+    this.desired = request.desired();
   }
 
   long sequence() {
@@ -103,7 +94,7 @@ final class WorkRequest {
   }
 
   boolean isSignaled() {
-    return (flags & QueuePair.SIGNALED) != 0;
+    return signaled;
   }
 
   boolean isAtomic() {
