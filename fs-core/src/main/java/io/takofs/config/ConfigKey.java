@@ -1,10 +1,7 @@
 package io.takofs.config;
 
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.Locale;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /**
  * One configuration key: its name, type, default, bounds and meaning.
@@ -25,30 +22,17 @@ public final class ConfigKey<T> {
   }
 
   private final String name;
-  private final String type;
-  private final String allowed;
+  private final ValueType<T> type;
   private final String defaultText;
   private final T defaultValue;
   private final String meaning;
-  private final Function<String, T> parser;
-  private final Function<T, String> formatter;
   private Readers readers;
 
-  private ConfigKey(
-      String name,
-      String type,
-      String allowed,
-      String defaultText,
-      String meaning,
-      Function<String, T> parser,
-      Function<T, String> formatter) {
+  private ConfigKey(String name, ValueType<T> type, String defaultText, String meaning) {
     this.name = name;
     this.type = type;
-    this.allowed = allowed;
     this.defaultText = defaultText;
     this.meaning = meaning;
-    this.parser = parser;
-    this.formatter = formatter;
     this.defaultValue = parse(defaultText);
     this.readers = name.startsWith(SERVER) ? Readers.SERVER : Readers.CLIENT;
   }
@@ -65,94 +49,32 @@ public final class ConfigKey<T> {
       String defaultText,
       String meaning,
       Function<String, String> check) {
-    return new ConfigKey<>(
-        name, "string", allowed, defaultText, meaning, check, Function.identity());
+    return new ConfigKey<>(name, ValueType.string(allowed, check), defaultText, meaning);
   }
 
   static ConfigKey<Integer> integer(
       String name, int min, int max, int defaultValue, String meaning) {
-    return new ConfigKey<>(
-        name,
-        "int",
-        "a whole number from " + min + " to " + max,
-        Integer.toString(defaultValue),
-        meaning,
-        text -> Math.toIntExact(inRange(Long.parseLong(text), min, max)),
-        value -> Integer.toString(value));
+    String defaultText = Integer.toString(defaultValue);
+    return new ConfigKey<>(name, ValueType.integer(min, max), defaultText, meaning);
   }
 
   static ConfigKey<Long> size(
       String name, String min, String max, String defaultText, String meaning) {
-    long least = Units.parseSize(min);
-    long most = Units.parseSize(max);
-    return new ConfigKey<>(
-        name,
-        "size",
-        "bytes, or a number with k, m, g or t, from " + min + " to " + max,
-        defaultText,
-        meaning,
-        text -> inRange(Units.parseSize(text), least, most),
-        Units::formatSize);
+    return new ConfigKey<>(name, ValueType.size(min, max), defaultText, meaning);
   }
 
   static ConfigKey<Duration> duration(
       String name, String min, String max, String defaultText, String meaning) {
-    long least = Units.parseDuration(min).toNanos();
-    long most = Units.parseDuration(max).toNanos();
-    return new ConfigKey<>(
-        name,
-        "duration",
-        "a number with us, ms, s, m, h or d, from " + min + " to " + max,
-        defaultText,
-        meaning,
-        text -> Duration.ofNanos(inRange(Units.parseDuration(text).toNanos(), least, most)),
-        Units::formatDuration);
+    return new ConfigKey<>(name, ValueType.duration(min, max), defaultText, meaning);
   }
 
   static ConfigKey<Boolean> bool(String name, boolean defaultValue, String meaning) {
-    return new ConfigKey<>(
-        name,
-        "boolean",
-        "true or false",
-        Boolean.toString(defaultValue),
-        meaning,
-        ConfigKey::parseBoolean,
-        value -> Boolean.toString(value));
+    return new ConfigKey<>(name, ValueType.BOOLEAN, Boolean.toString(defaultValue), meaning);
   }
 
   static <E extends Enum<E>> ConfigKey<E> choice(String name, E defaultValue, String meaning) {
-    Class<E> values = defaultValue.getDeclaringClass();
-    String allowed =
-        Arrays.stream(values.getEnumConstants())
-            .map(ConfigKey::lowerCase)
-            .collect(Collectors.joining(", "));
-    return new ConfigKey<>(
-        name,
-        "enum",
-        "one of " + allowed,
-        lowerCase(defaultValue),
-        meaning,
-        text -> Enum.valueOf(values, text.toUpperCase(Locale.ROOT)),
-        ConfigKey::lowerCase);
-  }
-
-  private static String lowerCase(Enum<?> value) {
-    return value.name().toLowerCase(Locale.ROOT);
-  }
-
-  private static boolean parseBoolean(String text) {
-    return switch (text.toLowerCase(Locale.ROOT)) {
-      case "true" -> true;
-      case "false" -> false;
-      default -> throw new IllegalArgumentException("neither true nor false");
-    };
-  }
-
-  private static long inRange(long value, long min, long max) {
-    if (value < min || value > max) {
-      throw new IllegalArgumentException("out of range");
-    }
-    return value;
+    ValueType<E> type = ValueType.choice(defaultValue.getDeclaringClass());
+    return new ConfigKey<>(name, type, type.formatter().apply(defaultValue), meaning);
   }
 
   /** Full name, such as {@code fs.tako.block.size}. */
@@ -162,7 +84,7 @@ public final class ConfigKey<T> {
 
   /** {@code string, int, size, duration, boolean} or {@code enum}. */
   public String type() {
-    return type;
+    return type.name();
   }
 
   /** The processes that read the key. */
@@ -172,7 +94,7 @@ public final class ConfigKey<T> {
 
   /** The unit of a value without one, for people; empty for a value that is no quantity. */
   public String unit() {
-    return switch (type) {
+    return switch (type.name()) {
       case "size" -> "bytes";
       case "duration" -> "none: a value has its own";
       default -> "";
@@ -181,7 +103,7 @@ public final class ConfigKey<T> {
 
   /** The permitted values, for people: bounds, units or choices. */
   public String allowed() {
-    return allowed;
+    return type.allowed();
   }
 
   /** The default as it stands in a configuration file. */
@@ -204,12 +126,12 @@ public final class ConfigKey<T> {
    * @throws IllegalArgumentException when it is not one of {@link #allowed}
    */
   public T parse(String text) {
-    return parser.apply(text.strip());
+    return type.parser().apply(text.strip());
   }
 
   /** The text that {@link #parse} reads as {@code value}. */
   public String format(T value) {
-    return formatter.apply(value);
+    return type.formatter().apply(value);
   }
 
   @Override
