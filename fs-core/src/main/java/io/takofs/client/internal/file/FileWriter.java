@@ -3,7 +3,6 @@ package io.takofs.client.internal.file;
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Session;
-import io.takofs.client.internal.session.SessionIdentity;
 import io.takofs.client.internal.session.SessionReply;
 import io.takofs.layout.Layout;
 import io.takofs.proto.CommitExtents;
@@ -31,10 +30,8 @@ public final class FileWriter {
   private static final long GRANT_MAX = 8L << 20;
 
   private final Session session;
-  private final SessionIdentity owner;
+  private final FileLease lease;
   private final String path;
-  private final long fileId;
-  private final long leaseEpoch;
   private final ZoneAccess access;
   private final ArrayDeque<Extent> grants = new ArrayDeque<>();
   private final List<ExtentBuilder> uncommitted = new ArrayList<>();
@@ -53,23 +50,19 @@ public final class FileWriter {
   /**
    * A writer.
    *
-   * @param owner the session that holds the lease
    * @param inlineMax bytes a file may keep in its metadata
    * @param last the partly filled last extent, null when there is none
    */
   FileWriter(
       Session session,
-      SessionIdentity owner,
       String path,
       OpenedFile opened,
       int inlineMax,
       ExtentBuilder last,
       ZoneAccess access) {
     this.session = session;
-    this.owner = owner;
+    this.lease = access.lease();
     this.path = path;
-    this.fileId = opened.getFile().getId();
-    this.leaseEpoch = opened.getLeaseEpoch();
     this.access = access;
     this.position = opened.getFile().getLength();
     this.committed = position;
@@ -101,7 +94,7 @@ public final class FileWriter {
     if (opened.hasLastExtent()) {
       last = resume(session, access.source(), path, opened.getLastExtent());
     }
-    return new FileWriter(session, answer.session(), path, opened, inlineMax, last, access);
+    return new FileWriter(session, path, opened, inlineMax, last, access);
   }
 
   /** Checksums go on from what is there, so that is read, and verified. */
@@ -172,11 +165,11 @@ public final class FileWriter {
         Request.newBuilder()
             .setGrantExtents(
                 GrantExtents.newBuilder()
-                    .setFileId(fileId)
-                    .setLeaseEpoch(leaseEpoch)
+                    .setFileId(lease.fileId())
+                    .setLeaseEpoch(lease.epoch())
                     .setBytes(Math.min(bytes, GRANT_MAX)));
     List<Extent> extents =
-        session.call("write", path, request, owner).reply().getGrants().getExtentsList();
+        session.call("write", path, request, lease.holder()).reply().getGrants().getExtentsList();
     if (extents.isEmpty()) {
       throw new TakoException(
           Status.INTERNAL, "write " + path + " on " + session.server() + ": an empty grant");
@@ -214,7 +207,7 @@ public final class FileWriter {
     } else if (position != committed) {
       commit.setInlineData(ByteString.copyFrom(small, 0, (int) position));
     }
-    session.call("write", path, Request.newBuilder().setCommitExtents(commit), owner);
+    session.call("write", path, Request.newBuilder().setCommitExtents(commit), lease.holder());
     if (sink != null) {
       sink.inlineTailPlaced();
     }
@@ -235,10 +228,10 @@ public final class FileWriter {
     Request.Builder request =
         Request.newBuilder().setCommitExtents(commitOf(committed, true).setAbandon(true));
     releaseBuffers();
-    session.call("close", path, request, owner);
+    session.call("close", path, request, lease.holder());
   }
 
-  /** Lets go of local memory; nothing can be written any more. */
+  /** Releases local memory; nothing can be written any more. */
   public void releaseBuffers() {
     if (sink != null) {
       sink.close();
@@ -247,8 +240,8 @@ public final class FileWriter {
 
   private CommitExtents.Builder commitOf(long length, boolean close) {
     return CommitExtents.newBuilder()
-        .setFileId(fileId)
-        .setLeaseEpoch(leaseEpoch)
+        .setFileId(lease.fileId())
+        .setLeaseEpoch(lease.epoch())
         .setLength(length)
         .setClose(close)
         .setAllWritesCompleted(close && (sink == null || sink.allCompleted()));

@@ -4,7 +4,6 @@ import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.OpenSession;
 import io.takofs.client.internal.session.Session;
-import io.takofs.client.internal.session.SessionIdentity;
 import io.takofs.client.internal.session.SessionReply;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MappedZone;
@@ -36,9 +35,7 @@ public final class ZoneAccess {
 
   private final Session session;
   private final TakoConfig config;
-  private final SessionIdentity owner;
-  private final long fileId;
-  private final long leaseEpoch;
+  private final FileLease lease; // null of a reader
   private final String operation;
   private final String path;
 
@@ -56,27 +53,18 @@ public final class ZoneAccess {
   }
 
   private ZoneAccess(
-      Session session,
-      TakoConfig config,
-      SessionIdentity owner,
-      OpenedFile opened,
-      DataZone leased,
-      String operation,
-      String path) {
+      Session session, TakoConfig config, FileLease lease, DataZone leased, String path) {
     this.session = session;
     this.config = config;
-    this.owner = owner;
-    this.fileId = opened.getFile().getId();
-    this.leaseEpoch = opened.getLeaseEpoch();
+    this.lease = lease;
     this.leased = leased;
-    this.operation = operation;
+    this.operation = lease == null ? "read" : "write";
     this.path = path;
   }
 
   /** Access to read files; {@code path} is for messages. */
   public static ZoneAccess forReader(Session session, TakoConfig config, String path) {
-    return new ZoneAccess(
-        session, config, null, OpenedFile.getDefaultInstance(), null, "read", path);
+    return new ZoneAccess(session, config, null, null, path);
   }
 
   /**
@@ -89,13 +77,18 @@ public final class ZoneAccess {
   public static ZoneAccess forWriter(
       Session session, TakoConfig config, SessionReply opened, DataZone before, String path) {
     OpenedFile file = opened.reply().getOpenedFile();
-    ZoneAccess access =
-        new ZoneAccess(session, config, opened.session(), file, before, "write", path);
+    FileLease lease = FileLease.of(opened);
+    ZoneAccess access = new ZoneAccess(session, config, lease, before, path);
     access.granted(file.getGrantsList());
     if (file.hasLastExtent()) {
       access.granted(List.of(file.getLastExtent()));
     }
     return access;
+  }
+
+  /** The lease of a writer; null of a reader. */
+  FileLease lease() {
+    return lease;
   }
 
   /** When an operation that begins now must be over. */
@@ -114,7 +107,7 @@ public final class ZoneAccess {
    */
   DataZone zone() throws TakoException {
     DataZone zone = connected();
-    if (owner != null && zone != leased) {
+    if (lease != null && zone != leased) {
       writable.clear();
       renew();
       leased = zone;
@@ -123,10 +116,11 @@ public final class ZoneAccess {
   }
 
   private void renew() throws TakoException {
-    RenewLeases.Builder lease =
-        RenewLeases.newBuilder().setFileId(fileId).setLeaseEpoch(leaseEpoch);
-    Request.Builder request = Request.newBuilder().setRenewLeases(lease);
-    granted(session.call(operation, path, request, owner).reply().getGrants().getExtentsList());
+    RenewLeases.Builder renewal =
+        RenewLeases.newBuilder().setFileId(lease.fileId()).setLeaseEpoch(lease.epoch());
+    Request.Builder request = Request.newBuilder().setRenewLeases(renewal);
+    SessionReply reply = session.call(operation, path, request, lease.holder());
+    granted(reply.reply().getGrants().getExtentsList());
   }
 
   /** The server lets the writer write {@code extents}. */
@@ -183,7 +177,7 @@ public final class ZoneAccess {
 
   private OpenSession sessionOfOwner() throws TakoException {
     OpenSession open = session.open(operation, path);
-    if (owner != null && owner != open.identity()) {
+    if (lease != null && lease.holder() != open.identity()) {
       throw failure(
           Status.SESSION_EXPIRED,
           "the server ended the session that opened this file, and with it its lease; what was"
