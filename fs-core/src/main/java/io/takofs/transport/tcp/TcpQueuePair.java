@@ -1,7 +1,6 @@
 package io.takofs.transport.tcp;
 
 import io.netty.util.concurrent.Future;
-import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
 import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.CompletionStatus;
@@ -36,13 +35,13 @@ final class TcpQueuePair extends AbstractQueuePair {
   private static final int SPARE_RESPONSES = 16;
 
   private final Object lock = new Object();
+  private final TcpTransport transport;
   private final TcpChannel channel;
   private final TcpSettings settings;
   private final TransportCounters counters;
   private final TcpProtectionDomain domain;
   private final TcpCompletionQueue sendCompletions;
   private final TcpCompletionQueue receiveCompletions;
-  private final Consumer<TcpQueuePair> onEnd;
   private final TcpInbound inbound;
   private final TcpOutbound outbound;
   private final TcpRequester requester;
@@ -51,10 +50,7 @@ final class TcpQueuePair extends AbstractQueuePair {
   private int silentTicks;
 
   // Guarded by lock.
-  private final long[] receives;
-  private int receiveHead;
-  private int receiveCount;
-  private int receivesHeld;
+  private final TcpReceiveQueue receives;
   private long owed;
   private long acknowledged;
   private boolean acknowledgeNow;
@@ -67,27 +63,24 @@ final class TcpQueuePair extends AbstractQueuePair {
    * On the channel's event loop.
    *
    * @param peerMaxSends operations that the peer may have outstanding
-   * @param onEnd told once, when the pair is no longer CONNECTED
    */
   TcpQueuePair(
+      TcpTransport transport,
       int number,
       TcpChannel channel,
       QueuePairConfig config,
       int peerMaxSends,
-      byte[] remotePrivateData,
-      TcpSettings settings,
-      TransportCounters counters,
-      Consumer<TcpQueuePair> onEnd) {
+      byte[] remotePrivateData) {
     super(number);
     this.channel = channel;
     setRemote(channel.remoteName(), remotePrivateData);
-    this.settings = settings;
-    this.counters = counters;
+    this.transport = transport;
+    this.settings = transport.settings();
+    this.counters = transport.counters();
     this.domain = (TcpProtectionDomain) config.domain();
     this.sendCompletions = (TcpCompletionQueue) config.sendQueue();
     this.receiveCompletions = (TcpCompletionQueue) config.receiveQueue();
-    this.onEnd = onEnd;
-    this.receives = new long[config.maxReceives()];
+    this.receives = new TcpReceiveQueue(config.maxReceives());
     this.inbound = new TcpInbound(this);
     this.outbound = new TcpOutbound(lock, channel, 2 * peerMaxSends + SPARE_RESPONSES);
     this.requester = new TcpRequester(this, outbound, config);
@@ -185,14 +178,10 @@ final class TcpQueuePair extends AbstractQueuePair {
   public void postReceive(long workRequestId) {
     boolean resume;
     synchronized (lock) {
-      Invariant.check(
-          receivesHeld < receives.length,
-          () -> "more than " + receives.length + " receives posted");
+      receives.hold();
       counters.add(Counter.RECEIVES, 1);
-      receivesHeld++;
       if (state == State.CONNECTED) {
-        receives[(receiveHead + receiveCount) % receives.length] = workRequestId;
-        receiveCount++;
+        receives.add(workRequestId);
       } else {
         flushReceive(workRequestId);
         signalLater();
@@ -232,25 +221,18 @@ final class TcpQueuePair extends AbstractQueuePair {
   /** Consumes a receive for a write with immediate; false when none is posted. */
   boolean receiveImmediate(int byteCount, int immediate) {
     synchronized (lock) {
-      if (receiveCount == 0) {
+      if (receives.isEmpty()) {
         return false;
       }
       receiveCompletions.add(
           this,
-          takeReceive(),
+          receives.remove(),
           Opcode.RECEIVE_IMMEDIATE,
           CompletionStatus.SUCCESS,
           byteCount,
           immediate);
       return true;
     }
-  }
-
-  private long takeReceive() {
-    long id = receives[receiveHead];
-    receiveHead = (receiveHead + 1) % receives.length;
-    receiveCount--;
-    return id;
   }
 
   private void flushReceive(long workRequestId) {
@@ -262,7 +244,7 @@ final class TcpQueuePair extends AbstractQueuePair {
   void awaitReceive(long request) {
     boolean posted;
     synchronized (lock) {
-      posted = receiveCount > 0;
+      posted = !receives.isEmpty();
       awaitingReceive = !posted;
     }
     channel.config().setAutoRead(false);
@@ -387,7 +369,7 @@ final class TcpQueuePair extends AbstractQueuePair {
   void completionPolled(Opcode opcode) {
     if (opcode == Opcode.RECEIVE_IMMEDIATE) {
       synchronized (lock) {
-        receivesHeld--;
+        receives.release();
       }
     } else {
       requester.slotReleased();
@@ -463,8 +445,8 @@ final class TcpQueuePair extends AbstractQueuePair {
           channel.closeNow();
           outbound.drop();
           requester.flush(oldest, false);
-          while (receiveCount > 0) {
-            flushReceive(takeReceive());
+          while (!receives.isEmpty()) {
+            flushReceive(receives.remove());
           }
         }
       }
@@ -474,7 +456,7 @@ final class TcpQueuePair extends AbstractQueuePair {
     if (first) {
       domain.remove(this);
       ticks.cancel(false);
-      onEnd.accept(this);
+      transport.forget(this);
       signalLater();
       boolean byPeer = target == State.ERROR;
       channel.onLoop(() -> tellOfEnd(byPeer));

@@ -292,20 +292,22 @@ public final class TcpTransport implements Transport {
       TcpChannel channel, QueuePairConfig config, int peerMaxSends, byte[] remotePrivateData) {
     TcpQueuePair pair =
         new TcpQueuePair(
-            pairNumbers.incrementAndGet(),
-            channel,
-            config,
-            peerMaxSends,
-            remotePrivateData,
-            settings,
-            counters,
-            pairs::remove);
+            this, pairNumbers.incrementAndGet(), channel, config, peerMaxSends, remotePrivateData);
     pairs.add(pair);
     counters.add(Counter.CONNECTS, 1);
     if (closed) {
       pair.close();
     }
     return pair;
+  }
+
+  TcpSettings settings() {
+    return settings;
+  }
+
+  /** A pair is no longer CONNECTED. */
+  void forget(TcpQueuePair pair) {
+    pairs.remove(pair);
   }
 
   @Override
