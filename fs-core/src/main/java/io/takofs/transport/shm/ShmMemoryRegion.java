@@ -1,7 +1,7 @@
 package io.takofs.transport.shm;
 
-import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
+import io.takofs.transport.staging.MappedRange;
 import io.takofs.transport.staging.MappedRegion;
 
 /** A region of a {@link ShmProtectionDomain}. */
@@ -13,15 +13,8 @@ final class ShmMemoryRegion extends MappedRegion {
   record Export(int rkey, long address) {}
 
   ShmMemoryRegion(
-      ShmProtectionDomain domain,
-      MappedMemory memory,
-      boolean ownsMemory,
-      long offset,
-      int length,
-      Access access,
-      int lkey,
-      Export export) {
-    super(domain, memory, ownsMemory, offset, length, access, lkey, export.rkey());
+      ShmProtectionDomain domain, MappedRange range, Access access, int lkey, Export export) {
+    super(domain, range, access, lkey, export.rkey());
     this.domain = domain;
     this.address = export.address();
   }

@@ -6,7 +6,7 @@ import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.TransportCounters;
 import io.takofs.transport.TransportCounters.Counter;
-import io.takofs.transport.staging.MappedRegion;
+import io.takofs.transport.staging.MappedRange;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -40,16 +40,15 @@ final class ShmProtectionDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion allocate(int length, Access access) throws IOException {
-    MappedRegion.checkLength(length);
-    long size = MappedRegion.pages(length);
+    long size = MappedRange.pages(length);
     if (access == Access.LOCAL) {
       MappedMemory memory = MappedMemory.anonymous(size, true);
-      return add(new ShmMemoryRegion(this, memory, true, 0, length, access, nextLkey(), local()));
+      return addLocal(MappedRange.owned(memory, length));
     }
     int rkey = table.reserve();
     try {
       MappedMemory memory = MappedMemory.create(file(rkey), size);
-      return export(memory, true, 0, 0, length, access, rkey);
+      return export(MappedRange.owned(memory, length), access, rkey);
     } catch (IOException | RuntimeException e) {
       table.withdraw(rkey);
       throw e;
@@ -59,42 +58,31 @@ final class ShmProtectionDomain implements ProtectionDomain {
   @Override
   public MemoryRegion register(MappedMemory memory, long offset, int length, Access access)
       throws IOException {
-    MappedRegion.checkWithin(memory, offset, length);
+    MappedRange range = MappedRange.within(memory, offset, length);
     if (access == Access.LOCAL) {
-      return add(
-          new ShmMemoryRegion(this, memory, false, offset, length, access, nextLkey(), local()));
+      return addLocal(range);
     }
     int rkey = table.reserve();
     try {
       Attachment.prepare(directory);
       Files.createSymbolicLink(file(rkey), memory.path().toAbsolutePath());
-      return export(memory, false, offset, memory.fileOffset() + offset, length, access, rkey);
+      return export(range, access, rkey);
     } catch (IOException | RuntimeException e) {
       table.withdraw(rkey);
       throw e;
     }
   }
 
-  private ShmMemoryRegion export(
-      MappedMemory memory,
-      boolean owned,
-      long offset,
-      long fileOffset,
-      int length,
-      Access access,
-      int rkey) {
-    long address = ExportTable.address(rkey, fileOffset);
-    ShmMemoryRegion region =
-        new ShmMemoryRegion(
-            this,
-            memory,
-            owned,
-            offset,
-            length,
-            access,
-            nextLkey(),
-            new ShmMemoryRegion.Export(rkey, address));
-    table.publish(rkey, access, address, length, fileOffset);
+  private ShmMemoryRegion addLocal(MappedRange range) {
+    ShmMemoryRegion.Export none = new ShmMemoryRegion.Export(0, 0);
+    return add(new ShmMemoryRegion(this, range, Access.LOCAL, nextLkey(), none));
+  }
+
+  private ShmMemoryRegion export(MappedRange range, Access access, int rkey) {
+    long address = ExportTable.address(rkey, range.fileOffset());
+    ShmMemoryRegion.Export export = new ShmMemoryRegion.Export(rkey, address);
+    ShmMemoryRegion region = new ShmMemoryRegion(this, range, access, nextLkey(), export);
+    table.publish(rkey, access, address, range.length(), range.fileOffset());
     return add(region);
   }
 
@@ -102,10 +90,6 @@ final class ShmProtectionDomain implements ProtectionDomain {
     regions.add(region);
     counters.add(Counter.REGIONS, 1);
     return region;
-  }
-
-  private static ShmMemoryRegion.Export local() {
-    return new ShmMemoryRegion.Export(0, 0);
   }
 
   private int nextLkey() {

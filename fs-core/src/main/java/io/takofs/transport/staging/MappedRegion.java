@@ -1,10 +1,5 @@
 package io.takofs.transport.staging;
 
-import io.takofs.base.Invariant;
-import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
-import io.takofs.memory.MappedMemory;
-import io.takofs.proto.Status;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
@@ -17,79 +12,35 @@ import java.nio.ByteOrder;
  * <p>Thread rule: any thread.
  */
 public abstract class MappedRegion implements MemoryRegion {
-  private static final int PAGE = 4096;
-
   private final ProtectionDomain domain;
-  private final MappedMemory memory;
-  private final boolean ownsMemory;
+  private final MappedRange range;
   private final ByteBuffer bytes;
-  private final long localAddress;
-  private final int length;
   private final Access access;
   private final int lkey;
   private final int rkey;
   private volatile boolean open = true;
 
   /**
-   * {@code length} bytes at {@code offset} of {@code memory}.
-   *
-   * @param ownsMemory whether the memory is closed with the region
+   * @param rkey 0 for a region that peers cannot address
    */
   protected MappedRegion(
-      ProtectionDomain domain,
-      MappedMemory memory,
-      boolean ownsMemory,
-      long offset,
-      int length,
-      Access access,
-      int lkey,
-      int rkey) {
+      ProtectionDomain domain, MappedRange range, Access access, int lkey, int rkey) {
     this.domain = domain;
-    this.memory = memory;
-    this.ownsMemory = ownsMemory;
-    this.bytes = memory.slice(offset, length);
-    this.localAddress = memory.address() + offset;
-    this.length = length;
+    this.range = range;
+    this.bytes = range.memory().slice(range.offset(), range.length());
     this.access = access;
     this.lkey = lkey;
     this.rkey = rkey;
   }
 
-  /**
-   * Says what a region of this many bytes lacks.
-   *
-   * @throws TakoException INVALID_ARGUMENT when no region has so many
-   */
-  public static void checkLength(int length) throws TakoException {
-    if (length <= 0 || length > Layout.ARENA_SIZE) {
-      throw new TakoException(
-          Status.INVALID_ARGUMENT,
-          "a region has 1 to " + Layout.ARENA_SIZE + " bytes, not " + length);
-    }
-  }
-
-  /** As {@link #checkLength(int)}, of a region within {@code memory}. */
-  public static void checkWithin(MappedMemory memory, long offset, int length)
-      throws TakoException {
-    checkLength(length);
-    Invariant.check(
-        offset >= 0 && offset <= memory.length() - length,
-        () -> "region of " + length + " bytes at " + offset + " of " + memory.length());
-  }
-
-  /** Bytes of the pages that {@code length} bytes take. */
-  public static long pages(int length) {
-    return (length + (long) PAGE - 1) & -PAGE;
-  }
-
   /** Whether {@code size} bytes at {@code offset} may be used by queue pairs of {@code user}. */
   public final boolean allows(ProtectionDomain user, int offset, int size) {
-    return open && domain == user && offset >= 0 && size >= 0 && offset <= length - size;
+    return open && domain == user && offset >= 0 && size >= 0 && offset <= range.length() - size;
   }
 
   /** Address of the first byte in this process. */
   public final long localAddress() {
-    return localAddress;
+    return range.address();
   }
 
   @Override
@@ -99,7 +50,7 @@ public abstract class MappedRegion implements MemoryRegion {
 
   @Override
   public final int length() {
-    return length;
+    return range.length();
   }
 
   @Override
@@ -127,8 +78,8 @@ public abstract class MappedRegion implements MemoryRegion {
     }
     open = false;
     withdraw();
-    if (ownsMemory) {
-      memory.close();
+    if (range.owned()) {
+      range.memory().close();
     }
   }
 }

@@ -1,7 +1,7 @@
 package io.takofs.transport.verbs;
 
-import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
+import io.takofs.transport.staging.MappedRange;
 import io.takofs.transport.staging.MappedRegion;
 
 /** A region of a {@link VerbsProtectionDomain}. Peers know it by its address in this process. */
@@ -11,21 +11,10 @@ final class VerbsMemoryRegion extends MappedRegion {
 
   VerbsMemoryRegion(
       VerbsProtectionDomain domain,
-      MappedMemory memory,
-      boolean ownsMemory,
-      long offset,
-      int length,
+      MappedRange range,
       Access access,
       VerbsRegistration registration) {
-    super(
-        domain,
-        memory,
-        ownsMemory,
-        offset,
-        length,
-        access,
-        registration.lkey(),
-        registration.rkey());
+    super(domain, range, access, registration.lkey(), registration.rkey());
     this.domain = domain;
     this.registration = registration;
   }

@@ -7,7 +7,7 @@ import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.TransportCounters.Counter;
-import io.takofs.transport.staging.MappedRegion;
+import io.takofs.transport.staging.MappedRange;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -34,10 +34,9 @@ final class VerbsProtectionDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion allocate(int length, Access access) throws IOException {
-    MappedRegion.checkLength(length);
-    MappedMemory memory = MappedMemory.anonymous(MappedRegion.pages(length), true);
+    MappedMemory memory = MappedMemory.anonymous(MappedRange.pages(length), true);
     try {
-      return add(memory, true, 0, length, access);
+      return add(MappedRange.owned(memory, length), access);
     } catch (IOException | RuntimeException e) {
       memory.close();
       throw e;
@@ -47,17 +46,13 @@ final class VerbsProtectionDomain implements ProtectionDomain {
   @Override
   public MemoryRegion register(MappedMemory memory, long offset, int length, Access access)
       throws IOException {
-    MappedRegion.checkWithin(memory, offset, length);
-    return add(memory, false, offset, length, access);
+    return add(MappedRange.within(memory, offset, length), access);
   }
 
-  private VerbsMemoryRegion add(
-      MappedMemory memory, boolean owned, long offset, int length, Access access)
-      throws IOException {
+  private VerbsMemoryRegion add(MappedRange range, Access access) throws IOException {
     VerbsRegistration registration =
-        domain.register(memory.address() + offset, length, flags(access));
-    VerbsMemoryRegion region =
-        new VerbsMemoryRegion(this, memory, owned, offset, length, access, registration);
+        domain.register(range.address(), range.length(), flags(access));
+    VerbsMemoryRegion region = new VerbsMemoryRegion(this, range, access, registration);
     regions.add(region);
     transport.counters().add(Counter.REGIONS, 1);
     return region;
