@@ -39,7 +39,7 @@ final class LeasesCommand implements Callable<Integer> {
       out.printf(ROW, "OPEN", "SILENT", "USER", "CLIENT", "PATH");
       long after = 0;
       do {
-        Leases page = client.leases(after);
+        Leases page = client.administration().leases(after);
         page.getLeasesList().forEach(lease -> print(out, lease));
         after = page.getNextAfter();
       } while (after != 0);

@@ -37,12 +37,12 @@ final class SafeModeCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     try (TakoClient client = location.client(location.server(null))) {
       if (action == Action.ENTER || action == Action.LEAVE) {
-        client.setSafeMode(action == Action.ENTER);
+        client.administration().setSafeMode(action == Action.ENTER);
       }
-      boolean on = client.isInSafeMode();
+      boolean on = client.administration().isInSafeMode();
       while (on && action == Action.WAIT) {
         TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
-        on = client.isInSafeMode();
+        on = client.administration().isInSafeMode();
       }
       spec.commandLine().getOut().println("safe mode is " + (on ? "on" : "off"));
       spec.commandLine().getOut().flush();

@@ -2,10 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.client.OpenOptions.ReadPattern;
 import io.takofs.client.internal.file.Concatenation;
-import io.takofs.client.internal.file.FileReader;
-import io.takofs.client.internal.file.FileWriter;
 import io.takofs.client.internal.file.Truncation;
 import io.takofs.client.internal.file.ZoneAccess;
 import io.takofs.client.internal.session.ClientName;
@@ -14,26 +11,19 @@ import io.takofs.client.internal.session.IdleCloser;
 import io.takofs.client.internal.session.LeaseKeeper;
 import io.takofs.client.internal.session.RpcConnector;
 import io.takofs.client.internal.session.Session;
-import io.takofs.client.internal.session.SessionReply;
-import io.takofs.client.internal.zone.DataZone;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
-import io.takofs.proto.Append;
 import io.takofs.proto.CheckAccess;
-import io.takofs.proto.Create;
 import io.takofs.proto.Delete;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.GetServerStatus;
 import io.takofs.proto.GetUsage;
-import io.takofs.proto.Leases;
-import io.takofs.proto.ListLeases;
 import io.takofs.proto.Mkdirs;
 import io.takofs.proto.RecoverLease;
 import io.takofs.proto.Rename;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SetAttributes;
-import io.takofs.proto.SetSafeMode;
 import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.Status;
 import io.takofs.transport.TransportCounters;
@@ -65,6 +55,7 @@ public final class TakoClient implements Closeable {
   private final Session session;
   private final LeaseKeeper leases;
   private final IdleCloser idle;
+  private final FileOpener files;
 
   TakoClient(URI uri, TakoConfig config, String user, Connector connector) {
     this(uri, config, user, connector, Clock.SYSTEM, TakoClient::daemon);
@@ -90,6 +81,7 @@ public final class TakoClient implements Closeable {
     long idleNs = config.get(ConfigKeys.CLIENT_IDLE_TIMEOUT).toNanos();
     this.idle = new IdleCloser(session, leases, idleNs, threads, clock);
     session.onConnected(idle::connected);
+    this.files = new FileOpener(session, leases, config);
   }
 
   private static Thread daemon(Runnable work) {
@@ -414,25 +406,7 @@ public final class TakoClient implements Closeable {
    *     it; NOT_FOUND, NOT_A_DIRECTORY for its parents
    */
   public TakoOutputStream create(String path, CreateOptions options) throws TakoException {
-    Request.Builder request =
-        Request.newBuilder()
-            .setCreate(
-                Create.newBuilder()
-                    .setPath(path)
-                    .setPermission(options.permission())
-                    .setUnmaskedPermission(options.unmaskedPermission())
-                    .setOverwrite(options.overwrite())
-                    .setCreateParents(options.createParents())
-                    .setReplication(
-                        options.replication() > 0
-                            ? options.replication()
-                            : config.get(ConfigKeys.REPLICATION))
-                    .setBlockSize(
-                        options.blockSize() > 0
-                            ? options.blockSize()
-                            : config.get(ConfigKeys.BLOCK_SIZE))
-                    .setGrantBytes(FileWriter.grantFor(options.expectedLength())));
-    return writer("create", path, request);
+    return files.create(path, options);
   }
 
   /**
@@ -441,27 +415,7 @@ public final class TakoClient implements Closeable {
    * @throws TakoException LEASE_HELD when another client writes it
    */
   public TakoOutputStream append(String path) throws TakoException {
-    return writer(
-        "append", path, Request.newBuilder().setAppend(Append.newBuilder().setPath(path)));
-  }
-
-  private TakoOutputStream writer(String operation, String path, Request.Builder request)
-      throws TakoException {
-    DataZone before = session.openZone();
-    SessionReply opened = session.call(operation, path, request, null);
-    LeaseKeeper.Lease lease = leases.keep(opened, path);
-    TakoOutputStream out = null;
-    try {
-      ZoneAccess access = ZoneAccess.forWriter(session, config, opened, before, path);
-      FileWriter file =
-          FileWriter.open(session, access, path, opened, session.terms().getInlineMax());
-      out = new TakoOutputStream(file, path, lease);
-      return out;
-    } finally {
-      if (out == null) {
-        lease.abandon();
-      }
-    }
+    return files.append(path);
   }
 
   /**
@@ -480,9 +434,7 @@ public final class TakoClient implements Closeable {
    * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
    */
   public TakoInputStream open(String path, OpenOptions options) throws TakoException {
-    ZoneAccess access = ZoneAccess.forReader(session, config, path);
-    FileReader reader = FileReader.open(session, access, path, options.start());
-    return new TakoInputStream(reader, options.pattern());
+    return files.open(path, options);
   }
 
   /**
@@ -493,9 +445,7 @@ public final class TakoClient implements Closeable {
    * @throws TakoException NOT_FOUND when it was deleted; PERMISSION_DENIED
    */
   public TakoInputStream openById(String path, long parentId, long id) throws TakoException {
-    ZoneAccess access = ZoneAccess.forReader(session, config, path);
-    FileReader reader = FileReader.openById(session, access, path, parentId, id);
-    return new TakoInputStream(reader, ReadPattern.ADAPTIVE);
+    return files.openById(path, parentId, id);
   }
 
   // ---- server
@@ -519,40 +469,9 @@ public final class TakoClient implements Closeable {
         .getServerStatus();
   }
 
-  /**
-   * Whether the server is in safe mode: it serves readers, and refuses every change with {@code
-   * SAFE_MODE}.
-   */
-  public boolean isInSafeMode() throws TakoException {
-    return safeMode(SetSafeMode.newBuilder());
-  }
-
-  /**
-   * Enters or leaves safe mode, which a restart of the server leaves too.
-   *
-   * @throws TakoException PERMISSION_DENIED unless {@link #isSuperuser}
-   */
-  public void setSafeMode(boolean on) throws TakoException {
-    safeMode(SetSafeMode.newBuilder().setOn(on));
-  }
-
-  private boolean safeMode(SetSafeMode.Builder change) throws TakoException {
-    return session.call("safe mode", "", Request.newBuilder().setSetSafeMode(change)).getSafeMode();
-  }
-
-  /**
-   * A page of the files open for writing: all of them for a superuser, else those of this client's
-   * user.
-   *
-   * @param after {@code next_after} of the page before; 0 for the first
-   */
-  public Leases leases(long after) throws TakoException {
-    return session
-        .call(
-            "leases",
-            "",
-            Request.newBuilder().setListLeases(ListLeases.newBuilder().setAfterFileId(after)))
-        .getLeases();
+  /** Safe mode, and the files that are open for writing. */
+  public Administration administration() {
+    return new Administration(session);
   }
 
   /** Ends the session. Files still open for writing are closed at what was flushed. */

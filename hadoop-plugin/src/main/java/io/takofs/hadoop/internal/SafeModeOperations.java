@@ -18,7 +18,7 @@ public final class SafeModeOperations {
 
   public boolean isOn() throws IOException {
     try {
-      return client.isInSafeMode();
+      return client.administration().isInSafeMode();
     } catch (TakoException e) {
       throw ErrorTranslation.translate(e, client.uri().toString());
     }
@@ -27,7 +27,7 @@ public final class SafeModeOperations {
   /** Returns the state afterwards. */
   public boolean set(boolean on) throws IOException {
     try {
-      client.setSafeMode(on);
+      client.administration().setSafeMode(on);
       return on;
     } catch (TakoException e) {
       throw ErrorTranslation.translate(e, client.uri().toString());

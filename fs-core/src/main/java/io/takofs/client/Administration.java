@@ -1,0 +1,57 @@
+package io.takofs.client;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.Session;
+import io.takofs.proto.Leases;
+import io.takofs.proto.ListLeases;
+import io.takofs.proto.Request;
+import io.takofs.proto.SetSafeMode;
+
+/**
+ * Calls by which people look after a server.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class Administration {
+  private final Session session;
+
+  Administration(Session session) {
+    this.session = session;
+  }
+
+  /**
+   * Whether the server is in safe mode: it serves readers, and refuses every change with {@code
+   * SAFE_MODE}.
+   */
+  public boolean isInSafeMode() throws TakoException {
+    return safeMode(SetSafeMode.newBuilder());
+  }
+
+  /**
+   * Enters or leaves safe mode, which a restart of the server leaves too.
+   *
+   * @throws TakoException PERMISSION_DENIED unless {@link TakoClient#isSuperuser}
+   */
+  public void setSafeMode(boolean on) throws TakoException {
+    safeMode(SetSafeMode.newBuilder().setOn(on));
+  }
+
+  private boolean safeMode(SetSafeMode.Builder change) throws TakoException {
+    return session.call("safe mode", "", Request.newBuilder().setSetSafeMode(change)).getSafeMode();
+  }
+
+  /**
+   * A page of the files open for writing: all of them for a superuser, else those of this client's
+   * user.
+   *
+   * @param after {@code next_after} of the page before; 0 for the first
+   */
+  public Leases leases(long after) throws TakoException {
+    return session
+        .call(
+            "leases",
+            "",
+            Request.newBuilder().setListLeases(ListLeases.newBuilder().setAfterFileId(after)))
+        .getLeases();
+  }
+}
