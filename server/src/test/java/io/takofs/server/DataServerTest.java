@@ -6,34 +6,21 @@ import static io.takofs.server.TestServer.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
-import static org.assertj.core.api.Assertions.tuple;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
-import io.takofs.proto.Append;
 import io.takofs.proto.Delete;
-import io.takofs.proto.GrantExtents;
-import io.takofs.proto.LeaseInfo;
-import io.takofs.proto.Leases;
-import io.takofs.proto.ListLeases;
 import io.takofs.proto.OpenSessionRequest;
-import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SessionTerms;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
-import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.ReplyHandler;
-import io.takofs.transport.QueuePair;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -113,56 +100,6 @@ class DataServerTest {
   }
 
   @Test
-  void shouldTellTheSuperuserWhoWritesAndOthersWhatTheyWrite() throws Exception {
-    try (TestClient root = new TestClient(server, TestServer.SUPERUSER);
-        TestClient bob = new TestClient(server, "bob")) {
-      ok(root.call(mkdirs("/a")));
-      ok(root.call(TestClient.create("/a/mine", 0)));
-      ok(
-          root.call(
-              Request.newBuilder()
-                  .setSetAttributes(SetAttributes.newBuilder().setPath("/a").setPermission(0777))
-                  .build()));
-      ok(bob.call(TestClient.create("/a/his", 0)));
-      server.pass(3000);
-      assertThat(leases(root, 0, 0).getLeasesList())
-          .extracting(LeaseInfo::getPath, LeaseInfo::getName, LeaseInfo::getUser)
-          .containsExactlyInAnyOrder(
-              tuple("/a/mine", "mine", TestServer.SUPERUSER), tuple("/a/his", "his", "bob"));
-      assertThat(leases(bob, 0, 0).getLeasesList())
-          .extracting(LeaseInfo::getPath, LeaseInfo::getOpenMs)
-          .containsExactly(tuple("/a/his", 3000L));
-      Leases first = leases(root, 0, 1);
-      Leases second = leases(root, first.getNextAfter(), 1);
-      assertThat(List.of(first.getLeases(0).getName(), second.getLeases(0).getName()))
-          .containsExactlyInAnyOrder("mine", "his");
-      assertThat(second.getNextAfter()).isZero();
-    }
-  }
-
-  @Test
-  void shouldPageLeasesOfFilesWithTheLongestPaths() throws Exception {
-    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
-      String directory = ("/" + "d".repeat(249)).repeat(31);
-      ok(client.call(mkdirs(directory)));
-      Set<String> opened = new HashSet<>();
-      for (int i = 0; i < 20; i++) {
-        String path = directory + "/" + "f".repeat(200) + i;
-        ok(client.call(TestClient.create(path, 0)));
-        opened.add(path);
-      }
-      Set<String> seen = new HashSet<>();
-      long after = 0;
-      do {
-        Leases page = leases(client, after, 0);
-        page.getLeasesList().forEach(lease -> assertThat(seen.add(lease.getPath())).isTrue());
-        after = page.getNextAfter();
-      } while (after != 0);
-      assertThat(seen).isEqualTo(opened);
-    }
-  }
-
-  @Test
   void shouldRefuseAClientThatCallsItselfByTooLongAName() throws Exception {
     try (TestClient client = new TestClient(server, "alice")) {
       Request open =
@@ -180,14 +117,6 @@ class DataServerTest {
         assertThat(reply.getMessage()).contains("256 bytes");
       }
     }
-  }
-
-  private static Leases leases(TestClient client, long after, int limit) throws Exception {
-    return ok(client.call(
-            Request.newBuilder()
-                .setListLeases(ListLeases.newBuilder().setAfterFileId(after).setLimit(limit))
-                .build()))
-        .getLeases();
   }
 
   @Test
@@ -439,45 +368,6 @@ class DataServerTest {
   }
 
   @Test
-  void shouldLetOthersTakeOverTheFileOfASilentWriter() throws Exception {
-    try (TestClient silent = new TestClient(server, TestServer.SUPERUSER);
-        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
-      Reply opened = ok(silent.call(TestClient.create("/f", 65536)));
-      Request append = Request.newBuilder().setAppend(Append.newBuilder().setPath("/f")).build();
-      assertThat(other.call(append).getStatus()).isEqualTo(Status.LEASE_HELD);
-      server.pass(50_000);
-      ok(silent.call(Request.newBuilder().setRenewLeases(RenewLeases.newBuilder()).build()));
-      server.pass(50_000);
-      assertThat(other.call(append).getStatus()).isEqualTo(Status.LEASE_HELD);
-      server.pass(20_000);
-      assertThat(other.call(append).getStatus()).isEqualTo(Status.OK);
-
-      Reply late =
-          silent.call(
-              Request.newBuilder()
-                  .setGrantExtents(
-                      GrantExtents.newBuilder()
-                          .setFileId(opened.getOpenedFile().getFile().getId())
-                          .setLeaseEpoch(opened.getOpenedFile().getLeaseEpoch())
-                          .setBytes(65536))
-                  .build());
-      assertThat(late.getStatus()).isEqualTo(Status.LEASE_LOST);
-    }
-  }
-
-  @Test
-  void shouldCloseTheFilesOfAWriterThatIsSilentForTheHardLimit() throws Exception {
-    try (TestClient silent = new TestClient(server, TestServer.SUPERUSER);
-        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
-      ok(silent.call(TestClient.create("/f", 65536)));
-      server.pass(19 * 60_000);
-      assertThat(other.status().getOpenFiles()).isEqualTo(1);
-      server.pass(2 * 60_000);
-      assertThat(other.status().getOpenFiles()).isEqualTo(0);
-    }
-  }
-
-  @Test
   void shouldGiveTheRecordedReplyOfACallThatWouldBeRefusedByNow() throws Exception {
     try (TestClient doubting = new TestClient(server, TestServer.SUPERUSER);
         TestClient filling = new TestClient(server, TestServer.SUPERUSER)) {
@@ -498,108 +388,6 @@ class DataServerTest {
               again,
               System.nanoTime() + TestClient.TIMEOUT_NS);
       assertThat(repeated.getStatus()).isEqualTo(Status.OK);
-    }
-  }
-
-  @Test
-  void shouldSayWhetherALeaseIsHeld() throws Exception {
-    try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
-        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
-      Reply opened = ok(writer.call(TestClient.create("/f", 0)));
-      RenewLeases.Builder lease =
-          RenewLeases.newBuilder()
-              .setFileId(opened.getOpenedFile().getFile().getId())
-              .setLeaseEpoch(opened.getOpenedFile().getLeaseEpoch());
-      Request renewal = Request.newBuilder().setRenewLeases(lease).build();
-      ok(writer.call(renewal));
-      assertThat(other.call(renewal).getStatus()).isEqualTo(Status.LEASE_LOST);
-      ok(other.call(Request.newBuilder().setDelete(Delete.newBuilder().setPath("/f")).build()));
-      assertThat(writer.call(renewal).getStatus()).isEqualTo(Status.LEASE_LOST);
-      ok(writer.call(Request.newBuilder().setRenewLeases(RenewLeases.newBuilder()).build()));
-    }
-  }
-
-  @Test
-  void shouldFreeWhatWasTakenFromAClientThatGoesOnWithOtherFiles() throws Exception {
-    try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
-        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
-      QueuePair first = writer.connectData();
-      long free = other.status().getUsage().getFree();
-      ok(writer.call(TestClient.create("/f", 65536)));
-      ok(other.call(Request.newBuilder().setDelete(Delete.newBuilder().setPath("/f")).build()));
-      server.pass(70_000);
-      await(() -> first.state() != QueuePair.State.CONNECTED);
-      QueuePair second = writer.connectData();
-      server.pass(1_000);
-      assertThat(other.status().getUsage().getFree()).isEqualTo(free);
-      assertThat(second.state()).isEqualTo(QueuePair.State.CONNECTED);
-    }
-  }
-
-  @Test
-  void shouldEndAClientsEarlierDataConnectionBeforeItsNextOneStands() throws Exception {
-    try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
-        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
-      QueuePair first = writer.connectData();
-      QueuePair others = other.connectData();
-      QueuePair second = writer.connectData();
-      await(() -> first.state() != QueuePair.State.CONNECTED);
-      assertThat(second.state()).isEqualTo(QueuePair.State.CONNECTED);
-      assertThat(others.state()).isEqualTo(QueuePair.State.CONNECTED);
-    }
-  }
-
-  @Test
-  void shouldRefuseADataConnectionWhileAnEarlierOneIsNotLetGoOf() throws Exception {
-    AtomicBoolean letGo = new AtomicBoolean();
-    try (TestClient hoarder = new TestClient(server, "mallory");
-        TestClient other = new TestClient(server, "alice")) {
-      long clientId = hoarder.session.getClientId();
-      server.server.onDataConnected(
-          server.transport,
-          ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 0, 0),
-          pairThatIsRevokedWhen(letGo),
-          server.server.admitDataConnection(server.transport, clientId));
-      assertThatThrownBy(hoarder::connectData)
-          .hasMessageContaining("earlier connection")
-          .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
-      assertThat(other.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
-
-      letGo.set(true);
-      assertThat(hoarder.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
-    }
-  }
-
-  private static QueuePair pairThatIsRevokedWhen(AtomicBoolean letGo) {
-    return (QueuePair)
-        Proxy.newProxyInstance(
-            QueuePair.class.getClassLoader(),
-            new Class<?>[] {QueuePair.class},
-            (pair, method, arguments) ->
-                switch (method.getName()) {
-                  case "revoke" -> letGo.get();
-                  case "hashCode" -> System.identityHashCode(pair);
-                  case "equals" -> pair == arguments[0];
-                  default -> null;
-                });
-  }
-
-  @Test
-  void shouldNotReuseAnExtentBeforeItsGranteeIsFenced() throws Exception {
-    try (TestClient writer = new TestClient(server, TestServer.SUPERUSER);
-        TestClient other = new TestClient(server, TestServer.SUPERUSER)) {
-      QueuePair data = writer.connectData();
-      long free = other.status().getUsage().getFree();
-      ok(writer.call(TestClient.create("/f", 65536)));
-      ok(other.call(Request.newBuilder().setDelete(Delete.newBuilder().setPath("/f")).build()));
-      server.pass(30_000);
-      assertThat(other.status().getUsage().getFree()).isLessThan(free);
-      assertThat(data.state()).isEqualTo(QueuePair.State.CONNECTED);
-      // Patience ends: the writer is cut off, and the extent is free.
-      server.pass(40_000);
-      await(() -> data.state() != QueuePair.State.CONNECTED);
-      server.pass(1_000);
-      assertThat(other.status().getUsage().getFree()).isEqualTo(free);
     }
   }
 }

@@ -1,0 +1,7 @@
+package io.takofs.system;
+
+class ShmWholeFileTest extends WholeFileTests {
+  ShmWholeFileTest() {
+    super("shm");
+  }
+}

@@ -1,0 +1,7 @@
+package io.takofs.system;
+
+class TcpWholeFileTest extends WholeFileTests {
+  TcpWholeFileTest() {
+    super("tcp");
+  }
+}
