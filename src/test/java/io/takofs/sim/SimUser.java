@@ -2,7 +2,6 @@ package io.takofs.sim;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.CreateOptions;
-import io.takofs.client.DirectoryIterator;
 import io.takofs.client.PathStatus;
 import io.takofs.client.SimClients;
 import io.takofs.client.TakoClient;
@@ -211,7 +210,7 @@ final class SimUser {
         peek(other);
       }
     } else {
-      compare(readTree(), model);
+      compare(tree().read(), model);
     }
   }
 
@@ -325,7 +324,7 @@ final class SimUser {
     }
     Map<String, Status> failed = client.deleteFiles(home, names);
     if (!failed.equals(expected)) {
-      throw wrong("could not be deleted: " + failed + ", expected " + expected, null);
+      throw wrong("could not be deleted: " + failed + ", expected " + expected);
     }
   }
 
@@ -338,7 +337,7 @@ final class SimUser {
       in.readFully(from, actual, 0, length);
     }
     if (!Arrays.equals(actual, Arrays.copyOfRange(expected, from, from + length))) {
-      throw wrong(path + " has other bytes between " + from + " and " + (from + length), null);
+      throw wrong(path + " has other bytes between " + from + " and " + (from + length));
     }
   }
 
@@ -381,7 +380,7 @@ final class SimUser {
         return;
       }
     }
-    throw wrong(path + " was seen with " + content.length + " bytes that were never in it", null);
+    throw wrong(path + " was seen with " + content.length + " bytes that were never in it");
   }
 
   // ---- checking ---------------------------------------------------------------------------------
@@ -392,7 +391,7 @@ final class SimUser {
       lookWhatHappened();
     }
     if (homeMade) {
-      compare(readTree(), model);
+      compare(tree().read(), model);
       attributes.checkCount(client, model.size() + 1);
       client.delete(home, true);
     }
@@ -402,26 +401,25 @@ final class SimUser {
   private void lookWhatHappened() throws IOException {
     client.mkdirs(home);
     homeMade = true;
-    if (!writing.isEmpty() && exists(writing)) {
+    if (!writing.isEmpty() && tree().exists(writing)) {
       client.recoverLease(writing);
     }
-    Map<String, byte[]> found = readTree();
-    String wrongBefore = difference(found, model);
-    String wrongAfter = after == null ? wrongBefore : difference(found, after);
+    Map<String, byte[]> found = tree().read();
+    String wrongBefore = SimTree.difference(found, model);
+    String wrongAfter = after == null ? wrongBefore : SimTree.difference(found, after);
     if (wrongBefore != null
         && wrongAfter != null
         && !isPartlyWritten(found)
-        && !isPartlyDeleted(found)) {
+        && !SimTree.isPartlyDeleted(found, model, deleting)) {
       throw wrong(
           "after a failure neither the state before it is there ("
               + wrongBefore
               + ") nor the one after it ("
               + wrongAfter
-              + ")",
-          null);
+              + ")");
     }
     if (flushed > 0 && !isPartlyWritten(found)) {
-      throw wrong("flushed bytes of " + writing + " are lost", null);
+      throw wrong("flushed bytes of " + writing + " are lost");
     }
     unsure = false;
     settle(found);
@@ -438,88 +436,18 @@ final class SimUser {
     return content.length >= flushed
         && content.length <= whole.length
         && Arrays.equals(content, Arrays.copyOf(whole, content.length))
-        && difference(found, others) == null;
+        && SimTree.difference(found, others) == null;
   }
 
-  private boolean isPartlyDeleted(Map<String, byte[]> found) {
-    TreeMap<String, byte[]> left = new TreeMap<>(model);
-    for (String path : deleting) {
-      left.remove(path);
-      if (difference(found, left) == null) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private boolean exists(String path) throws IOException {
-    try {
-      client.getStatus(path);
-      return true;
-    } catch (TakoException e) {
-      if (e.status() == Status.NOT_FOUND) {
-        return false;
-      }
-      throw e;
-    }
-  }
-
-  private Map<String, byte[]> readTree() throws IOException {
-    Map<String, byte[]> tree = new TreeMap<>();
-    readDirectory(home, tree);
-    return tree;
-  }
-
-  private void readDirectory(String directory, Map<String, byte[]> tree) throws IOException {
-    DirectoryIterator entries = client.list(directory);
-    while (entries.hasNext()) {
-      PathStatus entry = entries.next();
-      if (entry.directory()) {
-        tree.put(entry.path(), null);
-        readDirectory(entry.path(), tree);
-      } else {
-        byte[] content = new byte[Math.toIntExact(entry.length())];
-        try (TakoInputStream in = client.open(entry.path())) {
-          if (in.length() != entry.length()) {
-            throw wrong(entry.path() + " changed its length from " + entry.length(), null);
-          }
-          in.readFully(0, content, 0, content.length);
-        }
-        tree.put(entry.path(), content);
-      }
-    }
+  private SimTree tree() {
+    return new SimTree(client, home, this::wrong);
   }
 
   private void compare(Map<String, byte[]> found, Map<String, byte[]> expected) {
-    String difference = difference(found, expected);
+    String difference = SimTree.difference(found, expected);
     if (difference != null) {
-      throw wrong(difference, null);
+      throw wrong(difference);
     }
-  }
-
-  private static String difference(Map<String, byte[]> found, Map<String, byte[]> expected) {
-    if (!found.keySet().equals(expected.keySet())) {
-      return "found " + found.keySet() + ", expected " + expected.keySet();
-    }
-    for (Map.Entry<String, byte[]> entry : found.entrySet()) {
-      byte[] right = expected.get(entry.getKey());
-      if (!Arrays.equals(entry.getValue(), right)) {
-        return entry.getKey()
-            + " has "
-            + length(entry.getValue())
-            + ", expected "
-            + length(right)
-            + ", first difference at "
-            + (right == null || entry.getValue() == null
-                ? 0
-                : Arrays.mismatch(entry.getValue(), right));
-      }
-    }
-    return null;
-  }
-
-  private static String length(byte[] content) {
-    return content == null ? "no content" : content.length + " bytes";
   }
 
   // ---- chance -----------------------------------------------------------------------------------
@@ -554,6 +482,10 @@ final class SimUser {
 
   private static boolean isAtOrBelow(String path, String top) {
     return path.equals(top) || path.startsWith(top + "/");
+  }
+
+  private AssertionError wrong(String what) {
+    return wrong(what, null);
   }
 
   private AssertionError wrong(String what, Throwable cause) {

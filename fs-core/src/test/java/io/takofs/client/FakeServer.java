@@ -16,10 +16,8 @@ import io.takofs.proto.ContentCursor;
 import io.takofs.proto.ContentSummaryPart;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentMap;
-import io.takofs.proto.FileInfo;
 import io.takofs.proto.GetExtents;
 import io.takofs.proto.Grants;
-import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -39,7 +37,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 
 /**
  * A server in the client's process that keeps files in a small arena, executes every call of a
@@ -64,25 +61,12 @@ public final class FakeServer implements Connector {
     STALL
   }
 
-  private static final class File {
-    final long id;
-    final TreeMap<Long, Extent> extents = new TreeMap<>();
-    ByteString small = ByteString.EMPTY;
-    long length;
-    long version;
-    long writer;
-
-    File(long id) {
-      this.id = id;
-    }
-  }
-
   final ByteBuffer arena;
   private final MemoryBudget budget = new MemoryBudget(0);
   private final Arenas shown; // null when it is no file
   private final int unitsPerExtent;
-  private final Map<String, File> files = new HashMap<>();
-  private final Map<Long, File> byId = new HashMap<>();
+  private final Map<String, FakeFile> files = new HashMap<>();
+  private final Map<Long, FakeFile> byId = new HashMap<>();
   private final Set<Long> sessions = new HashSet<>();
   private final Map<String, Reply> results = new HashMap<>();
   private final Map<String, Integer> executions = new HashMap<>();
@@ -378,7 +362,7 @@ public final class FakeServer implements Connector {
   }
 
   private Reply create(long clientId, String path) {
-    File file = new File(nextId++);
+    FakeFile file = new FakeFile(nextId++);
     files.put(path, file);
     byId.put(file.id, file);
     return open(clientId, file);
@@ -388,17 +372,9 @@ public final class FakeServer implements Connector {
     return open(clientId, files.get(path));
   }
 
-  private Reply open(long clientId, File file) {
+  private Reply open(long clientId, FakeFile file) {
     file.writer = clientId;
-    OpenedFile.Builder opened =
-        OpenedFile.newBuilder().setFile(info(file)).setLeaseEpoch(1).setInlineData(file.small);
-    if (!file.extents.isEmpty()) {
-      Extent last = file.extents.lastEntry().getValue();
-      if (last.getLength() < last.getCapacity()) {
-        opened.setLastExtent(last);
-      }
-    }
-    return Reply.newBuilder().setOpenedFile(opened).build();
+    return Reply.newBuilder().setOpenedFile(file.opened()).build();
   }
 
   private Reply grant(long bytes) {
@@ -424,46 +400,27 @@ public final class FakeServer implements Connector {
   }
 
   private Reply commit(long clientId, CommitExtents commit) {
-    File file = byId.get(commit.getFileId());
+    FakeFile file = byId.get(commit.getFileId());
     if (file.writer != clientId) {
       return refuse(Status.LEASE_LOST, "another client writes the file");
     }
     if (commit.getAbandon()) {
       file.writer = 0;
-      return Reply.newBuilder().setFile(info(file)).build();
+      return Reply.newBuilder().setFile(file.info()).build();
     }
-    if (commit.getExtentsCount() > 0) {
-      file.small = ByteString.EMPTY;
-      file.extents.tailMap(commit.getExtents(0).getFileOffset()).clear();
-      commit.getExtentsList().forEach(extent -> file.extents.put(extent.getFileOffset(), extent));
-    } else if (!commit.getInlineData().isEmpty()) {
-      file.small = commit.getInlineData();
-    }
-    file.length = commit.getLength();
-    file.version++;
-    if (commit.getClose()) {
-      file.writer = 0;
-    }
-    long stored = file.small.size();
-    for (Extent extent : file.extents.values()) {
-      if (extent.getFileOffset() != stored) {
-        return refuse(Status.INVALID_ARGUMENT, "a gap at " + stored);
-      }
-      stored += extent.getLength();
-    }
-    if (stored != file.length) {
-      return refuse(Status.INVALID_ARGUMENT, stored + " bytes, length " + file.length);
-    }
-    return Reply.newBuilder().setFile(info(file)).build();
+    String fault = file.commit(commit);
+    return fault != null
+        ? refuse(Status.INVALID_ARGUMENT, fault)
+        : Reply.newBuilder().setFile(file.info()).build();
   }
 
   private Reply extents(GetExtents request) {
-    File file =
+    FakeFile file =
         request.getFileId() != 0 ? byId.get(request.getFileId()) : files.get(request.getPath());
     if (file == null) {
       return refuse(Status.NOT_FOUND, "no such file");
     }
-    ExtentMap.Builder map = ExtentMap.newBuilder().setFile(info(file)).setInlineData(file.small);
+    ExtentMap.Builder map = ExtentMap.newBuilder().setFile(file.info()).setInlineData(file.small);
     file.extents.values().stream()
         .filter(extent -> extent.getFileOffset() + extent.getLength() > request.getOffset())
         .limit(request.getLimit())
@@ -472,10 +429,10 @@ public final class FakeServer implements Connector {
   }
 
   private Reply stat(String path) {
-    File file = files.get(path);
+    FakeFile file = files.get(path);
     return file == null
         ? refuse(Status.NOT_FOUND, "no such file")
-        : Reply.newBuilder().setFile(info(file)).build();
+        : Reply.newBuilder().setFile(file.info()).build();
   }
 
   /** A part of a binary tree that is three deep: a directory with two files of a byte. */
@@ -495,29 +452,11 @@ public final class FakeServer implements Connector {
   }
 
   private Reply truncate(Truncate request) {
-    File file = files.get(request.getPath());
+    FakeFile file = files.get(request.getPath());
     if (file.version != request.getExpectedVersion()) {
       return refuse(Status.STALE_VERSION, "it changed");
     }
-    long length = request.getLength();
-    file.extents.tailMap(length).clear();
-    if (request.hasLastExtent()) {
-      file.extents.put(request.getLastExtent().getFileOffset(), request.getLastExtent());
-    }
-    if (file.extents.isEmpty()) {
-      file.small = file.small.substring(0, (int) Math.min(length, file.small.size()));
-    }
-    file.length = length;
-    file.version++;
-    return Reply.newBuilder().setFile(info(file)).build();
-  }
-
-  private static FileInfo info(File file) {
-    return FileInfo.newBuilder()
-        .setId(file.id)
-        .setLength(file.length)
-        .setVersion(file.version)
-        .setUnderConstruction(file.writer != 0)
-        .build();
+    file.truncate(request);
+    return Reply.newBuilder().setFile(file.info()).build();
   }
 }

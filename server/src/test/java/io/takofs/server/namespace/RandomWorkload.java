@@ -3,7 +3,6 @@ package io.takofs.server.namespace;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import io.takofs.proto.AclScope;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Concat;
 import io.takofs.proto.ConcatSource;
@@ -17,10 +16,8 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.SetAcl;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
-import io.takofs.server.namespace.state.Quota;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -44,17 +41,19 @@ final class RandomWorkload {
   }
 
   private static final int CLIENTS = 3;
-  private static final String[] NAMES = {"a", "b", "c"};
+  static final String[] NAMES = {"a", "b", "c"};
 
   final Harness server;
   private final Random random;
   private final ReferenceModel model = new ReferenceModel();
+  private final RandomAttributes attributes;
   private final List<Harness.Client> clients = new ArrayList<>();
   private final List<Writer> writers = new ArrayList<>();
 
   RandomWorkload(Harness server, long seed) {
     this.server = server;
     this.random = new Random(seed);
+    this.attributes = new RandomAttributes(random, model);
     for (int i = 0; i < CLIENTS; i++) {
       clients.add(server.superuser());
     }
@@ -84,8 +83,8 @@ final class RandomWorkload {
         }
       }
       case 18 -> housekeeping();
-      case 19, 20 -> attributes(client, path());
-      case 21 -> quota(client, path());
+      case 19, 20 -> attributes.change(client, path());
+      case 21 -> attributes.changeQuota(client, path());
       case 22 -> deleteFiles(client, path());
       default -> rare(client);
     }
@@ -100,7 +99,7 @@ final class RandomWorkload {
     return depth == 0 ? "/" : path.toString();
   }
 
-  private static Reply expect(Reply reply, Status expected, String what) {
+  static Reply expect(Reply reply, Status expected, String what) {
     assertThat(reply.getStatus()).as("%s: %s", what, reply).isEqualTo(expected);
     return reply;
   }
@@ -385,48 +384,6 @@ final class RandomWorkload {
       sources.forEach(source -> model.join(file, source));
       concat.getSourcesList().forEach(source -> model.delete(directory + source.getName(), false));
     }
-  }
-
-  /** Other tests check their effect: here they come and go with what they belong to. */
-  private void attributes(Harness.Client client, String path) {
-    ReferenceModel.Node node = model.get(path);
-    Request.Builder request = Request.newBuilder();
-    if (random.nextBoolean()) {
-      request
-          .getSetXattrBuilder()
-          .setPath(path)
-          .setCreate(true)
-          .setReplace(true)
-          .getXattrBuilder()
-          .setName(NAMES[random.nextInt(NAMES.length)])
-          .setValue(ByteString.copyFrom(new byte[random.nextInt(5000)]));
-    } else {
-      boolean inherited = node != null && node.directory && random.nextBoolean();
-      request
-          .getSetAclBuilder()
-          .setPath(path)
-          .setChange(random.nextInt(3) == 0 ? SetAcl.Change.REMOVE : SetAcl.Change.MODIFY)
-          .addEntriesBuilder()
-          .setScope(inherited ? AclScope.DEFAULT : AclScope.ACCESS)
-          .setName(NAMES[random.nextInt(NAMES.length)])
-          .setPermission(random.nextInt(8));
-    }
-    expect(client.call(request), model.stat(path), "attributes of " + path);
-  }
-
-  /** Large enough, or none: that everything is counted is what matters. */
-  private void quota(Harness.Client client, String path) {
-    ReferenceModel.Node node = model.get(path);
-    boolean file = node != null && !node.directory;
-    boolean none = random.nextInt(3) == 0;
-    Request.Builder request = Request.newBuilder();
-    request
-        .getSetQuotaBuilder()
-        .setPath(path)
-        .setNames(none ? Quota.NONE : 1_000_000)
-        .setSpace(none || random.nextBoolean() ? Quota.NONE : 1L << 40);
-    Status expected = file ? Status.NOT_A_DIRECTORY : model.stat(path);
-    expect(client.call(request), expected, "quota of " + path);
   }
 
   // ---- the rest ---------------------------------------------------------------------------------

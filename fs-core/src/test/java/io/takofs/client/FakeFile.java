@@ -1,0 +1,81 @@
+package io.takofs.client;
+
+import com.google.protobuf.ByteString;
+import io.takofs.proto.CommitExtents;
+import io.takofs.proto.Extent;
+import io.takofs.proto.FileInfo;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Truncate;
+import java.util.TreeMap;
+
+/** A file of a {@link FakeServer}, whose lock guards it. */
+final class FakeFile {
+  final long id;
+  final TreeMap<Long, Extent> extents = new TreeMap<>();
+  ByteString small = ByteString.EMPTY;
+  long version;
+  long writer;
+  private long length;
+
+  FakeFile(long id) {
+    this.id = id;
+  }
+
+  FileInfo info() {
+    return FileInfo.newBuilder()
+        .setId(id)
+        .setLength(length)
+        .setVersion(version)
+        .setUnderConstruction(writer != 0)
+        .build();
+  }
+
+  /** The file as its writer gets it, with the last extent if that has room. */
+  OpenedFile opened() {
+    OpenedFile.Builder opened =
+        OpenedFile.newBuilder().setFile(info()).setLeaseEpoch(1).setInlineData(small);
+    if (!extents.isEmpty()) {
+      Extent last = extents.lastEntry().getValue();
+      if (last.getLength() < last.getCapacity()) {
+        opened.setLastExtent(last);
+      }
+    }
+    return opened.build();
+  }
+
+  /** Takes what was committed; returns what is wrong with the file then, or null. */
+  String commit(CommitExtents commit) {
+    if (commit.getExtentsCount() > 0) {
+      small = ByteString.EMPTY;
+      extents.tailMap(commit.getExtents(0).getFileOffset()).clear();
+      commit.getExtentsList().forEach(extent -> extents.put(extent.getFileOffset(), extent));
+    } else if (!commit.getInlineData().isEmpty()) {
+      small = commit.getInlineData();
+    }
+    length = commit.getLength();
+    version++;
+    if (commit.getClose()) {
+      writer = 0;
+    }
+    long stored = small.size();
+    for (Extent extent : extents.values()) {
+      if (extent.getFileOffset() != stored) {
+        return "a gap at " + stored;
+      }
+      stored += extent.getLength();
+    }
+    return stored == length ? null : stored + " bytes, length " + length;
+  }
+
+  void truncate(Truncate request) {
+    length = request.getLength();
+    extents.tailMap(length).clear();
+    if (request.hasLastExtent()) {
+      extents.put(request.getLastExtent().getFileOffset(), request.getLastExtent());
+    }
+    if (extents.isEmpty()) {
+      small = small.substring(0, (int) Math.min(length, small.size()));
+    }
+    version++;
+  }
+}

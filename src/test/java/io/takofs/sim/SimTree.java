@@ -1,0 +1,108 @@
+package io.takofs.sim;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.DirectoryIterator;
+import io.takofs.client.PathStatus;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoInputStream;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** What a simulated user finds in its directory. */
+final class SimTree {
+  private final TakoClient client;
+  private final String home;
+  private final Function<String, AssertionError> wrong;
+
+  /**
+   * @param wrong makes the error that says what was found
+   */
+  SimTree(TakoClient client, String home, Function<String, AssertionError> wrong) {
+    this.client = client;
+    this.home = home;
+    this.wrong = wrong;
+  }
+
+  /** Whether {@code found} is {@code model} without the first few of {@code deleting}. */
+  static boolean isPartlyDeleted(
+      Map<String, byte[]> found, Map<String, byte[]> model, List<String> deleting) {
+    TreeMap<String, byte[]> left = new TreeMap<>(model);
+    for (String path : deleting) {
+      left.remove(path);
+      if (difference(found, left) == null) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  boolean exists(String path) throws IOException {
+    try {
+      client.getStatus(path);
+      return true;
+    } catch (TakoException e) {
+      if (e.status() == Status.NOT_FOUND) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** Paths below home: contents of files, null for directories. */
+  Map<String, byte[]> read() throws IOException {
+    Map<String, byte[]> tree = new TreeMap<>();
+    readDirectory(home, tree);
+    return tree;
+  }
+
+  private void readDirectory(String directory, Map<String, byte[]> tree) throws IOException {
+    DirectoryIterator entries = client.list(directory);
+    while (entries.hasNext()) {
+      PathStatus entry = entries.next();
+      if (entry.directory()) {
+        tree.put(entry.path(), null);
+        readDirectory(entry.path(), tree);
+      } else {
+        byte[] content = new byte[Math.toIntExact(entry.length())];
+        try (TakoInputStream in = client.open(entry.path())) {
+          if (in.length() != entry.length()) {
+            throw wrong.apply(entry.path() + " changed its length from " + entry.length());
+          }
+          in.readFully(0, content, 0, content.length);
+        }
+        tree.put(entry.path(), content);
+      }
+    }
+  }
+
+  /** How the trees differ; null when they do not. */
+  static String difference(Map<String, byte[]> found, Map<String, byte[]> expected) {
+    if (!found.keySet().equals(expected.keySet())) {
+      return "found " + found.keySet() + ", expected " + expected.keySet();
+    }
+    for (Map.Entry<String, byte[]> entry : found.entrySet()) {
+      byte[] right = expected.get(entry.getKey());
+      if (!Arrays.equals(entry.getValue(), right)) {
+        return entry.getKey()
+            + " has "
+            + length(entry.getValue())
+            + ", expected "
+            + length(right)
+            + ", first difference at "
+            + (right == null || entry.getValue() == null
+                ? 0
+                : Arrays.mismatch(entry.getValue(), right));
+      }
+    }
+    return null;
+  }
+
+  private static String length(byte[] content) {
+    return content == null ? "no content" : content.length + " bytes";
+  }
+}
