@@ -1,5 +1,6 @@
 package io.takofs.rpc;
 
+import io.takofs.base.Undo;
 import io.takofs.layout.Layout;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
@@ -26,9 +27,12 @@ final class ClientSlots implements AutoCloseable {
 
   /** Allocates the memory, all or nothing. */
   ClientSlots(Transport transport) throws IOException {
-    domain = transport.allocateProtectionDomain();
-    requests = allocate(Layout.RPC_REQUEST_SLOT_SIZE, Access.LOCAL);
-    replies = allocate(Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+    try (Undo undo = new Undo()) {
+      domain = undo.add(transport.allocateProtectionDomain()); // closes the regions that it has
+      requests = allocate(Layout.RPC_REQUEST_SLOT_SIZE, Access.LOCAL);
+      replies = allocate(Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+      undo.keep();
+    }
     for (int i = 0; i < slots.length; i++) {
       slots[i] =
           new ClientSlot(
@@ -42,12 +46,7 @@ final class ClientSlots implements AutoCloseable {
   }
 
   private MemoryRegion allocate(int slotSize, Access access) throws IOException {
-    try {
-      return domain.allocate(slots.length * slotSize, access);
-    } catch (IOException | RuntimeException e) {
-      domain.close(); // with the regions that it has
-      throw e;
-    }
+    return domain.allocate(slots.length * slotSize, access);
   }
 
   /** The domain of their memory. */

@@ -6,6 +6,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.Interrupts;
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -64,8 +65,11 @@ public final class RpcClient implements AutoCloseable {
   private RpcClient(Transport transport, String serverName, Clock clock) throws IOException {
     this.clock = clock;
     this.failures = new CallFailures(transport.name(), serverName);
-    this.slots = new ClientSlots(transport);
-    this.completions = transport.createCompletionQueue(Layout.RPC_SLOTS + MAX_SENDS);
+    try (Undo undo = new Undo()) {
+      this.slots = undo.add(new ClientSlots(transport));
+      this.completions = transport.createCompletionQueue(Layout.RPC_SLOTS + MAX_SENDS);
+      undo.keep();
+    }
   }
 
   /**
@@ -85,13 +89,11 @@ public final class RpcClient implements AutoCloseable {
       long timeoutNs,
       Clock clock)
       throws IOException {
-    RpcClient client = new RpcClient(transport, serverName, clock);
-    try {
+    try (Undo undo = new Undo()) {
+      RpcClient client = undo.add(new RpcClient(transport, serverName, clock));
       client.connect(transport, endpoint, clientId, timeoutNs);
+      undo.keep();
       return client;
-    } catch (IOException e) {
-      client.close();
-      throw e;
     }
   }
 

@@ -1,6 +1,7 @@
 package io.takofs.rpc;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.base.Undo;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -70,14 +71,12 @@ public final class RpcConnection {
     this.epoch = epoch;
     this.completions = completions;
     this.ownsCompletions = ownsCompletions;
-    this.domain = transport.allocateProtectionDomain();
-    try {
+    try (Undo undo = new Undo()) {
+      this.domain = undo.add(transport.allocateProtectionDomain());
       this.requests =
           domain.allocate(
               Layout.RPC_SLOTS * Layout.RPC_REQUEST_SLOT_SIZE, Access.REMOTE_READ_WRITE);
-    } catch (IOException | RuntimeException | Error e) {
-      domain.close();
-      throw e;
+      undo.keep();
     }
     this.requestBytes = requests.buffer();
   }

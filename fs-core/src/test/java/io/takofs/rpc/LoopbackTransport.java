@@ -42,6 +42,7 @@ final class LoopbackTransport implements Transport {
   private final Map<String, ConnectionAcceptor> listeners = new HashMap<>();
   private final List<Pair> pairs = new ArrayList<>();
   private final AtomicBoolean failNextAllocation = new AtomicBoolean();
+  private final AtomicBoolean failNextQueue = new AtomicBoolean();
   private int lastPair;
   private int nextKey = 1;
   private long nextAddress = 1L << 32;
@@ -65,6 +66,21 @@ final class LoopbackTransport implements Transport {
     failNextAllocation.set(true);
   }
 
+  /** The next completion queue that is asked for cannot be made. */
+  void failNextQueue() {
+    failNextQueue.set(true);
+  }
+
+  /** Regions that are open. */
+  synchronized int openRegions() {
+    return regions.size();
+  }
+
+  /** Connecting sides that are open. */
+  synchronized long openConnections() {
+    return pairs.stream().filter(pair -> pair.acceptor == null).count();
+  }
+
   @Override
   public ProtectionDomain allocateProtectionDomain() {
     return new Domain();
@@ -72,6 +88,9 @@ final class LoopbackTransport implements Transport {
 
   @Override
   public CompletionQueue createCompletionQueue(int capacity) {
+    if (failNextQueue.getAndSet(false)) {
+      throw new OutOfMemoryError("as the test wants it");
+    }
     return new Queue(capacity);
   }
 
@@ -224,7 +243,11 @@ final class LoopbackTransport implements Transport {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+      synchronized (LoopbackTransport.this) {
+        regions.values().removeIf(region -> region.domain == this);
+      }
+    }
   }
 
   private record Done(

@@ -38,6 +38,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -179,18 +180,17 @@ public final class TcpTransport implements Transport {
     TcpClientHandshake.Answer<T> over(TcpChannel channel);
   }
 
-  /** Undoes what an answer became, if nobody waits for it any more. */
-  private interface Undo<T> {
-    void undo(T result);
-  }
-
-  /** Connects, says hello and waits for the answer. */
+  /**
+   * Connects, says hello and waits for the answer.
+   *
+   * @param unwanted takes what the answer became, if nobody waits for it any more
+   */
   private <T> T converse(
       String endpoint,
       ByteBuffer hello,
       int wantedStatus,
       AnswerOn<T> onAnswer,
-      Undo<T> undo,
+      Consumer<T> unwanted,
       long timeoutNs)
       throws IOException {
     InetSocketAddress address = HostPort.parse(endpoint);
@@ -238,7 +238,7 @@ public final class TcpTransport implements Transport {
           ? new TakoException(known.status(), known.getMessage(), known)
           : new IOException(e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
-      giveUp(connecting.channel(), result, undo);
+      giveUp(connecting.channel(), result, unwanted);
       throw new IOException(
           connecting.isSuccess()
               ? endpoint
@@ -248,15 +248,16 @@ public final class TcpTransport implements Transport {
               : "cannot connect to " + endpoint + ": no answer within " + timeoutMs + " ms",
           e);
     } catch (InterruptedException e) {
-      giveUp(connecting.channel(), result, undo);
+      giveUp(connecting.channel(), result, unwanted);
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while connecting to " + endpoint, e);
     }
   }
 
-  private static <T> void giveUp(Channel channel, CompletableFuture<T> result, Undo<T> undo) {
+  private static <T> void giveUp(
+      Channel channel, CompletableFuture<T> result, Consumer<T> unwanted) {
     if (!result.cancel(false) && !result.isCompletedExceptionally()) {
-      undo.undo(result.join());
+      unwanted.accept(result.join());
     }
     var unused = channel.close();
   }
