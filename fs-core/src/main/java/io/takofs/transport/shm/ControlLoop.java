@@ -1,5 +1,6 @@
 package io.takofs.transport.shm;
 
+import io.takofs.base.Undo;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
@@ -37,10 +38,13 @@ final class ControlLoop implements Executor, AutoCloseable {
   }
 
   ControlLoop() throws IOException {
-    selector = Selector.open();
-    thread = new Thread(this::run, "tako-shm-control");
-    thread.setDaemon(true);
-    thread.start();
+    try (Undo undo = new Undo()) {
+      selector = undo.add(Selector.open());
+      thread = new Thread(this::run, "tako-shm-control");
+      thread.setDaemon(true);
+      thread.start();
+      undo.keep();
+    }
   }
 
   /** Runs {@code task} on the loop's thread; on the caller's when the loop has ended. */

@@ -1,6 +1,7 @@
 package io.takofs.transport.shm;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
@@ -21,13 +22,17 @@ final class Inbox {
 
   Inbox(Path path, int receives) throws IOException {
     this.path = path;
-    MappedMemory.allocate(path, size(receives));
-    this.memory = MappedMemory.map(path, 0, size(receives));
-    // Opened apart from the mapping, which would keep an open file, and so its lock, for as long
-    // as it lives.
-    this.lock = NativeFile.open(path, NativeCore.OPEN_WRITE);
-    if (!lock.tryLock()) {
-      throw new TakoException(Status.INTERNAL, "a new inbox is locked by another: " + path);
+    try (Undo undo = new Undo()) {
+      MappedMemory.allocate(path, size(receives));
+      undo.add(() -> Files.deleteIfExists(path));
+      this.memory = undo.add(MappedMemory.map(path, 0, size(receives)));
+      // Opened apart from the mapping, which would keep an open file, and so its lock, for as long
+      // as it lives.
+      this.lock = undo.add(NativeFile.open(path, NativeCore.OPEN_WRITE));
+      if (!lock.tryLock()) {
+        throw new TakoException(Status.INTERNAL, "a new inbox is locked by another: " + path);
+      }
+      undo.keep();
     }
   }
 

@@ -1,6 +1,7 @@
 package io.takofs.transport.shm;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
@@ -56,15 +57,16 @@ final class PeerMemory {
     this.domainDirectory = Path.of(offer.domainDirectory());
     this.owner = owner;
     this.imports = imports.order(ByteOrder.LITTLE_ENDIAN);
-    try (NativeFile file = open(domainDirectory.resolve(ExportTable.FILE_NAME), 0)) {
-      this.exports = file.map(0, ExportTable.SIZE, NativeCore.MAP_POPULATE);
-    }
     int write = NativeCore.MAP_POPULATE | NativeCore.MAP_WRITE;
-    try (NativeFile file = open(Path.of(offer.doorbell()), NativeCore.OPEN_WRITE)) {
-      this.doorbell = file.map(0, Layout.SHM_DOORBELL_SIZE, write);
+    try (Undo undo = new Undo();
+        NativeFile table = open(domainDirectory.resolve(ExportTable.FILE_NAME), 0);
+        NativeFile bell = open(Path.of(offer.doorbell()), NativeCore.OPEN_WRITE)) {
+      this.exports = undo.add(table.map(0, ExportTable.SIZE, NativeCore.MAP_POPULATE));
+      this.doorbell = undo.add(bell.map(0, Layout.SHM_DOORBELL_SIZE, write));
+      this.inboxFile = undo.add(open(Path.of(offer.inbox()), NativeCore.OPEN_WRITE));
+      this.inbox = inboxFile.map(0, Inbox.size(offer.receives()), write);
+      undo.keep();
     }
-    this.inboxFile = open(Path.of(offer.inbox()), NativeCore.OPEN_WRITE);
-    this.inbox = inboxFile.map(0, Inbox.size(offer.receives()), write);
   }
 
   private NativeFile open(Path path, int flags) throws IOException {

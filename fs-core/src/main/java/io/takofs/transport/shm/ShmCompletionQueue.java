@@ -1,6 +1,7 @@
 package io.takofs.transport.shm;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
@@ -50,9 +51,13 @@ final class ShmCompletionQueue implements CompletionQueue {
   ShmCompletionQueue(Path doorbellPath, TransportCounters counters) throws IOException {
     this.doorbellPath = doorbellPath;
     this.counters = counters;
-    this.doorbell = MappedMemory.create(doorbellPath, Layout.SHM_DOORBELL_SIZE);
-    this.block = MappedMemory.anonymous(Layout.SHM_COMPLETION_QUEUE_SIZE, true);
-    this.batch = MappedMemory.anonymous((long) BATCH * Layout.SHM_COMPLETION_SIZE, true);
+    try (Undo undo = new Undo()) {
+      this.doorbell = undo.add(MappedMemory.create(doorbellPath, Layout.SHM_DOORBELL_SIZE));
+      undo.add(() -> Files.deleteIfExists(doorbellPath));
+      this.block = undo.add(MappedMemory.anonymous(Layout.SHM_COMPLETION_QUEUE_SIZE, true));
+      this.batch = MappedMemory.anonymous((long) BATCH * Layout.SHM_COMPLETION_SIZE, true);
+      undo.keep();
+    }
     this.completions = batch.slice(0, BATCH * Layout.SHM_COMPLETION_SIZE);
     ByteBuffer fields = block.slice(0, Layout.SHM_COMPLETION_QUEUE_SIZE);
     fields.putLong(Layout.SHM_COMPLETION_QUEUE_DOORBELL_OFFSET, doorbell.address());
@@ -78,6 +83,11 @@ final class ShmCompletionQueue implements CompletionQueue {
     throw new TakoException(
         Status.UNAVAILABLE,
         "a completion queue serves at most " + pairs.length() + " connections: close some");
+  }
+
+  /** The pair was never made: forgets its slot, which native code does not know. */
+  synchronized void detach(int slot) {
+    pairs.set(slot, null);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.takofs.transport.shm;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.proto.Status;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
@@ -11,6 +12,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.file.InvalidPathException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -27,38 +29,34 @@ final class ShmConnector {
   }
 
   QueuePair connect(QueuePairConfig config, byte[] privateData) throws IOException {
-    ControlConnection connection = new ControlConnection(openChannel());
-    ShmQueuePair pair = null;
-    try {
-      pair = transport.newQueuePair(config);
+    try (Undo undo = new Undo()) {
+      ControlConnection connection = new ControlConnection(undo.add(openChannel()));
+      ShmQueuePair pair = undo.add(transport.newQueuePair(config));
       connection.send(pair.offer(privateData));
       Offer answer = await(connection);
       if (answer.isRefusal()) {
         throw Refusal.exception(endpoint, answer.refusal());
       }
       pair.connect(answer, connection, "shm server at " + endpoint, Optional.empty());
+      watch(pair, connection);
+      undo.keep();
+      return pair;
     } catch (IOException e) {
-      connection.close();
-      if (pair != null) {
-        pair.close();
-      }
       throw failed(e);
     }
-    watch(pair, connection);
-    return pair;
   }
 
   private SocketChannel openChannel() throws IOException {
-    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-    try {
+    try (Undo undo = new Undo()) {
+      SocketChannel channel = undo.add(SocketChannel.open(StandardProtocolFamily.UNIX));
       channel.configureBlocking(false);
       if (!channel.connect(UnixDomainSocketAddress.of(endpoint)) && !channel.finishConnect()) {
         throw new IOException("its queue of connections is full");
       }
+      undo.keep();
       return channel;
-    } catch (IOException | RuntimeException e) {
-      channel.close();
-      throw failed(e);
+    } catch (InvalidPathException e) {
+      throw new IOException(e.getMessage(), e);
     }
   }
 
@@ -95,7 +93,7 @@ final class ShmConnector {
             });
   }
 
-  private TakoException failed(Exception cause) {
+  private TakoException failed(IOException cause) {
     Status status = cause instanceof TakoException e ? e.status() : Status.UNAVAILABLE;
     String why = cause.getMessage() == null ? cause.toString() : cause.getMessage();
     return new TakoException(status, "cannot connect to " + endpoint + ": " + why, cause);

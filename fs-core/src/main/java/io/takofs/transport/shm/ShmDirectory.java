@@ -1,6 +1,7 @@
 package io.takofs.transport.shm;
 
 import io.takofs.base.Ownership;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeCore;
 import io.takofs.memory.NativeFile;
 import java.io.IOException;
@@ -54,13 +55,21 @@ final class ShmDirectory implements AutoCloseable {
     removeStale(parent);
     String name = String.format("%016x", new SecureRandom().nextLong());
     // Renamed to its final name when it is locked: a directory with that name and no lock is stale.
-    Path unready = Files.createDirectory(parent.resolve(NEW_PREFIX + name), PRIVATE);
-    NativeFile lock =
-        NativeFile.open(unready.resolve(LOCK), NativeCore.OPEN_WRITE | NativeCore.OPEN_CREATE);
-    if (!lock.tryLock()) {
-      throw new IOException("a new lock file is locked by another: " + unready);
+    try (Undo undo = new Undo()) {
+      Path unready = Files.createDirectory(parent.resolve(NEW_PREFIX + name), PRIVATE);
+      undo.add(() -> removeTree(unready));
+      NativeFile lock =
+          undo.add(
+              NativeFile.open(
+                  unready.resolve(LOCK), NativeCore.OPEN_WRITE | NativeCore.OPEN_CREATE));
+      if (!lock.tryLock()) {
+        throw new IOException("a new lock file is locked by another: " + unready);
+      }
+      ShmDirectory made =
+          new ShmDirectory(Files.move(unready, parent.resolve(PREFIX + name)), lock);
+      undo.keep();
+      return made;
     }
-    return new ShmDirectory(Files.move(unready, parent.resolve(PREFIX + name)), lock);
   }
 
   /** Directory of the transport's files. */

@@ -1,6 +1,7 @@
 package io.takofs.transport.shm;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.proto.Status;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.ConnectionAcceptor.Accept;
@@ -38,12 +39,13 @@ final class ShmListener implements Transport.Listener {
     this.acceptor = acceptor;
     this.path = path;
     removeStaleSocket(path);
-    this.channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-    try {
+    try (Undo undo = new Undo()) {
+      this.channel = undo.add(ServerSocketChannel.open(StandardProtocolFamily.UNIX));
       channel.bind(UnixDomainSocketAddress.of(path));
+      undo.add(() -> Files.deleteIfExists(path));
       channel.configureBlocking(false);
+      undo.keep();
     } catch (IOException e) {
-      channel.close();
       throw new TakoException(
           Status.INVALID_ARGUMENT, "cannot listen at " + path + ": " + e.getMessage(), e);
     }
@@ -182,21 +184,12 @@ final class ShmListener implements Transport.Listener {
     }
 
     private ShmQueuePair newPair(Offer offer, String remoteName, Accept accept) throws IOException {
-      ShmQueuePair made = null;
-      boolean connected = false;
-      try {
-        made = transport.newQueuePair(accept.config());
+      try (Undo undo = new Undo()) {
+        undo.add(() -> acceptor.onAborted(accept)); // it counts what it has accepted
+        ShmQueuePair made = undo.add(transport.newQueuePair(accept.config()));
         made.connect(offer, connection, remoteName, Optional.of(acceptor));
-        connected = true;
+        undo.keep();
         return made;
-      } finally {
-        // After any failure: the acceptor counts the connections that it has accepted.
-        if (!connected) {
-          if (made != null) {
-            made.close();
-          }
-          acceptor.onAborted(accept);
-        }
       }
     }
 

@@ -1,5 +1,7 @@
 package io.takofs.transport.shm;
 
+import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
@@ -45,13 +47,12 @@ final class ShmProtectionDomain implements ProtectionDomain {
       MappedMemory memory = MappedMemory.anonymous(size, true);
       return addLocal(MappedRange.owned(memory, length));
     }
-    int rkey = table.reserve();
-    try {
-      MappedMemory memory = MappedMemory.create(file(rkey), size);
-      return export(MappedRange.owned(memory, length), access, rkey);
-    } catch (IOException | RuntimeException e) {
-      table.withdraw(rkey);
-      throw e;
+    try (Undo undo = new Undo()) {
+      int rkey = reserve(undo);
+      MappedMemory memory = undo.add(MappedMemory.create(file(rkey), size));
+      ShmMemoryRegion region = export(MappedRange.owned(memory, length), access, rkey);
+      undo.keep();
+      return region;
     }
   }
 
@@ -62,15 +63,21 @@ final class ShmProtectionDomain implements ProtectionDomain {
     if (access == Access.LOCAL) {
       return addLocal(range);
     }
-    int rkey = table.reserve();
-    try {
+    try (Undo undo = new Undo()) {
+      int rkey = reserve(undo);
       Attachment.prepare(directory);
       Files.createSymbolicLink(file(rkey), memory.path().toAbsolutePath());
-      return export(range, access, rkey);
-    } catch (IOException | RuntimeException e) {
-      table.withdraw(rkey);
-      throw e;
+      ShmMemoryRegion region = export(range, access, rkey);
+      undo.keep();
+      return region;
     }
+  }
+
+  private int reserve(Undo undo) throws TakoException {
+    int rkey = table.reserve();
+    undo.add(() -> table.withdraw(rkey));
+    undo.add(() -> Files.deleteIfExists(file(rkey)));
+    return rkey;
   }
 
   private ShmMemoryRegion addLocal(MappedRange range) {

@@ -2,6 +2,7 @@ package io.takofs.transport.shm;
 
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
@@ -78,10 +79,18 @@ final class ShmQueuePair extends AbstractQueuePair {
     this.fields = block.slice(0, Layout.SHM_QUEUE_PAIR_SIZE);
     this.imports = block.slice(importsOffset, importsSize);
     this.work = new StagedWork(config.domain(), config.maxSends());
-    this.inbox = new Inbox(inboxPath, inboxEntries);
-
     ShmCompletionQueue sendQueue = (ShmCompletionQueue) config.sendQueue();
     ShmCompletionQueue receiveQueue = (ShmCompletionQueue) config.receiveQueue();
+    int sendSlot;
+    try (Undo undo = new Undo()) {
+      this.inbox = new Inbox(inboxPath, inboxEntries);
+      undo.add(inbox::unlock);
+      this.receiveSlot = receiveQueue.attach(this);
+      undo.add(() -> receiveQueue.detach(receiveSlot));
+      sendSlot = sendQueue == receiveQueue ? receiveSlot : sendQueue.attach(this);
+      undo.keep();
+    }
+
     long base = block.address();
     fields.putLong(Layout.SHM_QUEUE_PAIR_IMPORTS_OFFSET, base + importsOffset);
     fields.putLong(Layout.SHM_QUEUE_PAIR_INBOX_OFFSET, inbox.address());
@@ -92,8 +101,6 @@ final class ShmQueuePair extends AbstractQueuePair {
     fields.putInt(Layout.SHM_QUEUE_PAIR_RECEIVE_MASK_OFFSET, inboxEntries - 1);
     fields.putInt(Layout.SHM_QUEUE_PAIR_SENT_MASK_OFFSET, sends - 1);
 
-    this.receiveSlot = receiveQueue.attach(this);
-    int sendSlot = sendQueue == receiveQueue ? receiveSlot : sendQueue.attach(this);
     fields.putInt(Layout.SHM_QUEUE_PAIR_SEND_SLOT_OFFSET, sendSlot);
     fields.putInt(Layout.SHM_QUEUE_PAIR_RECEIVE_SLOT_OFFSET, receiveSlot);
     NativeCore.attach(receiveQueue.address(), receiveSlot, base);

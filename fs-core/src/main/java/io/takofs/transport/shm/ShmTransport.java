@@ -2,6 +2,7 @@ package io.takofs.transport.shm;
 
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeLibrary;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
@@ -70,12 +71,11 @@ public final class ShmTransport implements Transport {
     if (cause.isPresent()) {
       throw new TakoException(Status.UNSUPPORTED, "shared memory is unavailable: " + cause.get());
     }
-    ShmDirectory directory = ShmDirectory.create(parent);
-    try {
-      return new ShmTransport(directory, new ControlLoop());
-    } catch (IOException e) {
-      directory.close();
-      throw e;
+    try (Undo undo = new Undo()) {
+      ShmDirectory directory = undo.add(ShmDirectory.create(parent));
+      ShmTransport transport = new ShmTransport(directory, new ControlLoop());
+      undo.keep();
+      return transport;
     }
   }
 
