@@ -2,6 +2,7 @@ package io.takofs.memory;
 
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeCore;
 import io.takofs.jni.NativeError;
 import io.takofs.jni.NativeLibrary;
@@ -86,8 +87,13 @@ public final class MappedMemory implements AutoCloseable {
 
   /** Makes a file as {@link #allocate} does, and maps it. */
   public static MappedMemory create(Path path, long length) throws IOException {
-    allocate(path, length);
-    return map(path, 0, length);
+    try (Undo undo = new Undo()) {
+      allocate(path, length);
+      undo.add(() -> Files.delete(path));
+      MappedMemory memory = map(path, 0, length);
+      undo.keep();
+      return memory;
+    }
   }
 
   /**
@@ -116,10 +122,13 @@ public final class MappedMemory implements AutoCloseable {
     long start = mapped & ~(long) NativeCore.MAP_SYNCHRONOUS;
     Mapping mapping = new Mapping(start, length + lead, synchronous);
     ByteBuffer[] pieces = new ByteBuffer[pieces(length)];
-    for (int i = 0; i < pieces.length; i++) {
-      pieces[i] = mapping.view(lead + i * PIECE, (int) Math.min(PIECE, length - i * PIECE));
+    try {
+      for (int i = 0; i < pieces.length; i++) {
+        pieces[i] = mapping.view(lead + i * PIECE, (int) Math.min(PIECE, length - i * PIECE));
+      }
+    } finally {
+      mapping.release(); // from here on the views keep it
     }
-    mapping.release();
     return new MappedMemory(path, offset, length, pieces, mapping);
   }
 
@@ -151,11 +160,10 @@ public final class MappedMemory implements AutoCloseable {
   private static void allocateNatively(Path path, long length) throws IOException {
     int flags = NativeCore.OPEN_CREATE | NativeCore.OPEN_WRITE;
     try (NativeFile file = NativeFile.open(path, flags)) {
-      try {
+      try (Undo undo = new Undo()) {
+        undo.add(() -> Files.delete(path));
         file.allocate(length);
-      } catch (IOException e) {
-        Files.delete(path);
-        throw e;
+        undo.keep();
       }
     }
   }
@@ -169,15 +177,14 @@ public final class MappedMemory implements AutoCloseable {
             path,
             options,
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-      ByteBuffer zeroes = ByteBuffer.allocateDirect(ZEROES);
-      try {
+      try (Undo undo = new Undo()) {
+        undo.add(() -> Files.delete(path));
+        ByteBuffer zeroes = ByteBuffer.allocateDirect(ZEROES);
         for (long at = 0; at < length; at += zeroes.position()) {
           zeroes.position(0).limit((int) Math.min(ZEROES, length - at));
           channel.write(zeroes, at);
         }
-      } catch (IOException e) {
-        Files.delete(path);
-        throw e;
+        undo.keep();
       }
     }
   }

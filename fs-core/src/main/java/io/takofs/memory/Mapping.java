@@ -2,6 +2,7 @@ package io.takofs.memory;
 
 import io.takofs.base.Invariant;
 import io.takofs.base.SharedCleaner;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeCore;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,10 +38,14 @@ final class Mapping {
 
   /** A buffer over {@code size} bytes at {@code offset}; it and its slices keep the range. */
   ByteBuffer view(long offset, int size) {
-    views.incrementAndGet();
-    ByteBuffer view = NativeCore.view(start + offset, size);
-    SharedCleaner.register(view, this::release);
-    return view;
+    try (Undo undo = new Undo()) {
+      views.incrementAndGet();
+      undo.add(this::release);
+      ByteBuffer view = NativeCore.view(start + offset, size);
+      SharedCleaner.register(view, this::release);
+      undo.keep();
+      return view;
+    }
   }
 
   /** Gives back the reference the constructor took; call when all views are made. */

@@ -7,6 +7,7 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import com.ibm.disni.verbs.impl.NatObject;
 import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeControl;
 import io.takofs.jni.NativeError;
 import io.takofs.layout.Layout;
@@ -61,8 +62,21 @@ final class ConnectionManager implements AutoCloseable {
   record Event(RdmaCmEvent.EventType type, RdmaCmId id, int status, byte[] data) {}
 
   ConnectionManager() throws IOException {
+    try (Undo undo = new Undo()) {
+      channel = createChannel();
+      undo.add(this::destroyChannel);
+      wakeup = NativeError.check(NativeControl.createWakeup(), "an event file descriptor");
+      undo.add(() -> NativeControl.closeWakeup(wakeup));
+      thread = new Thread(this::run, "tako-verbs-events");
+      thread.setDaemon(true);
+      thread.start();
+      undo.keep();
+    }
+  }
+
+  private static RdmaEventChannel createChannel() throws TakoException {
     try {
-      channel = RdmaEventChannel.createEventChannel();
+      return RdmaEventChannel.createEventChannel();
     } catch (IOException e) {
       throw new TakoException(
           Status.UNAVAILABLE,
@@ -72,10 +86,6 @@ final class ConnectionManager implements AutoCloseable {
               + " readable and writable",
           e);
     }
-    wakeup = NativeError.check(NativeControl.createWakeup(), "an event file descriptor");
-    thread = new Thread(this::run, "tako-verbs-events");
-    thread.setDaemon(true);
-    thread.start();
   }
 
   static long pointer(RdmaCmId id) {
@@ -174,6 +184,10 @@ final class ConnectionManager implements AutoCloseable {
       Interrupts.join(thread);
     }
     NativeControl.closeWakeup(wakeup);
+    destroyChannel();
+  }
+
+  private void destroyChannel() {
     try {
       VerbsResources.checkDestroyed(channel.destroyEventChannel(), "the event channel");
     } catch (IOException e) {

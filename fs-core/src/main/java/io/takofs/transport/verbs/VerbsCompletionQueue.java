@@ -1,6 +1,7 @@
 package io.takofs.transport.verbs;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeError;
 import io.takofs.jni.VerbsCore;
 import io.takofs.layout.Layout;
@@ -64,32 +65,22 @@ final class VerbsCompletionQueue implements CompletionQueue {
     this.ringMemory =
         MappedMemory.anonymous((long) RING_ENTRIES * Layout.VERBS_COMPLETION_SIZE, true);
     this.ring = ringMemory.slice(0, RING_ENTRIES * Layout.VERBS_COMPLETION_SIZE);
-    this.channel = transport.control().createChannel();
-    VerbsCompletions made = null;
-    boolean whole = false;
-    try {
-      made = transport.control().createCompletions(capacity, channel);
+    try (Undo undo = new Undo()) {
+      this.channel = undo.add(transport.control().createChannel());
+      this.completions = undo.add(transport.control().createCompletions(capacity, channel));
       // On one processor neither the peer nor the device's driver can run while we spin.
       int spinNs = Runtime.getRuntime().availableProcessors() > 1 ? Spin.CEILING_NS : 0;
       NativeError.check(
           VerbsCore.initQueue(
               block.address(),
-              made.pointer(),
+              completions.pointer(),
               channel.pointer(),
               ringMemory.address(),
               RING_ENTRIES,
               spinNs),
           "cannot make a completion queue");
-      whole = true;
-    } finally {
-      if (!whole) {
-        if (made != null) {
-          made.close();
-        }
-        channel.close();
-      }
+      undo.keep();
     }
-    this.completions = made;
   }
 
   VerbsCompletions completions() {

@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.RdmaConnParam;
 import com.ibm.disni.verbs.impl.NatObject;
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeControl;
 import io.takofs.jni.NativeError;
 import io.takofs.proto.Status;
@@ -105,14 +106,12 @@ final class VerbsConnection implements AutoCloseable {
       ConnectionEvents events,
       long timeoutNs)
       throws IOException {
-    VerbsConnection connection = new VerbsConnection(manager, resources, peer, events);
-    try {
+    try (Undo undo = new Undo()) {
+      VerbsConnection connection = undo.add(new VerbsConnection(manager, resources, peer, events));
       connection.resolve(local, timeoutNs);
-    } catch (IOException | RuntimeException | Error e) {
-      connection.close();
-      throw e;
+      undo.keep();
+      return connection;
     }
-    return connection;
   }
 
   private synchronized void resolve(InetSocketAddress local, long timeoutNs) throws IOException {
@@ -197,6 +196,16 @@ final class VerbsConnection implements AutoCloseable {
         privateData.length <= VerbsControl.REQUEST_DATA_MAX, "private data fits a request");
     Invariant.check(state == State.NEW && queuePair != null, "a resolved connection with a pair");
     long deadlineNs = System.nanoTime() + timeoutNs;
+    try (Undo undo = new Undo()) {
+      undo.add(this::disconnect);
+      ask(privateData);
+      byte[] answered = await(EventType.RDMA_CM_EVENT_ESTABLISHED, deadlineNs, "connecting").data();
+      undo.keep();
+      return answered;
+    }
+  }
+
+  private void ask(byte[] privateData) throws TakoException {
     try (NativeBlock block = NativeBlock.of(privateData)) {
       RdmaConnParam parameters = new RdmaConnParam();
       parameters.setPrivate_data(block.address());
@@ -206,14 +215,7 @@ final class VerbsConnection implements AutoCloseable {
       state = State.CONNECTING;
       id.connect(parameters);
     } catch (IOException e) {
-      disconnect();
       throw failed("asking for a connection", e.getMessage(), e);
-    }
-    try {
-      return await(EventType.RDMA_CM_EVENT_ESTABLISHED, deadlineNs, "connecting").data();
-    } catch (IOException | RuntimeException e) {
-      disconnect();
-      throw e;
     }
   }
 

@@ -1,6 +1,7 @@
 package io.takofs.transport.verbs;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.proto.Status;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
@@ -38,24 +39,16 @@ final class VerbsConnector implements ConnectionEvents {
 
   private QueuePair connect(VerbsConnection connection, QueuePairConfig config, byte[] privateData)
       throws IOException {
-    VerbsQueuePair pair = null;
-    boolean connected = false;
-    try {
-      pair =
-          transport.newQueuePair(
-              config, connection, "verbs server at " + endpoint, Optional.empty());
+    try (Undo undo = new Undo()) {
+      undo.add(connection); // which the pair closes too
+      VerbsQueuePair pair =
+          undo.add(
+              transport.newQueuePair(
+                  config, connection, "verbs server at " + endpoint, Optional.empty()));
       pair.setRemotePrivateData(connection.connect(privateData, nanosLeft()));
       pair.establish();
-      connected = true;
+      undo.keep();
       return pair;
-    } finally {
-      if (!connected) {
-        if (pair != null) {
-          pair.close();
-        } else {
-          connection.close();
-        }
-      }
     }
   }
 

@@ -5,6 +5,7 @@ import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.impl.NatObject;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeControl;
 import io.takofs.jni.NativeError;
 import io.takofs.jni.VerbsLibrary;
@@ -112,20 +113,17 @@ final class VerbsControl implements AutoCloseable {
   static VerbsControl open(Optional<InetAddress> address) throws IOException {
     checkLibrary();
     List<InetAddress> candidates = address.isPresent() ? List.of(address.get()) : localAddresses();
-    ConnectionManager manager = new ConnectionManager();
     List<String> causes = new ArrayList<>();
-    try {
+    try (Undo undo = new Undo()) {
+      ConnectionManager manager = undo.add(new ConnectionManager());
       for (InetAddress candidate : candidates) {
         VerbsControl control = tryOpen(manager, candidate, causes);
         if (control != null) {
+          undo.keep();
           return control;
         }
       }
-    } catch (IOException | RuntimeException e) {
-      manager.close();
-      throw e;
     }
-    manager.close();
     throw new TakoException(
         Status.UNAVAILABLE,
         "no RDMA device with an active port has an IPv4 address of this host: "
@@ -135,20 +133,23 @@ final class VerbsControl implements AutoCloseable {
   private static VerbsControl tryOpen(
       ConnectionManager manager, InetAddress address, List<String> causes) throws IOException {
     RdmaCmId anchor = manager.createId(event -> {}); // what happens to it, connections hear too
-    try (NativeBlock block = new NativeBlock(Layout.VERBS_DEVICE_SIZE)) {
+    try (Undo undo = new Undo();
+        NativeBlock block = new NativeBlock(Layout.VERBS_DEVICE_SIZE)) {
+      undo.add(() -> manager.destroy(anchor));
       anchor.bindAddr(new InetSocketAddress(address, 0));
       NativeError.check(
           NativeControl.query(ConnectionManager.pointer(anchor), block.address()),
           "asking its device");
       DeviceFacts facts = DeviceFacts.read(block, 0);
       if (facts.isActive()) {
-        return new VerbsControl(manager, anchor, address, facts);
+        VerbsControl control = new VerbsControl(manager, anchor, address, facts);
+        undo.keep();
+        return control;
       }
       causes.add(address.getHostAddress() + ": " + facts.device() + " is " + facts.portState());
     } catch (IOException e) {
       causes.add(address.getHostAddress() + ": " + e.getMessage());
     }
-    manager.destroy(anchor);
     return null;
   }
 

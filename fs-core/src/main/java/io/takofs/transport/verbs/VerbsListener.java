@@ -3,6 +3,7 @@ package io.takofs.transport.verbs;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -32,12 +33,13 @@ final class VerbsListener implements AutoCloseable {
     this.resources = resources;
     this.events = events;
     id = manager.createId(this::onEvent);
-    try {
+    try (Undo undo = new Undo()) {
+      undo.add(() -> manager.destroy(id));
       id.bindAddr(address);
       id.listen(BACKLOG);
       this.address = (InetSocketAddress) id.getSource();
+      undo.keep();
     } catch (IOException e) {
-      manager.destroy(id);
       throw new TakoException(
           Status.UNAVAILABLE,
           "cannot listen for RDMA connections at "
@@ -51,13 +53,11 @@ final class VerbsListener implements AutoCloseable {
 
   private void onEvent(ConnectionManager.Event event) {
     if (event.type() == RdmaCmEvent.EventType.RDMA_CM_EVENT_CONNECT_REQUEST) {
-      VerbsConnection connection =
-          VerbsConnection.requested(manager, resources, event.id(), events);
-      try {
+      try (Undo undo = new Undo()) {
+        VerbsConnection connection =
+            undo.add(VerbsConnection.requested(manager, resources, event.id(), events));
         events.onRequest(connection, event.data());
-      } catch (RuntimeException | Error e) {
-        connection.close(); // which refuses it
-        throw e;
+        undo.keep(); // one that is not kept is closed, which refuses it
       }
     }
   }

@@ -1,6 +1,7 @@
 package io.takofs.transport.verbs;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Status;
 import io.takofs.transport.Access;
@@ -34,12 +35,11 @@ final class VerbsProtectionDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion allocate(int length, Access access) throws IOException {
-    MappedMemory memory = MappedMemory.anonymous(MappedRange.pages(length), true);
-    try {
-      return add(MappedRange.owned(memory, length), access);
-    } catch (IOException | RuntimeException e) {
-      memory.close();
-      throw e;
+    try (Undo undo = new Undo()) {
+      MappedMemory memory = undo.add(MappedMemory.anonymous(MappedRange.pages(length), true));
+      MemoryRegion region = add(MappedRange.owned(memory, length), access);
+      undo.keep();
+      return region;
     }
   }
 
@@ -50,12 +50,15 @@ final class VerbsProtectionDomain implements ProtectionDomain {
   }
 
   private VerbsMemoryRegion add(MappedRange range, Access access) throws IOException {
-    VerbsRegistration registration =
-        domain.register(range.address(), range.length(), flags(access));
-    VerbsMemoryRegion region = new VerbsMemoryRegion(this, range, access, registration);
-    regions.add(region);
-    transport.counters().add(Counter.REGIONS, 1);
-    return region;
+    try (Undo undo = new Undo()) {
+      VerbsRegistration registration =
+          undo.add(domain.register(range.address(), range.length(), flags(access)));
+      VerbsMemoryRegion region = new VerbsMemoryRegion(this, range, access, registration);
+      regions.add(region);
+      transport.counters().add(Counter.REGIONS, 1);
+      undo.keep();
+      return region;
+    }
   }
 
   /** Windows, where the device has them, may be bound to any region that peers may address. */

@@ -1,6 +1,8 @@
 package io.takofs.transport.verbs;
 
 import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.NativeError;
 import io.takofs.jni.VerbsCore;
 import io.takofs.layout.Layout;
@@ -118,15 +120,10 @@ final class VerbsQueuePair extends AbstractQueuePair {
   }
 
   private void attachAndCreate(VerbsProtectionDomain domain) throws IOException {
-    VerbsCompletionQueue.Slot receives = receiveQueue.attach(this, postsIn(receiveQueue));
-    VerbsCompletionQueue.Slot sends = receives;
-    boolean apart = false;
-    boolean whole = false;
-    try {
-      if (sendQueue != receiveQueue) {
-        sends = sendQueue.attach(this, postsIn(sendQueue));
-        apart = true;
-      }
+    try (Undo undo = new Undo()) {
+      VerbsCompletionQueue.Slot receives = attach(receiveQueue, undo);
+      VerbsCompletionQueue.Slot sends =
+          sendQueue == receiveQueue ? receives : attach(sendQueue, undo);
       int inline = transport.maxInline();
       long pointer =
           connection.createQueuePair(
@@ -148,15 +145,16 @@ final class VerbsQueuePair extends AbstractQueuePair {
               config.maxReceives(),
               inline);
       NativeError.check(result, "cannot make a queue pair");
-      whole = true;
-    } finally {
-      if (!whole) {
-        receiveQueue.detach(receives, postsIn(receiveQueue));
-        if (apart) {
-          sendQueue.detach(sends, postsIn(sendQueue));
-        }
-      }
+      undo.keep();
     }
+  }
+
+  private VerbsCompletionQueue.Slot attach(VerbsCompletionQueue queue, Undo undo)
+      throws TakoException {
+    int posts = postsIn(queue);
+    VerbsCompletionQueue.Slot slot = queue.attach(this, posts);
+    undo.add(() -> queue.detach(slot, posts));
+    return slot;
   }
 
   /** Completions that this pair may have in {@code queue} at once. */

@@ -2,6 +2,7 @@ package io.takofs.transport.verbs;
 
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.jni.VerbsCore;
 import io.takofs.proto.Status;
 import io.takofs.transport.CompletionQueue;
@@ -92,7 +93,11 @@ public final class VerbsTransport implements Transport {
     if (cause.isPresent()) {
       throw new TakoException(Status.UNSUPPORTED, "verbs are unavailable: " + cause.get());
     }
-    return new VerbsTransport(VerbsControl.open(address));
+    try (Undo undo = new Undo()) {
+      VerbsTransport transport = new VerbsTransport(undo.add(VerbsControl.open(address)));
+      undo.keep();
+      return transport;
+    }
   }
 
   VerbsControl control() {

@@ -2,6 +2,7 @@ package io.takofs.client.internal.session;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.LocalMemory;
 import io.takofs.client.internal.zone.MappedZone;
@@ -101,19 +102,13 @@ public final class RpcServerConnection implements ServerConnection {
     if (closed) {
       throw new TakoException(Status.DISCONNECTED, "the connection is closed");
     }
-    CompletionQueue completions = transport.createCompletionQueue(RemoteZone.OPERATIONS_MAX);
-    QueuePair pair = null;
-    try {
-      pair = connectData(terms, completions, deadlineNs);
+    try (Undo undo = new Undo()) {
+      CompletionQueue completions =
+          undo.add(transport.createCompletionQueue(RemoteZone.OPERATIONS_MAX));
+      QueuePair pair = undo.add(connectData(terms, completions, deadlineNs));
       zone = zone(arenas(terms, deadlineNs), pair, completions);
+      undo.keep();
       return zone;
-    } finally {
-      if (zone == null) {
-        if (pair != null) {
-          pair.close();
-        }
-        completions.close();
-      }
     }
   }
 
@@ -131,13 +126,13 @@ public final class RpcServerConnection implements ServerConnection {
         new QueuePairConfig(
             memory.domain(), completions, completions, RemoteZone.OPERATIONS_MAX, 0);
     long timeoutNs = Math.max(1, deadlineNs - clock.nanoTime());
-    try {
-      QueuePair pair = transport.connect(endpoint, config, ours.pack(), timeoutNs);
+    try (Undo undo = new Undo()) {
+      QueuePair pair = undo.add(transport.connect(endpoint, config, ours.pack(), timeoutNs));
       ConnectionInfo theirs = ConnectionInfo.unpack(pair.remotePrivateData(), rpc.serverName());
       if (theirs.epoch() != terms.getEpoch()) {
-        pair.close();
         throw new IOException("the server was started again meanwhile");
       }
+      undo.keep();
       return pair;
     } catch (IOException e) {
       throw new TakoException(

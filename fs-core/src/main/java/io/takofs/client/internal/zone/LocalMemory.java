@@ -1,5 +1,6 @@
 package io.takofs.client.internal.zone;
 
+import io.takofs.base.Undo;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
@@ -21,23 +22,17 @@ public final class LocalMemory implements AutoCloseable {
 
   /** Memory within {@code budget}. */
   public LocalMemory(Transport transport, MemoryBudget budget) throws IOException {
-    domain = transport.allocateProtectionDomain();
-    staging = new Staging(domain, budget);
-    word = transport.hasMemoryWindows() ? allocateWord() : null;
+    try (Undo undo = new Undo()) {
+      domain = undo.add(transport.allocateProtectionDomain());
+      staging = undo.add(new Staging(domain, budget));
+      word = transport.hasMemoryWindows() ? allocateWord() : null;
+      undo.keep();
+    }
   }
 
   private MemoryRegion allocateWord() throws IOException {
-    MemoryRegion allocated = null;
-    try {
-      staging.release(staging.exchange(TRIAL_BYTES));
-      allocated = domain.allocate(Long.BYTES, Access.REMOTE_READ);
-      return allocated;
-    } finally {
-      if (allocated == null) {
-        staging.close();
-        domain.close();
-      }
-    }
+    staging.release(staging.exchange(TRIAL_BYTES));
+    return domain.allocate(Long.BYTES, Access.REMOTE_READ);
   }
 
   public ProtectionDomain domain() {

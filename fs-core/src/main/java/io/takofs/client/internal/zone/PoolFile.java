@@ -1,6 +1,7 @@
 package io.takofs.client.internal.zone;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.memory.NativeFile;
@@ -87,14 +88,17 @@ public final class PoolFile {
   }
 
   private static PoolFile tryOpen(Identity identity, Arenas shown) throws IOException {
-    NativeFile file = NativeFile.open(Path.of(shown.getDataFile()), 0);
-    Number device = (Number) Files.getAttribute(file.self(), "unix:dev");
-    Number inode = (Number) Files.getAttribute(file.self(), "unix:ino");
-    if (identity.equals(new Identity(device.longValue(), inode.longValue()))) {
-      return new PoolFile(identity, file, shown);
+    try (Undo undo = new Undo()) {
+      NativeFile file = undo.add(NativeFile.open(Path.of(shown.getDataFile()), 0));
+      Number device = (Number) Files.getAttribute(file.self(), "unix:dev");
+      Number inode = (Number) Files.getAttribute(file.self(), "unix:ino");
+      if (!identity.equals(new Identity(device.longValue(), inode.longValue()))) {
+        throw new IOException(file.path() + " is not the file that the server means");
+      }
+      PoolFile opened = new PoolFile(identity, file, shown);
+      undo.keep();
+      return opened;
     }
-    file.close();
-    throw new IOException(file.path() + " is not the file that the server means");
   }
 
   /** The opener has closed it; each hold lasts until its own release. */
