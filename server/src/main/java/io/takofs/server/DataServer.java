@@ -2,6 +2,7 @@ package io.takofs.server;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
@@ -111,22 +112,16 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
    * @throws IOException when it cannot listen, or nothing can be registered; then nothing is left
    */
   public Transport.Listener serve(Transport transport, Listening listening) throws IOException {
-    ArenaExports shown = zone.exportTo(transport);
-    exports.put(transport.name(), shown);
-    RpcServer rpc = null;
-    try {
-      rpc = new RpcServer(transport, this, epoch, maxConnections);
+    try (Undo undo = new Undo()) {
+      ArenaExports shown = undo.add(zone.exportTo(transport));
+      exports.put(transport.name(), shown);
+      undo.add(() -> exports.remove(transport.name()));
+      RpcServer rpc = undo.add(new RpcServer(transport, this, epoch, maxConnections));
       Transport.Listener listener = listening.listen(rpc.acceptor());
       served.add(rpc);
       transportReport.add(transport);
+      undo.keep();
       return listener;
-    } catch (IOException | RuntimeException e) {
-      if (rpc != null) {
-        rpc.close();
-      }
-      exports.remove(transport.name());
-      shown.close();
-      throw e;
     }
   }
 

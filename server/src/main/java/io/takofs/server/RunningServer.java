@@ -3,6 +3,7 @@ package io.takofs.server;
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
@@ -66,13 +67,11 @@ public final class RunningServer implements AutoCloseable {
    */
   public static RunningServer start(TakoConfig config, String user, boolean format)
       throws IOException {
-    RunningServer server = new RunningServer(Path.of(config.get(ConfigKeys.POOL_PATH)));
-    try {
+    try (Undo undo = new Undo()) {
+      RunningServer server = undo.add(new RunningServer(Path.of(config.get(ConfigKeys.POOL_PATH))));
       server.open(config, user, format);
+      undo.keep();
       return server;
-    } catch (IOException | RuntimeException e) {
-      server.close();
-      throw e;
     }
   }
 

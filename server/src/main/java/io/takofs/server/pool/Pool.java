@@ -1,6 +1,7 @@
 package io.takofs.server.pool;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.server.store.PagedStore;
@@ -81,9 +82,10 @@ public final class Pool implements AutoCloseable {
   public static Pool open(Path path) throws TakoException {
     PoolDirectory directory = PoolDirectory.existing(path);
     directory.readSuperblock(); // before the lock leaves a file where none belongs
-    PoolLock lock = PoolLock.acquire(directory);
     List<MappedMemory> mapped = new ArrayList<>();
-    try {
+    try (Undo undo = new Undo()) {
+      PoolLock lock = undo.add(PoolLock.acquire(directory));
+      undo.add(() -> mapped.forEach(MappedMemory::close));
       directory.closeToOthers();
       PoolSizes sizes = directory.readSuperblock().sizes();
       directory.checkLengths(sizes);
@@ -97,11 +99,9 @@ public final class Pool implements AutoCloseable {
       }
       Superblock superblock = takeOver(directory, header);
       Zones zones = new Zones(header, pages, log, List.copyOf(arenas));
-      return new Pool(directory, lock, superblock, zones, directory.shm(superblock.poolId()));
-    } catch (TakoException | RuntimeException e) {
-      mapped.forEach(MappedMemory::close);
-      lock.close();
-      throw e;
+      Pool pool = new Pool(directory, lock, superblock, zones, directory.shm(superblock.poolId()));
+      undo.keep();
+      return pool;
     }
   }
 

@@ -1,6 +1,7 @@
 package io.takofs.server.pool;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -50,16 +51,16 @@ final class PoolLock implements AutoCloseable {
       if (!HELD.add(key)) {
         throw held(directory, "this process, pid " + ProcessHandle.current().pid());
       }
-      try {
+      try (Undo undo = new Undo()) {
+        undo.add(() -> HELD.remove(key));
         PoolLock acquired = lock(directory, key);
         if (acquired != null) {
+          undo.keep();
           return acquired;
         }
       } catch (IOException e) {
-        HELD.remove(key);
         throw PoolDirectory.failed(directory.lock(), "lock", e);
       }
-      HELD.remove(key);
     }
     OptionalLong owner = directory.lastOwner();
     throw held(
@@ -72,23 +73,25 @@ final class PoolLock implements AutoCloseable {
   private static PoolLock lock(PoolDirectory directory, Path key) throws IOException {
     // A user who can open the file can lock it, and would keep servers from starting.
     Path file = directory.lock();
-    FileChannel channel =
-        FileChannel.open(
-            file,
-            Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-            PosixFilePermissions.asFileAttribute(PRIVATE));
-    Files.setPosixFilePermissions(file, PRIVATE); // one of an earlier version
-    try {
+    try (Undo undo = new Undo()) {
+      FileChannel channel =
+          undo.add(
+              FileChannel.open(
+                  file,
+                  Set.of(
+                      StandardOpenOption.CREATE,
+                      StandardOpenOption.WRITE,
+                      LinkOption.NOFOLLOW_LINKS),
+                  PosixFilePermissions.asFileAttribute(PRIVATE)));
+      Files.setPosixFilePermissions(file, PRIVATE); // one of an earlier version
       FileLock lock = channel.tryLock();
-      if (lock != null) {
-        return new PoolLock(key, channel, lock);
+      if (lock == null) {
+        return null;
       }
-    } catch (IOException e) {
-      channel.close();
-      throw e;
+      PoolLock acquired = new PoolLock(key, channel, lock);
+      undo.keep();
+      return acquired;
     }
-    channel.close();
-    return null;
   }
 
   private static TakoException held(PoolDirectory directory, String holder) {

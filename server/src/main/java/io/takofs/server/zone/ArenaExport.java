@@ -1,6 +1,7 @@
 package io.takofs.server.zone;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.RemoteArena;
@@ -29,16 +30,15 @@ public final class ArenaExport implements AutoCloseable {
 
   /** Registers {@code arenas} in a new domain of {@code transport}. */
   ArenaExport(Transport transport, List<MappedMemory> arenas) throws IOException {
-    this.domain = transport.allocateProtectionDomain();
     this.writable = !transport.hasMemoryWindows();
     Access access = writable ? Access.REMOTE_READ_WRITE : Access.REMOTE_READ;
-    try {
+    try (Undo undo = new Undo()) {
+      this.domain = undo.add(transport.allocateProtectionDomain());
+      undo.add(() -> regions.forEach(MemoryRegion::close));
       for (MappedMemory arena : arenas) {
         regions.add(domain.register(arena, 0, Math.toIntExact(arena.length()), access));
       }
-    } catch (IOException | RuntimeException e) {
-      close();
-      throw e;
+      undo.keep();
     }
   }
 

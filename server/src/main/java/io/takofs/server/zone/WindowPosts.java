@@ -1,6 +1,7 @@
 package io.takofs.server.zone;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.server.extent.Location;
 import io.takofs.server.zone.ExtentWindow.WindowPair;
@@ -116,12 +117,11 @@ public final class WindowPosts {
     if (used != null) {
       return used;
     }
-    MemoryWindow data = export.domain().allocateWindow();
-    try {
-      return new WindowPair(data, export.domain().allocateWindow());
-    } catch (TakoException e) {
-      data.close();
-      throw e;
+    try (Undo undo = new Undo()) {
+      MemoryWindow data = undo.add(export.domain().allocateWindow());
+      WindowPair pair = new WindowPair(data, export.domain().allocateWindow());
+      undo.keep();
+      return pair;
     }
   }
 
