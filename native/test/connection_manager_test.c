@@ -265,6 +265,26 @@ static void should_make_nothing_whose_limit_cannot_be_set(void)
 	tear_down(&world);
 }
 
+static void should_tell_an_event_from_the_end_of_all(void)
+{
+	int channel[2];
+	int wakeup[2];
+	CHECK(pipe(channel) == 0 && pipe(wakeup) == 0);
+	CHECK(tako_cm_await(channel[0], wakeup[0], 0) == TAKO_CM_NOTHING);
+	CHECK(write(wakeup[1], "w", 1) == 1);
+	CHECK(tako_cm_await(channel[0], wakeup[0], -1) == TAKO_CM_NOTHING);
+	CHECK(write(channel[1], "e", 1) == 1);
+	CHECK(tako_cm_await(channel[0], wakeup[0], -1) == TAKO_CM_EVENT);
+	CHECK(close(channel[1]) == 0); /* a hang-up, after what was written before */
+	CHECK(tako_cm_await(channel[0], wakeup[0], -1) == TAKO_CM_EVENT);
+	char taken;
+	CHECK(read(channel[0], &taken, 1) == 1);
+	CHECK(tako_cm_await(channel[0], wakeup[0], -1) == TAKO_CM_ENDED);
+	CHECK(close(channel[0]) == 0);
+	CHECK(tako_cm_await(channel[0], wakeup[0], -1) == TAKO_CM_ENDED);
+	CHECK(close(wakeup[0]) == 0 && close(wakeup[1]) == 0);
+}
+
 int main(void)
 {
 	should_say_that_no_event_came();
@@ -274,6 +294,7 @@ int main(void)
 	should_deliver_private_data_of_every_length();
 	should_limit_how_long_a_packet_stays_unanswered();
 	should_make_nothing_whose_limit_cannot_be_set();
+	should_tell_an_event_from_the_end_of_all();
 	CHECK(rejected == 0);
 	return 0;
 }

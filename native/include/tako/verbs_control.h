@@ -38,6 +38,13 @@ struct tako_cm_slot *tako_cm_slot(struct rdma_cm_id *id);
 int tako_cm_get_event(struct rdma_event_channel *channel, int timeout_ms,
 		      struct rdma_cm_id **listener, struct rdma_cm_id **id);
 
+/* What tako_cm_await found: nothing (it was woken up, was interrupted or timed out), an event, or
+ * that there will be no event any more. */
+enum { TAKO_CM_NOTHING, TAKO_CM_EVENT, TAKO_CM_ENDED };
+
+/* Waits until an event channel has an event or `wakeup` is readable; a negated errno on failure. */
+int tako_cm_await(int channel, int wakeup, int timeout_ms);
+
 int tako_cm_stage_pair(struct rdma_cm_id *id, uint32_t max_sge);
 int tako_cm_stage_accept(struct rdma_cm_id *id, const void *data, uint32_t length);
 int tako_cm_connect(struct rdma_cm_id *id, int retries, int rnr_retries, const void *data,

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -78,16 +77,10 @@ static jint close_wakeup(ARGS, jint fd)
 	return close(fd) == 0 ? 0 : -errno;
 }
 
-/* 1 when the channel has an event, 0 when it has none: woken up, interrupted or timed out. */
 static jint await_event(ARGS, jlong channel, jint wakeup_fd, jint timeout_ms)
 {
-	struct pollfd fds[] = {
-	    {.fd = ((struct rdma_event_channel *)pointer(channel))->fd, .events = POLLIN},
-	    {.fd = wakeup_fd, .events = POLLIN},
-	};
-	if (poll(fds, 2, timeout_ms) < 0)
-		return errno == EINTR ? 0 : -errno;
-	return (fds[0].revents & POLLIN) != 0;
+	return tako_cm_await(((struct rdma_event_channel *)pointer(channel))->fd, wakeup_fd,
+			     timeout_ms);
 }
 
 /* The file descriptor of a completion channel, which it makes non-blocking. */

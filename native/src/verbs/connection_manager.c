@@ -155,6 +155,18 @@ int tako_cm_get_event(struct rdma_event_channel *channel, int timeout_ms,
 	return kind;
 }
 
+int tako_cm_await(int channel, int wakeup, int timeout_ms)
+{
+	struct pollfd files[] = {{.fd = channel, .events = POLLIN},
+				 {.fd = wakeup, .events = POLLIN}};
+	if (poll(files, 2, timeout_ms) < 0)
+		return errno == EINTR ? TAKO_CM_NOTHING : -errno;
+	if ((files[0].revents & POLLIN) != 0)
+		return TAKO_CM_EVENT;
+	return (files[0].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0 ? TAKO_CM_ENDED
+									: TAKO_CM_NOTHING;
+}
+
 int tako_cm_stage_pair(struct rdma_cm_id *id, uint32_t max_sge)
 {
 	tako_cm_slot(id)->max_sge = max_sge;

@@ -41,7 +41,13 @@ public final class NativeControl {
 
   public static native int closeWakeup(int fd);
 
-  /** Waits; 1 when the event channel has an event, 0 otherwise. */
+  /** {@link #awaitEvent}: the event channel has an event. */
+  public static final int EVENT = 1;
+
+  /** {@link #awaitEvent}: the event channel will have no event any more. */
+  public static final int EVENTS_ENDED = 2;
+
+  /** Waits; {@link #EVENT}, {@link #EVENTS_ENDED}, or 0 when it was woken up or timed out. */
   public static native int awaitEvent(long channel, int wakeup, int timeoutMs);
 
   /** The file descriptor of an {@code ibv_comp_channel}, made non-blocking. */

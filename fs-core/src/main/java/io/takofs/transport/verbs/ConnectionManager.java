@@ -17,6 +17,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,6 +46,7 @@ final class ConnectionManager implements AutoCloseable {
   private final Thread thread;
   private final IdentityHashMap<RdmaCmId, Target> targets = new IdentityHashMap<>();
   private volatile boolean stopped;
+  private boolean ended; // guarded by this
 
   /** Handler of an identifier's events; for a listener's identifier, the handler of requests. */
   interface Target {
@@ -93,6 +95,12 @@ final class ConnectionManager implements AutoCloseable {
   }
 
   synchronized RdmaCmId createId(Target target) throws IOException {
+    if (ended) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "the RDMA connection manager has no more events, its device was removed: start this"
+              + " process again when the device is back");
+    }
     RdmaCmId id = channel.createId(RdmaCm.RDMA_PS_TCP);
     targets.put(id, target);
     return id;
@@ -118,13 +126,51 @@ final class ConnectionManager implements AutoCloseable {
 
   private void run() {
     long pointer = ((NatObject) channel).getObjId();
-    while (!stopped) {
-      int ready = NativeControl.awaitEvent(pointer, wakeup, UNTIL_WOKEN);
-      if (ready > 0 && !stopped) {
-        dispatch();
+    takeEvents(
+        () -> {
+          int ready = awaitEvent(pointer); // which close wakes up
+          return stopped ? NativeControl.EVENTS_ENDED : ready;
+        },
+        this::dispatch);
+    if (!stopped) {
+      LOG.error("the RDMA connection manager has no more events: all its connections end");
+      tellEnd();
+    }
+  }
+
+  private int awaitEvent(long pointer) {
+    return NativeControl.awaitEvent(pointer, wakeup, UNTIL_WOKEN);
+  }
+
+  /** Takes events until there will be none any more. */
+  static void takeEvents(IntSupplier await, Runnable dispatch) {
+    int ready;
+    while ((ready = await.getAsInt()) != NativeControl.EVENTS_ENDED) {
+      if (ready == NativeControl.EVENT) {
+        dispatch.run();
       } else if (ready < 0) {
         LockSupport.parkNanos(BACKOFF_NS); // it fails at once, and would the next time
       }
+    }
+  }
+
+  /** Without events nobody would learn of the end of a connection: all end now. */
+  private void tellEnd() {
+    IdentityHashMap<RdmaCmId, Target> left;
+    synchronized (this) {
+      ended = true;
+      left = new IdentityHashMap<>(targets);
+    }
+    left.forEach(ConnectionManager::tellEnd);
+  }
+
+  /** Tells a target that its identifier's device is gone; the others are told if it fails. */
+  static void tellEnd(RdmaCmId id, Target target) {
+    try {
+      target.onEvent(
+          new Event(RdmaCmEvent.EventType.RDMA_CM_EVENT_DEVICE_REMOVAL, id, 0, new byte[0]));
+    } catch (RuntimeException | Error e) {
+      LOG.error("the end of an RDMA connection could not be handled", e);
     }
   }
 
