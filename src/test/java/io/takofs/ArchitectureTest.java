@@ -8,14 +8,19 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +39,8 @@ class ArchitectureTest {
     "io.takofs.config..",
     "io.takofs.client.."
   };
+
+  private static final Path BENCHMARKS = Path.of("../../bench");
 
   private static JavaClasses classes;
 
@@ -172,15 +179,35 @@ class ArchitectureTest {
     slices().matching("io.takofs.(**)").should().beFreeOfCycles().check(classes);
   }
 
+  /** Benchmarks are not on the class path of tests: their names are those of their files. */
   @Test
-  void shouldUseEachSimpleNameOnce() {
-    Map<String, List<String>> places = new TreeMap<>();
+  void shouldUseEachSimpleNameOnce() throws IOException {
+    Map<String, Set<String>> places = new TreeMap<>();
     for (JavaClass type : classes) {
       if (type.isTopLevelClass() && !type.getSimpleName().equals("package-info")) {
-        places.computeIfAbsent(type.getSimpleName(), n -> new ArrayList<>()).add(type.getName());
+        places.computeIfAbsent(type.getSimpleName(), n -> new TreeSet<>()).add(type.getName());
       }
+    }
+    List<String> benchmarks = benchmarks();
+    assertThat(benchmarks).isNotEmpty();
+    for (String name : benchmarks) {
+      String simple = name.substring(name.lastIndexOf('.') + 1);
+      places.computeIfAbsent(simple, n -> new TreeSet<>()).add(name);
     }
     places.values().removeIf(names -> names.size() == 1);
     assertThat(places).isEmpty();
+  }
+
+  private static List<String> benchmarks() throws IOException {
+    String sources = "/src/main/java/";
+    try (Stream<Path> files = Files.walk(BENCHMARKS)) {
+      return files
+          .map(Path::toString)
+          .filter(file -> file.contains(sources) && file.endsWith(".java"))
+          .filter(file -> !file.endsWith("/package-info.java"))
+          .map(file -> file.substring(file.indexOf(sources) + sources.length()))
+          .map(file -> file.replace(".java", "").replace('/', '.'))
+          .toList();
+    }
   }
 }
