@@ -125,12 +125,12 @@ public final class ConfigKey<T> {
    *
    * @throws IllegalArgumentException when it is not one of {@link #allowed}
    */
-  public T parse(String text) {
+  T parse(String text) {
     return type.parser().apply(text.strip());
   }
 
   /** The text that {@link #parse} reads as {@code value}. */
-  public String format(T value) {
+  String format(T value) {
     return type.formatter().apply(value);
   }
 

@@ -382,7 +382,7 @@ public final class ConfigKeys {
   }
 
   /** The key named {@code name}; null when there is none. */
-  public static ConfigKey<?> find(String name) {
+  static ConfigKey<?> find(String name) {
     for (ConfigKey<?> key : KEYS) {
       if (key.name().equals(name)) {
         return key;
@@ -392,7 +392,7 @@ public final class ConfigKeys {
   }
 
   /** The key whose name needs the fewest edits to become {@code name}. */
-  public static ConfigKey<?> nearest(String name) {
+  static ConfigKey<?> nearest(String name) {
     ConfigKey<?> best = KEYS.get(0);
     int bestDistance = Integer.MAX_VALUE;
     for (ConfigKey<?> key : KEYS) {

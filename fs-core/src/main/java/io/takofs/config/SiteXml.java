@@ -22,7 +22,7 @@ import org.xml.sax.SAXException;
 import org.xml.sax.SAXParseException;
 
 /** Configuration files in Hadoop's XML form. Nothing outside the file is ever read. */
-public final class SiteXml {
+final class SiteXml {
   private SiteXml() {}
 
   /** The properties of {@code file} in their order, values stripped of surrounding blanks. */
@@ -96,7 +96,7 @@ public final class SiteXml {
   }
 
   /** {@code conf/tako-site.xml}: every key with its default, type and meaning. */
-  public static String render() {
+  static String render() {
     StringBuilder xml = new StringBuilder();
     xml.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     xml.append("<!-- Every key of Tako at its default. Keep what you change, drop the rest.\n");

@@ -76,12 +76,12 @@ public final class NativeFile implements AutoCloseable {
   }
 
   /** The owner of the open file, even if its name leads to another file by now. */
-  public UserPrincipal owner() throws IOException {
+  UserPrincipal owner() throws IOException {
     return Files.getOwner(self());
   }
 
   /** Makes an empty file {@code length} bytes long, every one allocated. */
-  public void allocate(long length) throws TakoException {
+  void allocate(long length) throws TakoException {
     NativeError.check(
         NativeCore.allocate(fd, length), "cannot allocate " + length + " bytes for " + path);
   }

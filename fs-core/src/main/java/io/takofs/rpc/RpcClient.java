@@ -124,7 +124,7 @@ public final class RpcClient implements AutoCloseable {
   }
 
   /** Incarnation of the server at the time of the connection. */
-  public long epoch() {
+  long epoch() {
     return server.epoch();
   }
 
@@ -197,7 +197,7 @@ public final class RpcClient implements AutoCloseable {
   }
 
   /** Takes what has arrived, without waiting; for transports and simulations that drive it. */
-  public void poll() {
+  void poll() {
     List<ClientSlot> decided;
     lock.lock();
     try {
@@ -214,7 +214,7 @@ public final class RpcClient implements AutoCloseable {
   }
 
   /** Fails asynchronous calls whose deadline has passed. */
-  public void expire() {
+  void expire() {
     List<Runnable> expired;
     lock.lock();
     try {

@@ -21,7 +21,7 @@ import org.apache.hadoop.conf.Configuration;
  *
  * <p>Thread rule: one thread.
  */
-public final class HadoopDaemons implements AutoCloseable {
+final class HadoopDaemons implements AutoCloseable {
   private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
   private static final long END_TIMEOUT_S = 10;
   private static final int LOG_TAIL_LINES = 30;
@@ -50,38 +50,38 @@ public final class HadoopDaemons implements AutoCloseable {
   }
 
   /** The directory first on their class paths. */
-  public Path configuration() {
+  Path configuration() {
     return directory.resolve("conf");
   }
 
   /** Writes a configuration file of theirs. */
-  public void configure(Configuration site, String name) throws IOException {
+  void configure(Configuration site, String name) throws IOException {
     try (OutputStream out = Files.newOutputStream(configuration().resolve(name))) {
       site.writeXml(out);
     }
   }
 
   /** Runs a program to its end, which must be a good one. */
-  public void run(String name, String mainClass, String... arguments) throws Exception {
+  void run(String name, String mainClass, String... arguments) throws Exception {
     if (launch(name, mainClass, arguments).waitFor() != 0) {
       throw new IOException(name + " failed; its log ends with: " + logTails());
     }
   }
 
   /** Starts a daemon. */
-  public void start(String name, String mainClass) throws IOException {
+  void start(String name, String mainClass) throws IOException {
     processes.add(launch(name, mainClass));
   }
 
   /** Process ids in the order of their start. */
-  public List<Long> pids() {
+  List<Long> pids() {
     return processes.stream().map(Process::pid).toList();
   }
 
   /**
    * Waits until {@code probe} says that they work, or one has ended, or they have had their time.
    */
-  public void await(String what, Probe probe) throws Exception {
+  void await(String what, Probe probe) throws Exception {
     long start = System.nanoTime();
     while (true) {
       if (!processes.stream().allMatch(Process::isAlive)) {
@@ -104,7 +104,7 @@ public final class HadoopDaemons implements AutoCloseable {
   }
 
   /** A free port of the loopback. */
-  public static int freePort() throws IOException {
+  static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     }

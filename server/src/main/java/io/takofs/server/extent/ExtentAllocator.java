@@ -63,13 +63,13 @@ public final class ExtentAllocator {
   }
 
   /** Units at the start of an arena of {@code size} bytes that hold its checksums. */
-  public static int checksumUnits(long size) {
+  static int checksumUnits(long size) {
     long bytes = size / Layout.GRANULE_SIZE * Integer.BYTES;
     return (int) ((bytes + Layout.UNIT_SIZE - 1) / Layout.UNIT_SIZE);
   }
 
   /** Bytes that extents can ever have. */
-  public long capacityBytes() {
+  long capacityBytes() {
     return capacityBytes;
   }
 
@@ -84,7 +84,7 @@ public final class ExtentAllocator {
    *
    * @return its location, or null when nothing is free
    */
-  public Location allocate(long bytes) {
+  Location allocate(long bytes) {
     long units = (Math.max(bytes, 1) + Layout.UNIT_SIZE - 1) / Layout.UNIT_SIZE;
     int wanted = units >= FRAME_UNITS ? ORDER_MAX : log2((int) units);
     for (int order = wanted; order >= 0; order--) {
@@ -104,12 +104,12 @@ public final class ExtentAllocator {
   }
 
   /** Gives an extent back. */
-  public void free(Location extent) {
+  void free(Location extent) {
     change(extent, true);
   }
 
   /** Whether every unit of {@code extent} is free. */
-  public boolean isFree(Location extent) {
+  boolean isFree(Location extent) {
     int unit = extent.offset() / Layout.UNIT_SIZE;
     int mask = mask(extent.arena(), unit, extent.capacity() / Layout.UNIT_SIZE);
     return (free[frameOf(extent.arena(), unit)] & mask) == mask;

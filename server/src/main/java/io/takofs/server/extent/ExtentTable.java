@@ -216,11 +216,6 @@ public final class ExtentTable {
     return quarantine.extents();
   }
 
-  /** Whether no record and no file claims any unit of {@code location}. */
-  public boolean isFree(Location location) {
-    return allocator.isFree(location);
-  }
-
   private void free(Transaction tx, Location location) {
     allocator.free(location);
     tx.undoWith(() -> allocator.take(location));

@@ -18,7 +18,7 @@ public final class ClientTable {
   private final Map<Long, ClientState> clients = new HashMap<>();
   private final Map<RpcConnection, ClientState> byConnection = new HashMap<>();
 
-  public ClientTable(Clock clock) {
+  ClientTable(Clock clock) {
     this.clock = clock;
   }
 

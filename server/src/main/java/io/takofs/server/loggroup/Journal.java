@@ -46,7 +46,7 @@ public final class Journal {
   private Reply lastReply;
   private String failure;
 
-  public Journal(
+  Journal(
       Clock clock,
       Log log,
       Store store,

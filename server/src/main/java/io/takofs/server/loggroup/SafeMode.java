@@ -23,7 +23,7 @@ public final class SafeMode {
   private final StateMachine machine;
   private boolean on;
 
-  public SafeMode(StateMachine machine) {
+  SafeMode(StateMachine machine) {
     this.machine = machine;
   }
 

@@ -59,7 +59,7 @@ public final class Pool implements AutoCloseable {
    * Makes an empty pool in {@code path}, a directory that is empty, absent, or holds a format that
    * did not finish. All of its memory is allocated here.
    */
-  public static void format(Path path, PoolSizes sizes) throws TakoException {
+  static void format(Path path, PoolSizes sizes) throws TakoException {
     sizes.checked();
     PoolDirectory directory = PoolDirectory.create(path);
     directory.checkFormattable(); // before the lock leaves a file where none belongs
@@ -79,7 +79,7 @@ public final class Pool implements AutoCloseable {
   }
 
   /** Opens the pool in {@code path} and makes this process its owner until {@link #close}. */
-  public static Pool open(Path path) throws TakoException {
+  static Pool open(Path path) throws TakoException {
     PoolDirectory directory = PoolDirectory.existing(path);
     directory.readSuperblock(); // before the lock leaves a file where none belongs
     List<MappedMemory> mapped = new ArrayList<>();
@@ -180,11 +180,6 @@ public final class Pool implements AutoCloseable {
     }
   }
 
-  /** The directory. */
-  public Path path() {
-    return directory.path();
-  }
-
   /** The directory of files that the shared-memory transport exports, the same at every start. */
   public Path shm() {
     return shm;
@@ -196,7 +191,7 @@ public final class Pool implements AutoCloseable {
   }
 
   /** Random identity, drawn at format. */
-  public long poolId() {
+  long poolId() {
     return superblock.poolId();
   }
 
@@ -205,7 +200,7 @@ public final class Pool implements AutoCloseable {
     return superblock.epoch();
   }
 
-  public PoolSizes sizes() {
+  PoolSizes sizes() {
     return superblock.sizes();
   }
 

@@ -69,7 +69,7 @@ public record PoolSizes(long pages, long log, long data) {
   }
 
   /** Bytes of both files together. */
-  public long total() {
+  long total() {
     return metaLength() + data;
   }
 

@@ -54,7 +54,7 @@ public final class ArenaExports implements AutoCloseable {
    *
    * @param registering makes and closes exports; it runs what it was given until this is closed
    */
-  public ArenaExports(Transport transport, List<MappedMemory> arenas, Executor registering)
+  ArenaExports(Transport transport, List<MappedMemory> arenas, Executor registering)
       throws IOException {
     this.transport = transport;
     this.arenas = arenas;

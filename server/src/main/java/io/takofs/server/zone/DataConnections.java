@@ -32,7 +32,7 @@ public final class DataConnections {
    *     earlier incarnation of the server; asked until it says no
    * @param windows of all connections
    */
-  public DataConnections(BooleanSupplier formerPeers, WriteWindows windows) {
+  DataConnections(BooleanSupplier formerPeers, WriteWindows windows) {
     this.formerPeers = formerPeers;
     this.windows = windows;
   }
