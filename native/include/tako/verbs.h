@@ -34,7 +34,7 @@ int tako_verbs_cq_init(struct tako_verbs_cq *cq, const struct tako_device_ops *o
 		       struct ibv_cq *device_cq, struct ibv_comp_channel *channel,
 		       struct tako_verbs_completion *ring, uint32_t ring_entries, uint32_t spin_ns);
 
-/* Lets go of the queue's own file descriptor; nobody may use the queue any more. */
+/* Closes the queue's own file descriptor; nobody may use the queue any more. */
 int tako_verbs_cq_close(struct tako_verbs_cq *cq);
 
 /* Makes room for `entries` completions in the device. Any thread. */

@@ -282,7 +282,7 @@ public final class TakoInputStream extends InputStream {
   }
 
   private void release() {
-    lender.letGo();
+    lender.release();
     if (ahead != null) {
       ahead.drop();
     }

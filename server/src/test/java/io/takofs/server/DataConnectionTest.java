@@ -67,34 +67,34 @@ class DataConnectionTest {
   }
 
   @Test
-  void shouldRefuseADataConnectionWhileAnEarlierOneIsNotLetGoOf() throws Exception {
-    AtomicBoolean letGo = new AtomicBoolean();
+  void shouldRefuseADataConnectionWhileAnEarlierOneIsNotReleased() throws Exception {
+    AtomicBoolean released = new AtomicBoolean();
     try (TestClient hoarder = new TestClient(server, "mallory");
         TestClient other = new TestClient(server, "alice")) {
       long clientId = hoarder.session.getClientId();
       server.server.onDataConnected(
           server.transport,
           ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 0, 0),
-          pairThatIsRevokedWhen(letGo),
+          pairThatIsRevokedWhen(released),
           server.server.admitDataConnection(server.transport, clientId));
       assertThatThrownBy(hoarder::connectData)
           .hasMessageContaining("earlier connection")
           .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
       assertThat(other.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
 
-      letGo.set(true);
+      released.set(true);
       assertThat(hoarder.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
     }
   }
 
-  private static QueuePair pairThatIsRevokedWhen(AtomicBoolean letGo) {
+  private static QueuePair pairThatIsRevokedWhen(AtomicBoolean released) {
     return (QueuePair)
         Proxy.newProxyInstance(
             QueuePair.class.getClassLoader(),
             new Class<?>[] {QueuePair.class},
             (pair, method, arguments) ->
                 switch (method.getName()) {
-                  case "revoke" -> letGo.get();
+                  case "revoke" -> released.get();
                   case "hashCode" -> System.identityHashCode(pair);
                   case "equals" -> pair == arguments[0];
                   default -> null;

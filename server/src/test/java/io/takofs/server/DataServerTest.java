@@ -307,7 +307,7 @@ class DataServerTest {
   }
 
   @Test
-  void shouldMakeCheckpointsAndLetGoOfTheLog() throws Exception {
+  void shouldMakeCheckpointsAndReleaseTheLog() throws Exception {
     try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
       byte[] data = new byte[2000];
       for (int i = 0; i < 5000; i++) {

@@ -109,7 +109,7 @@ class FakeDeviceServerTest {
       Reply refusal = other.call(wanted);
       assertThat(refusal.getStatus()).as(refusal.getMessage()).isEqualTo(Status.UNAVAILABLE);
 
-      writer.letGo();
+      writer.release();
       Reply granted = other.call(wanted);
       assertThat(granted.getStatus()).as(granted.getMessage()).isEqualTo(Status.OK);
       // Nothing is on its way any more.
@@ -156,7 +156,7 @@ class FakeDeviceServerTest {
       }
     }
 
-    void letGo() {
+    void release() {
       holding.set(false);
       completeAll();
     }

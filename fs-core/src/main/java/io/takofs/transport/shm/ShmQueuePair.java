@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * ({@code shm_queue_pair}); this object keeps that block, and all it points to, alive.
  *
  * <p>It ends in two steps: {@link #fail} changes the state, from any thread and at once; {@link
- * #letGo} then closes the socket, takes the peer's memory out of this process and unlocks the
+ * #release} then closes the socket, takes the peer's memory out of this process and unlocks the
  * inbox.
  */
 final class ShmQueuePair extends AbstractQueuePair {
@@ -51,7 +51,7 @@ final class ShmQueuePair extends AbstractQueuePair {
   private final ByteBuffer imports;
   private final StagedWork work;
   private final int receiveSlot;
-  private final AtomicBoolean letGo = new AtomicBoolean();
+  private final AtomicBoolean released = new AtomicBoolean();
 
   // Set once, before the pair is given to anybody.
   private PeerMemory peer;
@@ -214,7 +214,7 @@ final class ShmQueuePair extends AbstractQueuePair {
   @Override
   public boolean revoke() {
     fail("it was revoked by this side");
-    letGo();
+    release();
     try {
       return !peer.peerIsAttached();
     } catch (TakoException e) {
@@ -227,8 +227,8 @@ final class ShmQueuePair extends AbstractQueuePair {
   void fail(String why) {
     setError("connection to " + remoteName() + " ended: " + why);
     NativeCore.fail(block.address(), Layout.SHM_ERROR);
-    if (!letGo.get()) {
-      transport.control().execute(this::letGo);
+    if (!released.get()) {
+      transport.control().execute(this::release);
     }
   }
 
@@ -236,8 +236,8 @@ final class ShmQueuePair extends AbstractQueuePair {
    * Takes the peer's memory out of this process, then tells the peer: by the lock, and by the end
    * of the socket. Once.
    */
-  private void letGo() {
-    if (!letGo.compareAndSet(false, true)) {
+  private void release() {
+    if (!released.compareAndSet(false, true)) {
       return;
     }
     if (peer != null) {
@@ -270,7 +270,7 @@ final class ShmQueuePair extends AbstractQueuePair {
       NativeCore.fail(block.address(), Layout.SHM_CLOSED);
       transport.counters().add(Counter.QUEUE_PAIRS, -1);
     }
-    letGo();
+    release();
   }
 
   /** For messages. */

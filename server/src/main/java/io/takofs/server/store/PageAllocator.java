@@ -118,7 +118,7 @@ final class PageAllocator {
     return fresh;
   }
 
-  /** Lets go of a page that no tree has any more. */
+  /** Releases a page that no tree has any more. */
   void release(int page) {
     ByteBuffer b = memory.buffer(page);
     int at = memory.offset(page);

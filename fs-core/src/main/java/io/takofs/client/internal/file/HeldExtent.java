@@ -34,7 +34,7 @@ final class HeldExtent {
     ByteBuffer all = arena.view(extent.arenaOffset(), extent.length());
     bytes = all.asReadOnlyBuffer();
     // On the buffer that all others are made of: they keep it, and it keeps none of them.
-    hold = SharedCleaner.register(all, () -> file.letGo(extent.extent()));
+    hold = SharedCleaner.register(all, () -> file.release(extent.extent()));
   }
 
   /** Position in the file of the first byte. */

@@ -81,7 +81,7 @@ public final class Lender {
   }
 
   /** Holds nothing any more but what is lent. */
-  public void letGo() {
+  public void release() {
     window.forEach(HeldExtent::release);
     window = List.of();
   }
@@ -92,7 +92,7 @@ public final class Lender {
     if (ahead != null) {
       return ahead;
     }
-    letGo();
+    release();
     List<ExtentView> held = new ArrayList<>();
     for (ExtentView extent : reader.known(position, WINDOW)) {
       if (!file.hold(extent.extent())) {
@@ -107,7 +107,7 @@ public final class Lender {
     try {
       confirm(file, held, reader.knownAgain(position, WINDOW), confirmed);
     } finally {
-      held.forEach(extent -> file.letGo(extent.extent()));
+      held.forEach(extent -> file.release(extent.extent()));
       window = confirmed;
     }
     return find(file, position);

@@ -27,7 +27,7 @@ public interface Connector extends AutoCloseable {
   /** Of this side's buffers for file data. */
   MemoryBudget budget();
 
-  /** Lets go, if no stream has a buffer, of what the next connection can make anew. */
+  /** Releases, if no stream has a buffer, all that the next connection can make anew. */
   void rest();
 
   @Override

@@ -154,7 +154,7 @@ public final class PoolFile {
   }
 
   /** Holds {@code extent} once less. */
-  public void letGo(Extent extent) {
+  public void release(Extent extent) {
     Range range = Range.of(extent);
     synchronized (OPEN) {
       int times = held.get(range);

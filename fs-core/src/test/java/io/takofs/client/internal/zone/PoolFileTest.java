@@ -51,7 +51,7 @@ class PoolFileTest {
     return server.isLockedByOther(extent.getOffset(), extent.getCapacity());
   }
 
-  /** Letting go of one would take from the other what both have. */
+  /** Releasing one would take from the other what both have. */
   @Test
   void shouldHoldNothingThatOverlapsWhatIsHeld() throws IOException {
     Extent small = extent(2 * Layout.UNIT_SIZE, Layout.UNIT_SIZE);
@@ -61,14 +61,14 @@ class PoolFileTest {
     assertThat(file.hold(extent(small.getOffset(), 2 * Layout.UNIT_SIZE))).isFalse();
     assertThat(file.hold(extent(Layout.UNIT_SIZE, Layout.UNIT_SIZE))).isTrue();
     assertThat(file.hold(small)).isTrue();
-    file.letGo(small);
+    file.release(small);
     assertThat(isHeld(small)).isTrue();
-    file.letGo(small);
+    file.release(small);
     assertThat(isHeld(small)).isFalse();
-    file.letGo(extent(Layout.UNIT_SIZE, Layout.UNIT_SIZE));
+    file.release(extent(Layout.UNIT_SIZE, Layout.UNIT_SIZE));
     assertThat(file.hold(around)).isTrue();
     assertThat(file.hold(small)).isFalse();
-    file.letGo(around);
+    file.release(around);
     file.close();
   }
 
@@ -82,7 +82,7 @@ class PoolFileTest {
     assertThat(file.hold(extent)).isTrue();
     file.close();
     assertThat(isHeld(extent)).isTrue();
-    file.letGo(extent);
+    file.release(extent);
     assertThat(isHeld(extent)).isFalse();
     assertThat(file.hold(extent)).isFalse();
     assertThatThrownBy(() -> file.arena(0))
