@@ -100,7 +100,7 @@ public final class ThirdParty {
   }
 
   private void list() throws Exception {
-    page.append("What this archive contains, by Maven coordinates, and under which licence. Parts\n")
+    page.append("The contents of this archive by Maven coordinates, with their licences. Parts\n")
         .append("that were merged into a jar stand below it. The texts are in licenses/, LICENSE\n")
         .append("is that of Tako itself.\n");
     Map<String, JsonObject> components = componentsByHash();

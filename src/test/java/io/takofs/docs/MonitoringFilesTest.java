@@ -39,7 +39,7 @@ class MonitoringFilesTest {
           .getParent()
           .resolve("dist/package/share");
 
-  /** A metric by its name, and what stands in braces behind it. */
+  /** A metric by its name, and the text in braces after it. */
   private static final Pattern METRIC =
       Pattern.compile("\\b((?:tako|process)_[a-z_]+)(?:\\{([^}]*)\\})?");
 

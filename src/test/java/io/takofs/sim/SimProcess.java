@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * A process: code that can die at any event, or in the middle of one by throwing {@link Killed}.
- * What it scheduled never runs afterwards.
+ * Its scheduled work never runs afterwards.
  */
 public final class SimProcess {
   /** Ends the running event of {@link #victim}, and the process. */

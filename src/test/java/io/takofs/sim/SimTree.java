@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** What a simulated user finds in its directory. */
+/** The tree that a simulated user finds in its directory. */
 final class SimTree {
   private final TakoClient client;
   private final String home;

@@ -110,7 +110,7 @@ class OperationsTest {
     }
   }
 
-  /** Changes the byte {@code at} behind where {@code pattern} lies in the data zone. */
+  /** Changes the byte {@code at} bytes after {@code pattern} in the data zone. */
   private static void flipByte(Path data, byte[] pattern, int at) throws IOException {
     try (RandomAccessFile file = new RandomAccessFile(data.toFile(), "rw");
         FileChannel channel = file.getChannel()) {

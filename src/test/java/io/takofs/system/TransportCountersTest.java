@@ -34,7 +34,7 @@ class TransportCountersTest {
       assertThat(shm.transportCounters()).containsOnlyKeys("shm");
       for (TransportStatus theirs : tcp.serverStatus().getTransportsList()) {
         if (theirs.getTransport().equals("verbs")) {
-          continue; // Where there is a device; nobody used it.
+          continue; // The machine has a device; nobody used it.
         }
         Map<String, Long> counters = theirs.getCountersMap();
         assertThat(counters).as(theirs.getTransport()).containsEntry("connects", 2L);

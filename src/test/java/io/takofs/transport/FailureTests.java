@@ -182,7 +182,7 @@ interface FailureTests extends HarnessedTests {
     }
     pair.client().ring();
     if (!pair.server().revoke()) {
-      pair.client().close(); // A peer that shares the memory has to let go of it.
+      pair.client().close(); // A peer that shares the memory has to release it.
       h.waitUntil("the pair is revoked", () -> pair.server().revoke());
     }
     byte[] marked = fill(target, 2);

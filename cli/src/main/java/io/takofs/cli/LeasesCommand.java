@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
     name = "leases",
     description =
         "Lists the files open for writing, by the path they were opened by: who writes them, and for"
-            + " how long. Whoever is no superuser sees his own.")
+            + " how long. Users other than superusers see only their own.")
 final class LeasesCommand implements Callable<Integer> {
   private static final String ROW = "%-9s %-9s %-12s %-24s %s%n";
 

@@ -102,8 +102,8 @@ public final class ConfigKeys {
                   "64k",
                   "1t",
                   "128m",
-                  "Block size that new files report to Hadoop, which makes input splits of it. Where"
-                      + " bytes are kept does not depend on it.")
+                  "Block size that new files report to Hadoop, which makes input splits of it. The"
+                      + " place of the bytes does not depend on it.")
               .readByBoth());
 
   /** Smallest block size that a creator may name. */

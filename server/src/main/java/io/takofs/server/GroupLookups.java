@@ -74,8 +74,8 @@ public final class GroupLookups {
   }
 
   /**
-   * Looks the groups of {@code user} up and waits a moment for them. Who comes while somebody's
-   * lookup is under way does not wait, so that many that ask one after the other wait once.
+   * Looks the groups of {@code user} up and waits a moment for them. A caller that comes while a
+   * lookup of the same user is under way does not wait: many callers in a row wait once.
    */
   void await(String user) {
     CountDownLatch done = new CountDownLatch(1);

@@ -10,7 +10,7 @@ import java.util.Map;
 /**
  * Reads which cases of a suite come out differently here, with reasons. A line that begins with
  * {@code #} gives the reason for the cases in the lines below it, which are named by their
- * descriptions; the second of one description has " (2)" behind it.
+ * descriptions; the second of one description ends with " (2)".
  */
 final class Deviations {
   private Deviations() {}

@@ -14,7 +14,7 @@ import org.apache.hadoop.security.AccessControlException;
 
 /**
  * Gives every {@link Status} the exception that Hadoop's callers branch on, as HDFS would throw it.
- * What Hadoop has no type for stays a {@link TakoException}.
+ * A failure that Hadoop has no type for stays a {@link TakoException}.
  *
  * <p>Thread rule: any thread; stateless.
  */

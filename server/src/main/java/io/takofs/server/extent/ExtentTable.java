@@ -14,8 +14,8 @@ import java.util.TreeMap;
 /**
  * The life of an extent: FREE, GRANTED, COMMITTED, QUARANTINE, FREE. Granted and quarantined ones
  * have a record, {@code X arena offset}, in the server's map; a committed one is a record of its
- * file, and a free one has none. Which units are free, and the grants of each file, are kept in the
- * heap beside them.
+ * file, and a free one has none. The heap also keeps which units are free, and the grants of each
+ * file.
  *
  * <p>A record is: state u8, generation u32, capacity in bytes; then of a grant client and file, u64
  * both; of a quarantined extent grantee u64 and time.

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a superuser has stopped all changes. What a user sees stays as it is then: reads go on,
- * sessions come, no session or lease expires; what was deleted before is still reclaimed. It is not
- * in the log: a server that starts is not in safe mode.
+ * Whether a superuser has stopped all changes. The namespace stays as it is then: reads go on,
+ * sessions open, no session or lease expires; space deleted before is still reclaimed. It is not in
+ * the log: a server that starts is not in safe mode.
  *
  * <p>Thread rule: the holder of the data server's lock.
  */

@@ -141,8 +141,8 @@ public final class StateMachine {
   }
 
   /**
-   * Executes and makes the changes, with the recorded result, or undoes everything. What must wait
-   * for a count is UNAVAILABLE, and so not recorded: it is done when it comes again.
+   * Executes and makes the changes, with the recorded result, or undoes everything. An operation
+   * that must wait for a count is UNAVAILABLE and not recorded: it is executed when sent again.
    */
   private Reply attempt(Context context, int spare) {
     try {
@@ -288,8 +288,8 @@ public final class StateMachine {
   }
 
   /**
-   * The reply of a call that was executed before, or null. Whatever else might refuse a call is
-   * asked after this, because one whose reply was lost has happened.
+   * The reply of a call that was executed before, or null. All checks that could refuse a call come
+   * after this one, because a call whose reply was lost has happened.
    *
    * @throws TakoException for a call that can not be answered any more, or of an unknown session
    */

@@ -218,8 +218,8 @@ final class PoolDirectory {
   }
 
   /**
-   * Lets nobody else open the files. Whoever can may lock a range of the data, and what is locked
-   * is never free; an earlier version let the members of the user's group.
+   * Lets nobody else open the files. A process that can open them may lock a range of the data, and
+   * a locked range is never free; an earlier version let the members of the user's group.
    */
   void closeToOthers() throws TakoException {
     for (Path file : List.of(meta(), data())) {

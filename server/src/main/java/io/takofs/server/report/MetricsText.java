@@ -96,8 +96,8 @@ public final class MetricsText {
     String bytes = "tako_transport_bytes_total";
     counter(
         bytes,
-        "Bytes the server sent over a transport. What clients move one-sided, over shared memory"
-            + " above all, its processor never sees.");
+        "Bytes the server sent over a transport. Its processor never sees the bytes that clients"
+            + " move one-sided, over shared memory above all.");
     for (TransportStatus each : transports) {
       sample(
           bytes, labels("transport", each.getTransport()), each.getCountersOrDefault("bytes", 0));

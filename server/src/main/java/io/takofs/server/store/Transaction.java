@@ -11,8 +11,8 @@ import java.util.List;
 
 /**
  * The changes of one log entry: all of them or none. Changes to maps wait for {@link #commit};
- * until then the maps read as before. What is kept in the heap beside the maps changes at once and
- * says here how to undo that.
+ * until then the maps read as before. State in the heap beside the maps changes at once, and its
+ * owner registers here how to undo that.
  *
  * <p>Thread rule: the state machine's thread.
  */

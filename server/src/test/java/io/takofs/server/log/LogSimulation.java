@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A long random life of one log, with crashes at random points, against a list. What was polled
- * must be there after every crash, byte for byte; what was only proposed may be, in order; nothing
- * else ever. Everything follows from the seed.
+ * A long random life of one log, with crashes at random points, against a list. Polled entries must
+ * be there after every crash, byte for byte; proposed ones may be, in order; nothing else ever.
+ * Everything follows from the seed.
  */
 final class LogSimulation {
   private static final int SLOTS = 4;

@@ -109,7 +109,7 @@ class ContentSummaryTest {
       client.mkdirs("/a/c/" + name);
       client.file("/a/c/" + name + "/f", 10);
     }
-    // One file more each time, so that pages end at each place behind it.
+    // One file more each time, so that pages end at each place after it.
     for (int i = 0; i < 120; i++) {
       client.create("/a/a" + i);
       Summing sum = Summing.all(client, "/a");

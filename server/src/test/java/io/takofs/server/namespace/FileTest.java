@@ -413,7 +413,7 @@ class FileTest {
     FileInfo after = client.info("/f");
     assertThat(after).isEqualTo(before.toBuilder().setUnderConstruction(false).build());
     assertStatus(client.commit(commit(opened).setLength(100)), Status.LEASE_LOST);
-    // The last writer may still write behind the end, so a deleted extent waits for it.
+    // The last writer may still write past the end, so a deleted extent waits for it.
     other.delete("/f", false);
     assertThat(server.machine.quarantined(Long.MAX_VALUE, 10))
         .extracting(QuarantinedExtent::granteeId)

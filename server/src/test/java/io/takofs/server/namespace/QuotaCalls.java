@@ -13,7 +13,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.SetQuota;
 import io.takofs.proto.Status;
 
-/** What tests of quotas call and expect. */
+/** Calls and expectations that tests of quotas share. */
 final class QuotaCalls {
   private final Harness server;
   private final Harness.Client root;

@@ -84,7 +84,7 @@ class RandomWorkloadTest {
     }
   }
 
-  /** As after a crash: the last checkpoint, and the log behind it. */
+  /** As after a crash: the last checkpoint, and the log after it. */
   private static void restart(Harness server, PagedStores pages) {
     PagedStore store = pages.open();
     server.restart(store);

@@ -250,7 +250,7 @@ final class ReferenceModel {
         });
   }
 
-  /** The data of {@code source} belongs to {@code target}, behind its own. */
+  /** The data of {@code source} belongs to {@code target}, after its own. */
   void join(Node target, Node source) {
     for (Extent extent : source.extents) {
       if (source.sealed.contains(extent.getFileOffset())) {

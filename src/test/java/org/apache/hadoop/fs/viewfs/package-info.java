@@ -1,5 +1,5 @@
 /**
- * Bindings of Hadoop's viewfs suites: a mount table in front of Tako. What they bind is private to
- * this package of Hadoop's.
+ * Bindings of Hadoop's viewfs suites: a mount table in front of Tako. The classes they bind are
+ * private to this package of Hadoop's.
  */
 package org.apache.hadoop.fs.viewfs;

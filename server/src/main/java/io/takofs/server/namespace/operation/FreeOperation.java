@@ -10,7 +10,7 @@ import io.takofs.server.namespace.state.Context;
 import java.util.HashSet;
 import java.util.Set;
 
-/** The end of quarantine. What is not in quarantine, or with another generation, is left alone. */
+/** The end of quarantine. An extent not in quarantine, or of another generation, is left alone. */
 public final class FreeOperation {
   private FreeOperation() {}
 

@@ -73,8 +73,8 @@ public final class QuotaTable {
   }
 
   /**
-   * The one that is being counted, or null; there is one at a time. What counts against it does not
-   * change meanwhile.
+   * The one that is being counted, or null; there is one at a time. Nothing below it changes
+   * meanwhile.
    */
   public Quota counting() {
     return counting.isEmpty() ? null : quotas.get(counting.first());
