@@ -42,8 +42,13 @@ record FencedReply(IncomingCall call, Reply reply, ReplyGate gate, boolean takes
     gate.release();
   }
 
+  /**
+   * A change that was made is answered in any case: a client that reads UNAVAILABLE sends it again,
+   * and executes it a second time when its session has ended meanwhile. An extent without keys lets
+   * the client renew its lease to get them, which changes nothing and may be refused.
+   */
   private Reply withKeys(WriteWindows windows) {
-    if (gate.failure() != null) {
+    if (gate.failure() != null && call.request().hasRenewLeases()) {
       String why = "no memory window for the extents of the file: " + gate.failure();
       return Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(why).build();
     }

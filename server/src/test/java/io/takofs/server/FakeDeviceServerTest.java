@@ -8,6 +8,7 @@ import io.takofs.layout.Layout;
 import io.takofs.proto.Delete;
 import io.takofs.proto.GrantExtents;
 import io.takofs.proto.OpenedFile;
+import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -118,6 +119,32 @@ class FakeDeviceServerTest {
         last = other.call(grant(other, "/mine" + file)).getStatus();
       }
       assertThat(last).isEqualTo(Status.NO_SPACE);
+    }
+  }
+
+  @Test
+  void shouldAnswerAChangeThatWasMadeThoughThereIsNoWindow() throws Exception {
+    FakeDevice device = new FakeDevice();
+    server.server.serve(device, acceptor -> null);
+    try (TestClient client = new TestClient(server, TestServer.SUPERUSER)) {
+      Writer writer = new Writer(device, client.session.getClientId());
+      device.outOfWindows = true;
+      // UNAVAILABLE would let the client send it again, under a next session a second time.
+      OpenedFile file = ok(client.call(TestClient.create("/f", 1))).getOpenedFile();
+      assertThat(file.getGrants(0).getRkey()).isZero();
+
+      RenewLeases.Builder lease =
+          RenewLeases.newBuilder()
+              .setFileId(file.getFile().getId())
+              .setLeaseEpoch(file.getLeaseEpoch());
+      Request renewal = Request.newBuilder().setRenewLeases(lease).build();
+      Reply refused = client.call(renewal);
+      assertThat(refused.getStatus()).isEqualTo(Status.UNAVAILABLE);
+      assertThat(refused.getMessage()).contains("no window left");
+
+      device.outOfWindows = false;
+      assertThat(ok(client.call(renewal)).getGrants().getExtents(0).getRkey()).isNotZero();
+      writer.release();
     }
   }
 

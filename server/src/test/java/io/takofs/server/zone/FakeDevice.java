@@ -33,7 +33,7 @@ public final class FakeDevice implements Transport {
   final AtomicInteger registrations = new AtomicInteger(); // ever made
   final AtomicInteger windows = new AtomicInteger();
   volatile IOException registrationFailure;
-  volatile boolean outOfWindows;
+  public volatile boolean outOfWindows;
 
   /** Runs when something is registered. */
   volatile Runnable onRegister = () -> {};
