@@ -241,6 +241,11 @@ final class DataServerCore {
     if (request.hasCloseSession()) {
       return close(call, client);
     }
+    boolean changes = Operations.isMutation(request.getOperationCase());
+    Reply known = changes ? recorded(call) : null;
+    if (known != null && !StateMachine.isPartial(known)) {
+      return known;
+    }
     Caller caller = callers.of(client, client.lastHeardNs);
     if (request.hasListLeases()) {
       return leaseReport.list(caller, request.getListLeases());
@@ -248,14 +253,19 @@ final class DataServerCore {
     if (request.hasSetSafeMode()) {
       return safeMode.set(caller, request.getSetSafeMode());
     }
-    if (!Operations.isMutation(request.getOperationCase())) {
-      return machine.query(caller, request);
-    }
-    return mutate(call.clientId(), call.sequence(), caller, request);
+    return changes ? mutate(call, caller, known) : machine.query(caller, request);
+  }
+
+  /**
+   * The reply of a call that was executed before, or to a part of it; null for none. It comes
+   * before everything that may refuse a call.
+   */
+  private Reply recorded(IncomingCall call) throws TakoException {
+    return machine.recorded(call.clientId(), call.sequence(), call.request());
   }
 
   private Reply close(IncomingCall call, ClientState client) throws TakoException {
-    Reply reply = mutate(call.clientId(), call.sequence(), client.caller, call.request());
+    Reply reply = mutate(call, client.caller, null);
     if (reply.getStatus() == Status.OK) {
       housekeeping.endSession(call.clientId());
     }
@@ -282,18 +292,15 @@ final class DataServerCore {
     return Reply.newBuilder().setArenas(arenas).build();
   }
 
-  private Reply mutate(long clientId, long sequence, Caller caller, Request asked)
-      throws TakoException {
-    if (sequence == 0) {
+  /**
+   * @param known the recorded reply to a part of the call; null for none
+   */
+  private Reply mutate(IncomingCall call, Caller caller, Reply known) throws TakoException {
+    long clientId = call.clientId();
+    Request asked = call.request();
+    if (call.sequence() == 0) {
       throw new TakoException(
           Status.MALFORMED, "a call that changes something carries no number; numbers begin at 1");
-    }
-    Reply reply = null;
-    if (StateMachine.isRecorded(asked)) {
-      reply = machine.recorded(clientId, sequence, asked);
-      if (reply != null && !StateMachine.isPartial(reply)) {
-        return reply;
-      }
     }
     safeMode.check(clientId, asked);
     settings.check(asked);
@@ -306,11 +313,12 @@ final class DataServerCore {
     LogEntry.Builder entry =
         LogEntry.newBuilder()
             .setClientId(clientId)
-            .setSequence(sequence)
+            .setSequence(call.sequence())
             .setTimeMs(clock.currentTimeMillis())
             .setCaller(caller)
             .addAllLapsedClients(housekeeping.lapsedClients(request, clientId));
     persistence.persist(Commits.of(request));
+    Reply reply = known;
     do {
       Request next = StateMachine.next(request, reply);
       reply = journal.execute(entry.setRequest(next).build());
@@ -355,7 +363,7 @@ final class DataServerCore {
     Caller caller = callers.of(open.getUser());
     Reply reply;
     if (call.clientId() == 0) {
-      reply = mutate(0, call.sequence(), caller, call.request());
+      reply = mutate(call, caller, null);
     } else {
       checkResumable(call.clientId(), open.getUser());
       reply = resumed(call.clientId());

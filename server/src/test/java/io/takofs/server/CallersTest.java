@@ -145,4 +145,18 @@ class CallersTest {
       assertThat(mkdir(carol, "/c")).isEqualTo(Status.OK);
     }
   }
+
+  @Test
+  void shouldRepeatTheReplyToACallOfSomebodyWhomNobodyKnowsAnyMore() throws IOException {
+    groups.now = List.of("supergroup");
+    groups.resolve("carol");
+    try (TestServer server = server();
+        TestClient carol = new TestClient(server, "carol")) {
+      Reply first = ok(carol.call(TestClient.create("/a", 0)));
+      groups.now = null;
+      clock.advanceMillis(2 * KEPT_MS);
+      assertThat(carol.call(carol.sequence, TestClient.create("/a", 0))).isEqualTo(first);
+      assertThat(carol.call(TestClient.create("/b", 0)).getStatus()).isEqualTo(Status.UNAVAILABLE);
+    }
+  }
 }
