@@ -316,7 +316,7 @@ final class DataServerCore {
             .setSequence(call.sequence())
             .setTimeMs(clock.currentTimeMillis())
             .setCaller(caller)
-            .addAllLapsedClients(housekeeping.lapsedClients(request, clientId));
+            .addAllLapsedClients(housekeeping.lapsedClients(request, caller));
     persistence.persist(Commits.of(request));
     Reply reply = known;
     do {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Append;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Delete;
 import io.takofs.proto.Extent;
@@ -13,10 +14,13 @@ import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.proto.Truncate;
 import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.store.HeapStore;
 import io.takofs.server.store.PagedStores;
 import io.takofs.server.store.Store;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -242,5 +246,34 @@ class HousekeepingTest {
     assertThat(tickUntilEnded(next, client, 1000)).isLessThan(ENTRIES_MAX);
     assertThat(next.machine.openFiles()).isZero();
     assertThat(next.machine.files()).isEqualTo(OPEN_FILES);
+  }
+
+  @Test
+  void shouldLogNoLapsedClientButTheWriterOfTheFile() throws Exception {
+    HousekeepingRig rig =
+        new HousekeepingRig(new HeapStore(Long.MAX_VALUE), List.of((long) Layout.ARENA_SIZE));
+    List<Long> writers = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      long writer = rig.openSession();
+      create(rig, writer, "/f" + i);
+      rig.sessions.recovered(writer, Duration.ofHours(1).toNanos());
+      writers.add(writer);
+    }
+    rig.passMs(61_000);
+    rig.tick();
+    assertThat(rig.housekeeping.lapsedClients(append("/f7"), HousekeepingRig.ROOT))
+        .containsExactly(writers.get(7));
+    assertThat(rig.housekeeping.lapsedClients(append("/none"), HousekeepingRig.ROOT)).isEmpty();
+    assertThat(rig.housekeeping.lapsedClients(append(""), HousekeepingRig.ROOT)).isEmpty();
+    Request truncate =
+        Request.newBuilder().setTruncate(Truncate.newBuilder().setPath("/f8")).build();
+    assertThat(rig.housekeeping.lapsedClients(truncate, HousekeepingRig.ROOT))
+        .containsExactly(writers.get(8));
+    assertThat(rig.housekeeping.lapsedClients(TestClient.create("/f9", 0), HousekeepingRig.ROOT))
+        .containsExactly(writers.get(9));
+  }
+
+  private static Request append(String path) {
+    return Request.newBuilder().setAppend(Append.newBuilder().setPath(path)).build();
   }
 }

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Caller;
 import io.takofs.proto.CountQuotas;
 import io.takofs.proto.ExpireLeases;
 import io.takofs.proto.ExpireSession;
@@ -242,20 +243,16 @@ public final class Housekeeping {
     }
   }
 
-  /** The clients whose files {@code request} of {@code clientId} may take over. */
-  public Set<Long> lapsedClients(Request request, long clientId) {
-    if (lapsed.isEmpty()) {
-      return Set.of();
+  /** The client whose file {@code request} of {@code caller} may take over; it alone is logged. */
+  public List<Long> lapsedClients(Request request, Caller caller) {
+    if (lapsed.isEmpty() && ending.isEmpty()) {
+      return List.of();
     }
-    return switch (request.getOperationCase()) {
-      case CREATE, APPEND, RECOVER_LEASE, TRUNCATE, DELETE, RENAME -> {
-        Set<Long> others = new TreeSet<>(lapsed);
-        others.remove(clientId);
-        others.removeIf(id -> !sessions.silent(id, settings.leaseSoftLimit().toNanos()));
-        yield others;
-      }
-      default -> Set.of();
-    };
+    long writer = machine.writerInTheWay(caller, request);
+    boolean hasLapsed =
+        lapsed.contains(writer) && sessions.silent(writer, settings.leaseSoftLimit().toNanos());
+    boolean mayTakeOver = hasLapsed || isEnding(writer);
+    return mayTakeOver ? List.of(writer) : List.of();
   }
 
   // ---- space ------------------------------------------------------------------------------------

@@ -379,6 +379,11 @@ public final class StateMachine {
     return state.leases.after(afterFileId, limit).stream().map(OpenLease::of).toList();
   }
 
+  /** The client that must have lapsed for {@code request} to take its file over; 0 for none. */
+  public long writerInTheWay(Caller caller, Request request) {
+    return Recovery.writerInTheWay(state, caller, request);
+  }
+
   /** Whether {@code clientId} has a file open for writing. */
   public boolean hasLeases(long clientId) {
     return state.leases.countOf(clientId) > 0;

@@ -1,6 +1,8 @@
 package io.takofs.server.namespace.operation;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.Caller;
+import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.extent.Grant;
 import io.takofs.server.namespace.state.Context;
@@ -47,6 +49,30 @@ public final class Recovery {
     }
     close(context, file);
     return lease.clientId();
+  }
+
+  /**
+   * The client whose lapse lets {@code request} take over a file, or name another reason for its
+   * refusal; 0 when it asks for no file that is open.
+   */
+  public static long writerInTheWay(State state, Caller caller, Request request) {
+    String path =
+        switch (request.getOperationCase()) {
+          case CREATE -> request.getCreate().getPath();
+          case APPEND -> request.getAppend().getPath();
+          case TRUNCATE -> request.getTruncate().getPath();
+          default -> "";
+        };
+    if (path.isEmpty()) {
+      return 0;
+    }
+    try {
+      DirectoryEntry found = state.tree.walk(FilePath.parse(path), caller).last();
+      Lease lease = state.leases.get(found.inode().id);
+      return lease == null ? 0 : lease.clientId();
+    } catch (TakoException e) {
+      return 0; // the request is refused for the same reason
+    }
   }
 
   /**
