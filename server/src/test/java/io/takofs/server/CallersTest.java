@@ -3,6 +3,7 @@ package io.takofs.server;
 import static io.takofs.server.TestClient.mkdirs;
 import static io.takofs.server.TestClient.ok;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.proto.GetUsage;
 import io.takofs.proto.RenewLeases;
@@ -18,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -157,6 +159,31 @@ class CallersTest {
       clock.advanceMillis(2 * KEPT_MS);
       assertThat(carol.call(carol.sequence, TestClient.create("/a", 0))).isEqualTo(first);
       assertThat(carol.call(TestClient.create("/b", 0)).getStatus()).isEqualTo(Status.UNAVAILABLE);
+    }
+  }
+
+  private static List<String> groups(int count) {
+    return IntStream.range(0, count).mapToObj(i -> "group%015d".formatted(i)).toList();
+  }
+
+  @Test
+  void shouldServeSomebodyInManyGroupsAndRefuseSomebodyInTooMany() throws IOException {
+    groups.now = groups(1500);
+    groups.resolve("carol");
+    try (TestServer server = server();
+        TestClient carol = new TestClient(server, "carol")) {
+      assertThat(carol.session.getGroupsCount()).isEqualTo(1500);
+      groups.now = groups(10_000);
+      groups.resolve("carol");
+      clock.advanceMillis(Callers.CHECK_MS);
+      Reply refused = carol.call(mkdirs("/a"));
+      assertThat(refused.getStatus()).isEqualTo(Status.INVALID_ARGUMENT);
+      assertThat(refused.getMessage())
+          .contains("carol is in 10000 groups")
+          .contains("fs.tako.server.groups");
+      assertThatThrownBy(() -> new TestClient(server, "carol"))
+          .hasFieldOrPropertyWithValue("status", Status.INVALID_ARGUMENT)
+          .hasMessageContaining("carol is in 10000 groups");
     }
   }
 }

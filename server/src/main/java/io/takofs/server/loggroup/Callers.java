@@ -1,6 +1,9 @@
 package io.takofs.server.loggroup;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
 import io.takofs.proto.Caller;
 import io.takofs.proto.Status;
 import io.takofs.server.groups.GroupMapping;
@@ -27,6 +30,12 @@ public final class Callers {
   /** Time for which groups hold that cannot be looked up again; known groups are kept as long. */
   static final long STALE_MAX_NS = TimeUnit.MINUTES.toNanos(5);
 
+  /**
+   * Bytes that the names of a user's groups take at most: they stand in each log entry and in the
+   * reply that opens a session.
+   */
+  static final int GROUPS_BYTES_MAX = 32 << 10;
+
   private final ServerSettings settings;
   private final GroupMapping groups;
   private final Set<String> stale = new LinkedHashSet<>();
@@ -39,7 +48,8 @@ public final class Callers {
   /**
    * The user with the groups known now.
    *
-   * @throws TakoException UNAVAILABLE when they are not known
+   * @throws TakoException UNAVAILABLE when they are not known, INVALID_ARGUMENT when they are too
+   *     many
    */
   public Caller of(String user) throws TakoException {
     List<String> known = groups.known(user);
@@ -53,7 +63,8 @@ public final class Callers {
    * The user of the session {@code client}.
    *
    * @param nowNs by the server's clock
-   * @throws TakoException UNAVAILABLE when the groups have been stale for too long
+   * @throws TakoException UNAVAILABLE when the groups have been stale for too long,
+   *     INVALID_ARGUMENT when they are too many
    */
   public Caller of(ClientState client, long nowNs) throws TakoException {
     if (nowNs - client.groupsKnownNs < CHECK_NS) {
@@ -87,7 +98,15 @@ public final class Callers {
     return taken;
   }
 
-  private Caller caller(String user, List<String> known) {
+  /** Leaving some out would change what the user may do, so that too many are refused. */
+  private Caller caller(String user, List<String> known) throws TakoException {
+    long bytes = known.stream().mapToLong(name -> name.getBytes(UTF_8).length).sum();
+    if (bytes > GROUPS_BYTES_MAX) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "user %s is in %d groups, whose names take %d bytes; %d is the most: list those that matter in %s"
+              .formatted(user, known.size(), bytes, GROUPS_BYTES_MAX, ConfigKeys.GROUPS.name()));
+    }
     boolean superuser =
         !settings.permissionsEnabled()
             || user.equals(settings.user())
