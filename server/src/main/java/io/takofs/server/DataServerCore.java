@@ -419,7 +419,7 @@ final class DataServerCore {
     SessionTerms session =
         SessionTerms.newBuilder()
             .setClientId(clientId)
-            .setBlockSize(settings.limits().blockSize())
+            .setBlockSize(settings.limits().blockSizeOfTerms())
             .setLeaseSoftLimitMs(settings.leaseSoftLimit().toMillis())
             .setLeaseHardLimitMs(settings.leaseHardLimit().toMillis())
             .setInlineMax(settings.limits().inlineMax())

@@ -50,7 +50,7 @@ public final class SessionOperation {
         .setSession(
             SessionTerms.newBuilder()
                 .setClientId(clientId)
-                .setBlockSize(limits.blockSize())
+                .setBlockSize(limits.blockSizeOfTerms())
                 .setLeaseSoftLimitMs(limits.leaseSoftLimitMs())
                 .setLeaseHardLimitMs(limits.leaseHardLimitMs())
                 .setInlineMax(limits.inlineMax()))

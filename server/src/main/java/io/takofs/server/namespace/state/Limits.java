@@ -15,7 +15,7 @@ import io.takofs.layout.Layout;
 public record Limits(
     String superuser,
     String supergroup,
-    int blockSize,
+    long blockSize,
     int inlineMax,
     long leaseSoftLimitMs,
     long leaseHardLimitMs) {
@@ -30,6 +30,11 @@ public record Limits(
 
   /** Maximum size of a list in a reply, bytes; the rest is for the header and the other fields. */
   public static final int REPLY_LIST_MAX = Layout.RPC_REPLY_SLOT_SIZE - 1024;
+
+  /** The block size as the terms of a session say it, in 32 unsigned bits: the most that fits. */
+  public int blockSizeOfTerms() {
+    return (int) Math.min(blockSize, 0xFFFF_FFFFL);
+  }
 
   /** The defaults, for a server run by {@code superuser}. */
   public static Limits defaults(String superuser) {
