@@ -197,7 +197,7 @@ public final class Journal {
       checkpointBegins();
     }
     checkpointedBytes = log.appendedBytes();
-    store.checkpoint(appliedIndex);
+    guard(() -> store.checkpoint(appliedIndex));
     finishCheckpoint();
   }
 
@@ -221,8 +221,23 @@ public final class Journal {
 
   /** Does {@code pages} pages of the checkpoint under way, if there is one. */
   void advanceCheckpoint(int pages) {
-    if (checkpointing && store.advanceCheckpoint(pages)) {
+    if (!checkpointing || failure != null) {
+      return;
+    }
+    boolean[] done = {false};
+    guard(() -> done[0] = store.advanceCheckpoint(pages));
+    if (done[0]) {
       finishCheckpoint();
+    }
+  }
+
+  /** A page that a medium failed to keep may look kept to whoever asks again: nothing follows. */
+  private void guard(Runnable writing) {
+    try {
+      writing.run();
+    } catch (RuntimeException | Error e) {
+      stop("a checkpoint could not be written: " + e);
+      throw e;
     }
   }
 

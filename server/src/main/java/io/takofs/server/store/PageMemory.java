@@ -21,11 +21,17 @@ final class PageMemory {
   private static final int IN_CHUNK_SHIFT = CHUNK_SHIFT - PAGE_SHIFT;
   private static final int IN_CHUNK_MASK = (1 << IN_CHUNK_SHIFT) - 1;
 
+  /** Keeps bytes of the zone when power is lost. */
+  @FunctionalInterface
+  interface Medium {
+    void persist(long offset, int length) throws IOException;
+  }
+
   private final ByteBuffer[] chunks;
   private final int pages;
-  private final MappedMemory durable; // null where bytes do not outlive a loss of power anyway
+  private final Medium durable; // null where bytes do not outlive a loss of power anyway
 
-  private PageMemory(ByteBuffer[] chunks, int pages, MappedMemory durable) {
+  private PageMemory(ByteBuffer[] chunks, int pages, Medium durable) {
     this.chunks = chunks;
     this.pages = pages;
     this.durable = durable;
@@ -39,14 +45,23 @@ final class PageMemory {
       long from = (long) i << CHUNK_SHIFT;
       chunks[i] = zone.slice(from, (int) Math.min(1L << CHUNK_SHIFT, zone.length() - from));
     }
-    MappedMemory durable = zone.isDurable() ? zone : null;
+    Medium durable = zone.isDurable() ? zone::persist : null;
     return new PageMemory(chunks, (int) (zone.length() >>> PAGE_SHIFT), durable);
   }
 
   /** All of {@code buffer}, at most a GiB. */
   static PageMemory of(ByteBuffer buffer) {
+    return of(buffer, null);
+  }
+
+  /**
+   * All of {@code buffer}, at most a GiB.
+   *
+   * @param durable null where bytes do not outlive a loss of power anyway
+   */
+  static PageMemory of(ByteBuffer buffer, Medium durable) {
     ByteBuffer chunk = buffer.slice(0, buffer.capacity()).order(ByteOrder.LITTLE_ENDIAN);
-    return new PageMemory(new ByteBuffer[] {chunk}, buffer.capacity() >>> PAGE_SHIFT, null);
+    return new PageMemory(new ByteBuffer[] {chunk}, buffer.capacity() >>> PAGE_SHIFT, durable);
   }
 
   int pages() {

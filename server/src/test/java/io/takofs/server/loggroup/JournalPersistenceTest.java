@@ -150,6 +150,31 @@ class JournalPersistenceTest {
     assertThat(execute(client, 3, mkdirs("/c")).getStatus()).isEqualTo(Status.OK);
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldExecuteNothingAfterACheckpointThatIsNotPersistent(boolean stepByStep)
+      throws Exception {
+    assertThat(execute(client, 1, mkdirs("/a")).getStatus()).isEqualTo(Status.OK);
+    pages.failing = true;
+    if (stepByStep) {
+      journal.beginCheckpoint();
+      assertThatThrownBy(() -> journal.advanceCheckpoint(Integer.MAX_VALUE))
+          .isInstanceOf(UncheckedIOException.class);
+    } else {
+      assertThatThrownBy(journal::checkpoint).isInstanceOf(UncheckedIOException.class);
+    }
+    pages.failing = false;
+    // Tried again it might seem to succeed, and the log would be cut.
+    journal.advanceCheckpoint(Integer.MAX_VALUE);
+    journal.checkpoint();
+    assertThat(journal.failure()).contains("a checkpoint could not be written");
+    assertThatThrownBy(() -> execute(client, 2, mkdirs("/b")))
+        .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
+    start();
+    assertThat(stat("/a")).isEqualTo(Status.OK);
+    assertThat(execute(client, 2, mkdirs("/b")).getStatus()).isEqualTo(Status.OK);
+  }
+
   @Test
   void shouldExecuteNothingAfterFileDataCouldNotBeMadePersistent() throws Exception {
     assertThat(execute(client, 1, mkdirs("/a")).getStatus()).isEqualTo(Status.OK);
