@@ -8,6 +8,8 @@ import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.client.TakoOutputStream;
+import io.takofs.proto.AclEntry;
+import io.takofs.proto.AclType;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.time.Duration;
@@ -68,6 +70,26 @@ class UsersValuesTest {
     assertThat(Clients.list(client, "/")).hasSize(1);
     client.create("/a\ud83d\ude00", CreateOptions.DEFAULT).close();
     assertThat(client.getStatus("/a\ud83d\ude00").length()).isEqualTo(0);
+  }
+
+  @Test
+  void shouldRefusePrincipalsAndXattrsThatUtf8CannotExpress() throws IOException {
+    client.create("/f", CreateOptions.DEFAULT).close();
+    client.setOwner("/f", "a?", "a?");
+    String name = "a\ud800";
+    assertInvalid(() -> client.setOwner("/f", name, null), "surrogate");
+    assertInvalid(() -> client.setOwner("/f", null, name), "surrogate");
+    AclEntry entry =
+        AclEntry.newBuilder().setType(AclType.USER).setName(name).setPermission(7).build();
+    assertInvalid(() -> client.acls().modify("/f", List.of(entry)), "surrogate");
+    assertInvalid(() -> client.acls().removeEntries("/f", List.of(entry)), "surrogate");
+    byte[] value = {1};
+    assertInvalid(() -> client.xattrs().set("/f", "user." + name, value, true, true), "surrogate");
+    assertInvalid(() -> client.xattrs().remove("/f", "user." + name), "surrogate");
+    assertInvalid(() -> client.xattrs().get("/f", List.of("user." + name)), "surrogate");
+    assertThat(client.xattrs().names("/f")).isEmpty();
+    assertThat(client.acls().get("/f").getEntriesList()).isEmpty();
+    assertThat(client.getStatus("/f").owner()).isEqualTo("a?");
   }
 
   @Test

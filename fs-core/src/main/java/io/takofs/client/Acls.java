@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.client.internal.session.Session;
 import io.takofs.proto.AclEntry;
 import io.takofs.proto.AclStatus;
@@ -50,6 +51,9 @@ public final class Acls {
 
   private void set(String operation, String path, Change change, List<AclEntry> entries)
       throws TakoException {
+    for (AclEntry entry : entries) {
+      UnicodeText.check(entry.getName(), operation + " " + path + ": the name in an entry");
+    }
     SetAcl.Builder acl = SetAcl.newBuilder().setPath(path).setChange(change).addAllEntries(entries);
     session.call(operation, path, Request.newBuilder().setSetAcl(acl));
   }

@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.client.internal.file.Concatenation;
 import io.takofs.client.internal.file.Truncation;
 import io.takofs.client.internal.file.ZoneAccess;
@@ -315,9 +316,11 @@ public final class TakoClient implements Closeable {
   public void setOwner(String path, String owner, String group) throws TakoException {
     SetAttributes.Builder change = SetAttributes.newBuilder();
     if (owner != null) {
+      UnicodeText.check(owner, "setOwner " + path + ": the owner");
       change.setOwner(owner);
     }
     if (group != null) {
+      UnicodeText.check(group, "setOwner " + path + ": the group");
       change.setGroup(group);
     }
     setAttributes("setOwner", path, change);

@@ -2,6 +2,7 @@ package io.takofs.client;
 
 import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.client.internal.session.Session;
 import io.takofs.proto.GetXAttrs;
 import io.takofs.proto.RemoveXAttr;
@@ -140,6 +141,7 @@ public final class XAttrs {
           "%s: '%s' is not the name of an xattr: write user.NAME or trusted.NAME"
               .formatted(path, name));
     }
+    UnicodeText.check(name, path + ": the name of the xattr");
     String prefix = prefix(name);
     XAttrNamespace namespace = namespace(prefix);
     boolean foreign = namespace == XAttrNamespace.XATTR_SECURITY && !name.equals(SECURITY);

@@ -3,6 +3,7 @@ package io.takofs.server.namespace.operation;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.proto.AclEntry;
 import io.takofs.proto.AclScope;
 import io.takofs.proto.AclType;
@@ -194,6 +195,7 @@ public final class AclRules {
     if (!nameable && !entry.getName().isEmpty()) {
       throw invalid("this entry type must not have a name: " + describe(entry));
     }
+    UnicodeText.check(entry.getName(), "Invalid ACL: the name");
     if (entry.getName().getBytes(UTF_8).length > Limits.NAME_MAX) {
       throw invalid("a name is longer than %d bytes".formatted(Limits.NAME_MAX));
     }

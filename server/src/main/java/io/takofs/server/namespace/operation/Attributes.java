@@ -3,6 +3,7 @@ package io.takofs.server.namespace.operation;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.state.FilePath;
 import io.takofs.server.namespace.state.Limits;
@@ -41,6 +42,7 @@ final class Attributes {
     if (name.isEmpty()) {
       throw invalid("the name of the %s is empty".formatted(what));
     }
+    UnicodeText.check(name, "the name of the " + what);
     if (name.getBytes(UTF_8).length > Limits.NAME_MAX) {
       throw invalid("the name of the %s is longer than %d bytes".formatted(what, Limits.NAME_MAX));
     }

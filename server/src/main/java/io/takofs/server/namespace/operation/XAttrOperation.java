@@ -3,6 +3,7 @@ package io.takofs.server.namespace.operation;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.TakoException;
+import io.takofs.base.UnicodeText;
 import io.takofs.proto.Caller;
 import io.takofs.proto.RemoveXAttr;
 import io.takofs.proto.Reply;
@@ -135,6 +136,7 @@ public final class XAttrOperation {
     if (name.isEmpty() || name.indexOf('\0') >= 0) {
       throw invalid("the name of an xattr is empty or has a NUL character");
     }
+    UnicodeText.check(name, "the name of the xattr");
     int length = name.getBytes(UTF_8).length;
     if (length > NAME_MAX) {
       throw invalid(
