@@ -6,9 +6,13 @@ import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.takofs.proto.Concat;
+import io.takofs.proto.ConcatSource;
 import io.takofs.proto.Create;
+import io.takofs.proto.FileInfo;
 import io.takofs.proto.GetExtents;
 import io.takofs.proto.GetXAttrs;
+import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RemoveXAttr;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -236,6 +240,37 @@ class XAttrTest {
     assertOk(ann.extents(open));
     assertStatus(remove(root, "/home/f", unreadable), Status.PERMISSION_DENIED);
     assertThat(names(bob, "/home/f")).containsExactly(UNREADABLE);
+  }
+
+  @Test
+  void shouldNotLetTheSuperuserReadByConcatOrAppend() {
+    XAttr unreadable = xattr(SECURITY, UNREADABLE, ByteString.EMPTY);
+    ann.file("/home/secret", 10);
+    assertOk(set(ann, "/home/secret", unreadable));
+    ann.closeInline(ann.opened("/home/small"), "abc");
+    assertOk(set(ann, "/home/small", unreadable));
+    for (String name : List.of("secret", "small")) {
+      String path = "/home/" + name;
+      assertStatus(root.append(path), Status.PERMISSION_DENIED);
+      OpenedFile target = assertOk(root.append("/home/f")).getOpenedFile();
+      FileInfo seen = root.stat(path).getFile();
+      Concat.Builder concat =
+          Concat.newBuilder()
+              .setTarget("/home/f")
+              .setCommit(Harness.commit(target).setClose(true).setAllWritesCompleted(true))
+              .addSources(
+                  ConcatSource.newBuilder()
+                      .setName(name)
+                      .setFileId(seen.getId())
+                      .setVersion(seen.getVersion()));
+      Reply refused =
+          assertStatus(root.call(Request.newBuilder().setConcat(concat)), Status.PERMISSION_DENIED);
+      assertThat(refused.getMessage()).contains("no superuser may read " + name);
+      root.committed(Harness.commit(target).setClose(true).setAbandon(true));
+      assertOk(root.stat(path));
+      OpenedFile mine = assertOk(ann.append(path)).getOpenedFile();
+      ann.committed(Harness.commit(mine).setClose(true).setAbandon(true));
+    }
   }
 
   @Test

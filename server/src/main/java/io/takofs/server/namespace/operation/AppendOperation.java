@@ -24,6 +24,9 @@ public final class AppendOperation {
     DirectoryEntry file = state.tree.lookupFile(path, context.caller());
     Inode inode = file.inode();
     Permissions.require(context.caller(), inode, Permissions.WRITE, path.toString());
+    if (inode.length > 0) { // the reply has small data, and says where the last bytes of others are
+      XAttrOperation.requireReadable(state, context.caller(), inode, path.toString());
+    }
     boolean mayGrow = Recovery.takeOver(context, file, path) == 0;
     FileExtent last = state.data.last(inode);
     boolean grows = last != null && last.canGrow() && mayGrow;

@@ -158,6 +158,7 @@ public final class ConcatOperation {
           Status.STALE_VERSION, "the source " + name + " has changed; look at it again");
     }
     Permissions.require(context.caller(), source, Permissions.READ, name);
+    XAttrOperation.requireReadable(context.state(), context.caller(), source, name);
     Permissions.requireNotStuck(context.caller(), parent.inode(), source, name);
     return entry;
   }

@@ -77,10 +77,7 @@ public final class Queries {
     }
     Inode inode = entry.inode();
     Permissions.require(caller, inode, Permissions.READ, request.getPath());
-    if (caller.getSuperuser() && XAttrOperation.isUnreadable(state, inode)) {
-      throw new TakoException(
-          Status.PERMISSION_DENIED, "Access is denied: no superuser may read " + request.getPath());
-    }
+    XAttrOperation.requireReadable(state, caller, inode, request.getPath());
     return extents(state, request, entry);
   }
 

@@ -121,9 +121,17 @@ public final class XAttrOperation {
   }
 
   /** Whether the superuser may not read the data of {@code inode}, once and for all. */
-  static boolean isUnreadable(State state, Inode inode) {
+  private static boolean isUnreadable(State state, Inode inode) {
     return inode.hasXAttrs
         && state.xattrs.get(inode.id, XAttrNamespace.XATTR_SECURITY, UNREADABLE) != null;
+  }
+
+  /** {@code path} is for the message. */
+  static void requireReadable(State state, Caller caller, Inode inode, String path)
+      throws TakoException {
+    if (caller.getSuperuser() && isUnreadable(state, inode)) {
+      throw denied("Access is denied: no superuser may read " + path);
+    }
   }
 
   private static boolean isUnreadable(XAttr xattr) {
