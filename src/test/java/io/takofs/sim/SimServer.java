@@ -125,7 +125,7 @@ final class SimServer implements AutoCloseable {
   }
 
   private void tick(SimProcess owner, DataServer server, long delayNs) {
-    scheduler.schedule(owner, delayNs, () -> tick(owner, server, server.tick()));
+    scheduler.schedule(owner, delayNs, () -> tick(owner, server, server.tick().pauseNs()));
   }
 
   /** kill -9, now. */

@@ -131,19 +131,23 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   }
 
   /**
-   * Does what is due.
+   * The state after a tick.
    *
-   * @return nanoseconds until the next call is wanted
+   * @param pauseNs until the next one is wanted
+   * @param failure of the log or of the memory after which no call is executed, or null
    */
-  public long tick() {
-    long next;
+  public record Tick(long pauseNs, String failure) {}
+
+  /** Does what is due. */
+  public Tick tick() {
+    Tick next;
     List<Long> toFence;
     lock.lock();
     try {
       if (closed) {
-        return Long.MAX_VALUE;
+        return new Tick(Long.MAX_VALUE, null);
       }
-      next = core.onTick();
+      next = new Tick(core.onTick(), core.failure());
       toFence = core.clientsToFence();
     } finally {
       lock.unlock();
@@ -197,16 +201,6 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     boundedLock.lock();
     try {
       return core.query(user, request);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The failure of the log or of the memory after which no call is executed, or null. */
-  String failure() {
-    lock.lock();
-    try {
-      return core.failure();
     } finally {
       lock.unlock();
     }

@@ -34,21 +34,20 @@ final class HousekeepingThread implements AutoCloseable {
 
   private void run() {
     while (!stopped) {
-      long pauseNs;
+      DataServer.Tick tick;
       try {
-        pauseNs = server.tick();
+        tick = server.tick();
       } catch (RuntimeException | Error e) { // without housekeeping no lease would ever end
         LOG.error("housekeeping failed; it is tried again", e);
-        pauseNs = FAILED_PAUSE_NS;
+        tick = new DataServer.Tick(FAILED_PAUSE_NS, null);
       }
-      String failure = server.failure();
-      if (failure != null && !stopped) {
+      if (tick.failure() != null && !stopped) {
         // No call is served any more: a process that is gone is started again and loses nothing.
-        throw new IllegalStateException("the server cannot go on: " + failure);
+        throw new IllegalStateException("the server cannot go on: " + tick.failure());
       }
-      idle = pauseNs > IDLE_NS;
+      idle = tick.pauseNs() > IDLE_NS;
       if (!stopped) {
-        LockSupport.parkNanos(this, pauseNs);
+        LockSupport.parkNanos(this, tick.pauseNs());
       }
       idle = false;
     }

@@ -77,7 +77,8 @@ class FakeDeviceServerTest {
     FakeDevice device =
         new FakeDevice(
             () -> {
-              CompletableFuture<Long> tick = CompletableFuture.supplyAsync(server.server::tick);
+              CompletableFuture<Long> tick =
+                  CompletableFuture.supplyAsync(() -> server.server.tick().pauseNs());
               asked.set(true);
               if (tick.completeOnTimeout(-1L, 10, TimeUnit.SECONDS).join() < 0) {
                 blocked.set(true);
