@@ -10,9 +10,12 @@ import io.takofs.base.TakoException;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import java.io.File;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
@@ -113,6 +116,42 @@ class CommandLineTest {
         CommandLineRun.of(
             Map.of("TAKO_URI", "nonsense"), "status", "--dir", directory.resolve("dev").toString());
     assertThat(run.output()).contains("no local server runs in").doesNotContain("nonsense");
+  }
+
+  @Test
+  void shouldKeepNamesInTheLocalesThatHaveAsciiAlone() throws Exception {
+    List<List<String>> locales =
+        List.of(List.of(), List.of("LC_ALL=C"), List.of("LANG=C"), List.of("LC_CTYPE=POSIX"));
+    for (int i = 0; i < locales.size(); i++) {
+      String name = "/ä€" + i;
+      List<String> environment = new ArrayList<>(locales.get(i));
+      environment.add("TAKO_URI=" + server.uri());
+      assertThat(touch(environment, "/ü" + i)).isZero();
+      assertThat(touch(environment, name)).isZero();
+      try (TakoClient client = Clients.connect(server, "auto")) {
+        assertThat(Clients.list(client, "/"))
+            .extracting(PathStatus::name)
+            .contains(name.substring(1), "ü" + i);
+      }
+    }
+  }
+
+  /** Makes a file, with no other variables than these and the PATH. */
+  private static int touch(List<String> environment, String name) throws Exception {
+    List<String> command = new ArrayList<>(List.of("env", "-i", "PATH=" + System.getenv("PATH")));
+    command.addAll(environment);
+    // These tests may run in such a locale themselves, and would lose the name: bash makes it.
+    StringBuilder octal = new StringBuilder();
+    for (byte each : name.getBytes(StandardCharsets.UTF_8)) {
+      octal.append(String.format(Locale.ROOT, "\\%03o", each & 0xff));
+    }
+    String script = "exec \"$0\" fs -touchz $'" + octal + "'";
+    command.addAll(List.of("bash", "-c", script, ServerProcess.launcher()));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(said).isEmpty();
+    return process.waitFor();
   }
 
   @Test
