@@ -38,7 +38,7 @@ struct tako_cm_slot *tako_cm_slot(struct rdma_cm_id *id);
 int tako_cm_get_event(struct rdma_event_channel *channel, int timeout_ms,
 		      struct rdma_cm_id **listener, struct rdma_cm_id **id);
 
-/* What tako_cm_await found: nothing (it was woken up, was interrupted or timed out), an event, or
+/* Result of tako_cm_await: nothing (it was woken up, was interrupted or timed out), an event, or
  * that there will be no event any more. */
 enum { TAKO_CM_NOTHING, TAKO_CM_EVENT, TAKO_CM_ENDED };
 

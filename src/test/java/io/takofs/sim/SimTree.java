@@ -80,7 +80,7 @@ final class SimTree {
     }
   }
 
-  /** How the trees differ; null when they do not. */
+  /** Returns the difference between the trees; null when there is none. */
   static String difference(Map<String, byte[]> found, Map<String, byte[]> expected) {
     if (!found.keySet().equals(expected.keySet())) {
       return "found " + found.keySet() + ", expected " + expected.keySet();

@@ -4,9 +4,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What a method has made so far of something that takes several steps. Unless {@link #keep} is
- * called at the end, leaving the try block closes it, last made first: after any failure, {@link
- * Error}s such as a thread that cannot be started included.
+ * The parts that a method has made so far of a whole. Unless {@link #keep} is called at the end,
+ * leaving the try block closes them, last made first: after any failure, {@link Error}s such as a
+ * thread that cannot be started included.
  *
  * <pre>{@code
  * try (Undo undo = new Undo()) {

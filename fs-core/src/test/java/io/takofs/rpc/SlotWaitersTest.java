@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who waits for a slot is woken in turn; nobody's wake-up is lost. */
+/** Callers that wait for a slot are woken in turn; no wake-up is lost. */
 @Timeout(60)
 class SlotWaitersTest {
   private final LoopbackTransport transport = new LoopbackTransport(false);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What could not be made whole leaves no file, file descriptor, key or place in a queue. */
+/** Objects made in part leave no file, file descriptor, key or place in a queue. */
 @Timeout(60)
 class ShmLeftoversTest {
   @TempDir Path directory;
