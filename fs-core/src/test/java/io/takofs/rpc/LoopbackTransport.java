@@ -4,6 +4,7 @@ import io.takofs.base.Invariant;
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.Access;
+import io.takofs.transport.BufferRegion;
 import io.takofs.transport.CompletionHandler;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
@@ -19,7 +20,6 @@ import io.takofs.transport.TransportCounters;
 import io.takofs.transport.WorkRequest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -171,59 +171,26 @@ final class LoopbackTransport implements Transport {
     }
   }
 
-  private final class Region implements MemoryRegion {
+  private synchronized Region newRegion(Domain domain, int length, Access access) {
+    ByteBuffer memory = ByteBuffer.allocateDirect(length);
+    Region region = new Region(domain, memory, nextAddress, nextKey++, access);
+    nextAddress += length + 4096L;
+    regions.put(region.rkey(), region);
+    return region;
+  }
+
+  private final class Region extends BufferRegion {
     private final Domain domain;
-    private final ByteBuffer bytes;
-    private final int key;
-    private final long address;
-    private final Access access;
 
-    Region(Domain domain, int length, Access access) {
+    Region(Domain domain, ByteBuffer memory, long address, int key, Access access) {
+      super(memory, address, key, access);
       this.domain = domain;
-      this.bytes = ByteBuffer.allocateDirect(length);
-      this.access = access;
-      synchronized (LoopbackTransport.this) {
-        key = nextKey++;
-        address = nextAddress;
-        nextAddress += length + 4096L;
-        regions.put(key, this);
-      }
-    }
-
-    @Override
-    public ByteBuffer buffer() {
-      return bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    @Override
-    public long address() {
-      return address;
-    }
-
-    @Override
-    public int length() {
-      return bytes.capacity();
-    }
-
-    @Override
-    public int lkey() {
-      return key;
-    }
-
-    @Override
-    public int rkey() {
-      return key;
-    }
-
-    @Override
-    public Access access() {
-      return access;
     }
 
     @Override
     public void close() {
       synchronized (LoopbackTransport.this) {
-        regions.remove(key);
+        regions.remove(rkey());
       }
     }
   }
@@ -234,7 +201,7 @@ final class LoopbackTransport implements Transport {
       if (failNextAllocation.getAndSet(false)) {
         throw new OutOfMemoryError("as the test wants it");
       }
-      return new Region(this, length, access);
+      return newRegion(this, length, access);
     }
 
     @Override
@@ -401,10 +368,10 @@ final class LoopbackTransport implements Transport {
         return true;
       }
       Region target = regions.get(send.rkey);
-      long offset = target == null ? -1 : send.address - target.address;
+      long offset = target == null ? -1 : send.address - target.address();
       if (target == null
           || target.domain != peer.config.domain()
-          || target.access == Access.LOCAL
+          || target.access() == Access.LOCAL
           || offset < 0
           || offset + send.bytes.length > target.length()) {
         complete(send.id, CompletionStatus.REMOTE_ACCESS_ERROR);
@@ -414,7 +381,7 @@ final class LoopbackTransport implements Transport {
         complete(send.id, CompletionStatus.RECEIVER_NOT_READY);
         return false;
       }
-      target.bytes.put((int) offset, send.bytes);
+      target.buffer().put((int) offset, send.bytes);
       if ((send.flags & SIGNALED) != 0) {
         complete(send.id, CompletionStatus.SUCCESS);
       }

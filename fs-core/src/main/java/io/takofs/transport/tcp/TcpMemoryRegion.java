@@ -1,7 +1,7 @@
 package io.takofs.transport.tcp;
 
 import io.takofs.transport.Access;
-import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.BufferRegion;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -13,54 +13,19 @@ import java.nio.ByteOrder;
  *
  * <p>Thread rule: any thread.
  */
-final class TcpMemoryRegion implements MemoryRegion {
+final class TcpMemoryRegion extends BufferRegion {
   private static final VarHandle LONGS =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private final TcpProtectionDomain domain;
-  private final ByteBuffer memory;
-  private final int key;
-  private final Access access;
   private volatile boolean closed;
 
   /**
    * @param memory direct, position 0, limit its length
    */
   TcpMemoryRegion(TcpProtectionDomain domain, ByteBuffer memory, int key, Access access) {
+    super(memory, (key & 0x7fff_ffffL) << 32, key, access);
     this.domain = domain;
-    this.memory = memory.order(ByteOrder.LITTLE_ENDIAN);
-    this.key = key;
-    this.access = access;
-  }
-
-  @Override
-  public ByteBuffer buffer() {
-    return memory.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-  }
-
-  @Override
-  public long address() {
-    return (key & 0x7fff_ffffL) << 32;
-  }
-
-  @Override
-  public int length() {
-    return memory.capacity();
-  }
-
-  @Override
-  public int lkey() {
-    return key;
-  }
-
-  @Override
-  public int rkey() {
-    return key;
-  }
-
-  @Override
-  public Access access() {
-    return access;
   }
 
   TcpProtectionDomain domain() {
