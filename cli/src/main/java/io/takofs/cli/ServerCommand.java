@@ -45,7 +45,8 @@ final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--format",
       description =
-          "Formats an empty pool, even if there was one that is gone; refuses when there is one.")
+          "Formats an empty pool, even if there was one that is gone; refuses when there is one,"
+              + " or a damaged one.")
   private boolean format;
 
   /**

@@ -94,6 +94,15 @@ final class PoolDirectory {
     return !Superblock.isBlank(existing(path).readArea());
   }
 
+  /** Whether a file of a pool at {@code path} has any bytes. */
+  static boolean hasBytes(Path path) throws TakoException {
+    if (!Ownership.exists(path)) {
+      return false;
+    }
+    PoolDirectory directory = existing(path);
+    return length(directory.meta()) > 0 || length(directory.data()) > 0;
+  }
+
   /**
    * Removes the pool at {@code path}, and the directory unless something else is in it.
    *
@@ -295,19 +304,25 @@ final class PoolDirectory {
   }
 
   private static void checkLength(Path file, long expected) throws TakoException {
+    long length = length(file);
+    if (length < expected) {
+      String found =
+          Files.exists(file)
+              ? " has %d bytes, its pool was formatted with %d: it was truncated"
+                  .formatted(length, expected)
+              : " is missing, its pool was formatted with %d bytes there".formatted(expected);
+      throw new TakoException(
+          Status.CORRUPT,
+          file
+              + found
+              + "; restore it, or remove the directory and start with --format for an empty pool");
+    }
+  }
+
+  /** Length of a file, 0 if it is missing. */
+  private static long length(Path file) throws TakoException {
     try {
-      long length = Files.exists(file) ? Files.size(file) : 0;
-      if (length < expected) {
-        throw new TakoException(
-            Status.CORRUPT,
-            file
-                + " has "
-                + length
-                + " bytes, its pool was formatted with "
-                + expected
-                + ": it was truncated; restore it, or remove the directory and start with --format for an empty"
-                + " pool");
-      }
+      return Files.exists(file) ? Files.size(file) : 0;
     } catch (IOException e) {
       throw failed(file, "examine", e);
     }

@@ -1,5 +1,6 @@
 package io.takofs.server.pool;
 
+import io.takofs.base.Ownership;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import java.io.IOException;
@@ -35,12 +36,14 @@ public final class PoolStart {
   /**
    * Opens the pool; formats one first if there is none and that is no surprise.
    *
-   * @throws TakoException NOT_FOUND when a pool was here and is gone without a reason; else as
-   *     {@link Pool}
+   * @throws TakoException NOT_FOUND when a pool was here and is gone without a reason; CORRUPT when
+   *     its files are here but not its superblock; else as {@link Pool}
    */
   public Pool open() throws TakoException {
     if (!PoolDirectory.isFormatted(path)) {
+      checkNotDamaged();
       checkNoneLost();
+      forgetLost();
     }
     return remembered(Pool.openOrFormat(path, sizes));
   }
@@ -48,11 +51,51 @@ public final class PoolStart {
   /**
    * Formats an empty pool, whatever was there before, and opens it.
    *
-   * @throws TakoException ALREADY_EXISTS when there is a pool; else as {@link Pool}
+   * @throws TakoException ALREADY_EXISTS when there is a pool, CORRUPT when there are files of one
+   *     without its superblock; else as {@link Pool}
    */
   public Pool format() throws TakoException {
+    if (!PoolDirectory.isFormatted(path)) {
+      checkNotDamaged();
+      forgetLost();
+    }
     Pool.format(path, sizes);
     return remembered(Pool.open(path));
+  }
+
+  /**
+   * A format that was killed leaves files without a superblock as well, but no marker: the marker
+   * is removed before a format and written after it.
+   */
+  private void checkNotDamaged() throws TakoException {
+    if (!Files.exists(markers.file(path)) || !PoolDirectory.hasBytes(path)) {
+      return;
+    }
+    Path meta = PoolDirectory.existing(path).meta();
+    throw new TakoException(
+        Status.CORRUPT,
+        path
+            + " holds the files of a pool that is damaged: "
+            + meta
+            + (Files.exists(meta) ? " begins with zeros instead of a superblock" : " is missing")
+            + ", though a pool was in use here (its marker is "
+            + markers.file(path)
+            + "); keep a copy of the files, move them away, then start once with `tako server"
+            + " --format` for an empty pool");
+  }
+
+  private void forgetLost() throws TakoException {
+    if (!Files.exists(markers.file(path))) {
+      return;
+    }
+    if (Ownership.exists(path)) {
+      PoolDirectory.existing(path).checkFormattable(); // else the marker is still wanted
+    }
+    try {
+      markers.forget(path);
+    } catch (IOException e) {
+      throw PoolDirectory.failed(markers.file(path), "remove", e);
+    }
   }
 
   private void checkNoneLost() throws TakoException {

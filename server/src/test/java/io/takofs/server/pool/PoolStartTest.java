@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,9 @@ import org.junit.jupiter.api.io.TempDir;
 class PoolStartTest {
   private static final PoolSizes SMALL =
       new PoolSizes(PoolSizes.PAGES_MIN, PoolSizes.LOG_MIN, PoolSizes.DATA_MIN);
+
+  private static final PoolSizes IMPOSSIBLE =
+      new PoolSizes(PoolSizes.PAGES_MIN, PoolSizes.LOG_MIN, 1L << 43);
 
   @TempDir Path disk;
   private Path memory;
@@ -83,6 +89,71 @@ class PoolStartTest {
     Pool.delete(pool);
     start("b").format().close();
     assertThat(serve("b")).isNotEqualTo(id);
+  }
+
+  private void assertDamagedAndUntouched(String said) throws Exception {
+    for (String boot : new String[] {"b", "c"}) {
+      for (ThrowingCallable call :
+          List.<ThrowingCallable>of(
+              () -> start(boot).open().close(), () -> start(boot).format().close())) {
+        byte[] data = Files.readAllBytes(pool.resolve("data"));
+        TakoException refused = catchThrowableOfType(call, TakoException.class);
+        assertThat(refused).isNotNull();
+        assertThat(refused.status()).isEqualTo(Status.CORRUPT);
+        assertThat(refused.getMessage())
+            .contains(pool.toString(), "damaged", said, "keep a copy", "--format");
+        assertThat(Files.readAllBytes(pool.resolve("data"))).isEqualTo(data);
+        assertThat(markers("b").file(pool)).exists();
+      }
+    }
+  }
+
+  private void fillData() throws Exception {
+    try (Pool opened = start("b").open()) {
+      opened.arenas().get(0).slice(4096, 8).putLong(0, 42);
+    }
+  }
+
+  @Test
+  void shouldFormatNoPoolWhoseSuperblockWasZeroed() throws Exception {
+    fillData();
+    try (RandomAccessFile meta = new RandomAccessFile(pool.resolve("meta").toFile(), "rw")) {
+      meta.write(new byte[1 << 20]);
+    }
+    assertDamagedAndUntouched("begins with zeros");
+    Files.move(pool, memory.resolve("kept"));
+    start("b").format().close();
+    serve("b");
+    assertThat(Pool.delete(memory.resolve("kept"))).isTrue();
+  }
+
+  @Test
+  void shouldFormatNoPoolWhoseMetadataIsMissing() throws Exception {
+    fillData();
+    Files.delete(pool.resolve("meta"));
+    assertDamagedAndUntouched("is missing");
+    Files.delete(pool.resolve("data"));
+  }
+
+  @Test
+  void shouldFinishAFormatOnDemandThatWasKilled() throws Exception {
+    serve("b");
+    Pool.delete(pool);
+    PoolStart killed = new PoolStart(pool, IMPOSSIBLE, markers("b"));
+    assertThat(catchThrowableOfType(killed::format, TakoException.class)).isNotNull();
+    Files.write(pool.resolve("meta"), new byte[1 << 20]);
+    Files.write(pool.resolve("data"), new byte[10]);
+    serve("b");
+  }
+
+  @Test
+  void shouldSayThatTheDataIsMissingAndNotMakeIt() throws Exception {
+    serve("b");
+    Files.delete(pool.resolve("data"));
+    for (int i = 0; i < 2; i++) {
+      assertThat(refusal("b")).hasMessageContaining(pool.resolve("data") + " is missing");
+      assertThat(pool.resolve("data")).doesNotExist();
+    }
   }
 
   @Test

@@ -324,7 +324,8 @@ class PoolTest {
         Status.CORRUPT,
         "both copies of the superblock");
     Files.delete(directory.resolve("data/data"));
-    assertRefused(() -> Pool.open(directory.resolve("data")), Status.CORRUPT, "has 0 bytes");
+    assertRefused(() -> Pool.open(directory.resolve("data")), Status.CORRUPT, "is missing");
+    assertThat(directory.resolve("data/data")).doesNotExist();
   }
 
   @Test
