@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -26,6 +27,9 @@ final class TopCommand implements Callable<Integer> {
   private static final String CLEAR_TO_END_OF_LINE = "\u001b[K";
   private static final double MS = 1e3;
 
+  /** Seconds. More often than that the measuring is what the server is busy with. */
+  private static final double SHORTEST_INTERVAL = 0.1;
+
   @Spec private CommandSpec spec;
 
   @Mixin private ServerOptions location;
@@ -37,10 +41,13 @@ final class TopCommand implements Callable<Integer> {
       names = "--interval",
       defaultValue = "2",
       paramLabel = "SECONDS",
-      description = "Between two looks (default: ${DEFAULT-VALUE}).")
+      description = "Time between two measurements, at least 0.1 (default: ${DEFAULT-VALUE}).")
   private double interval;
 
-  @Option(names = "--count", paramLabel = "N", description = "Ends after so many looks.")
+  @Option(
+      names = "--count",
+      paramLabel = "N",
+      description = "Ends after N measurements (default: goes on until it is interrupted).")
   private int count;
 
   @Parameters(arity = "0..1", paramLabel = "URI", description = "tako://host:port")
@@ -48,6 +55,11 @@ final class TopCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    if (!(interval >= SHORTEST_INTERVAL)) { // not a number is refused too
+      throw new ParameterException(
+          spec.commandLine(),
+          "--interval " + interval + ": must be at least " + SHORTEST_INTERVAL + " seconds");
+    }
     URI server = uri == null ? location.server(null) : ServerUri.parse(uri);
     boolean terminal = !once && Boolean.getBoolean("tako.terminal");
     PrintWriter out = spec.commandLine().getOut();

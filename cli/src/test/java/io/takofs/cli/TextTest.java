@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class TextTest {
@@ -43,6 +45,15 @@ class TextTest {
     CommandLine tako = Tako.commandLine().setErr(new PrintWriter(err));
     assertThat(tako.execute("status", "tako://127.0.0.1:1/x")).isEqualTo(1);
     assertThat(err.toString()).startsWith("tako: ").contains("127.0.0.1:1").doesNotContain("\tat ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "-1", "0.01", "NaN"})
+  void shouldRefuseToMeasureWithoutPause(String interval) {
+    StringWriter err = new StringWriter();
+    CommandLine tako = Tako.commandLine().setErr(new PrintWriter(err));
+    assertThat(tako.execute("top", "--interval", interval, "tako://127.0.0.1:1")).isEqualTo(2);
+    assertThat(err.toString()).contains("must be at least 0.1 seconds");
   }
 
   @Test
