@@ -119,10 +119,14 @@ final class ServerCommand implements Callable<Integer> {
     Runtime.getRuntime().halt(EXIT_DIED);
   }
 
-  private TakoConfig configuration() throws IOException {
+  /**
+   * What the server runs with. An unknown key of a file is a warning, as the file may be of another
+   * version; one of this very command line is a mistake.
+   */
+  TakoConfig configuration() throws IOException {
     TakoConfig config = Installation.configuration(file);
     for (Map.Entry<String, String> override : overrides.entrySet()) {
-      config.set(override.getKey(), override.getValue(), "command line");
+      config.setKnown(override.getKey(), override.getValue(), "command line");
     }
     return config;
   }

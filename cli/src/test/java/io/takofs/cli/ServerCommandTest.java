@@ -1,7 +1,9 @@
 package io.takofs.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.base.TakoException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,6 +16,17 @@ class ServerCommandTest {
             ServerCommand.ofSimple(
                 "server", "--conf=a", "--uri-file=b", "--pid-file=c", "-Da=b=c", "-Da=d"))
         .isPresent();
+  }
+
+  @Test
+  void shouldRefuseAKeyThatDoesNotExist() {
+    ServerCommand command =
+        ServerCommand.ofSimple("server", "-Dfs.tako.server.qarantine=2s").orElseThrow();
+    assertThatThrownBy(command::configuration)
+        .isInstanceOf(TakoException.class)
+        .hasMessage(
+            "command line: unknown key fs.tako.server.qarantine; did you mean"
+                + " fs.tako.server.quarantine?");
   }
 
   @ParameterizedTest

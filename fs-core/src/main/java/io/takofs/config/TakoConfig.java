@@ -107,6 +107,22 @@ public final class TakoConfig {
     return this;
   }
 
+  /**
+   * Sets the key named {@code name}, which must exist, to what {@code text} says.
+   *
+   * @throws TakoException INVALID_ARGUMENT naming the nearest key when there is none of that name
+   */
+  public TakoConfig setKnown(String name, String text, String source) throws TakoException {
+    if (ConfigKeys.find(name) == null) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          String.format(
+              "%s: unknown key %s; did you mean %s?",
+              source, name, ConfigKeys.nearest(name).name()));
+    }
+    return set(name, text, source);
+  }
+
   private void warn(String source, String name) {
     String warning =
         String.format(
