@@ -177,6 +177,42 @@ class CommandLineTest {
   }
 
   @Test
+  void shouldHelp() throws Exception {
+    for (String line : List.of("help", "-h", "--help")) {
+      CommandLineRun all = tako(line);
+      assertThat(all.code()).as(line).isZero();
+      assertThat(all.output()).as(line).startsWith("Usage: tako ").contains("doctor");
+    }
+    for (String line :
+        List.of("help dev stop", "dev stop -h", "help fs", "fs -h", "help server", "server -h")) {
+      CommandLineRun one = tako(line.split(" "));
+      assertThat(one.code()).as(line).isZero();
+      String command = line.replace("help ", "").replace(" -h", "");
+      assertThat(one.output()).as(line).startsWith("Usage: tako " + command);
+    }
+    assertThat(tako("fs", "--user", "stranger", "-help", "ls").output()).startsWith("-ls ");
+    assertThat(tako("fs", "--user", "stranger", "-ls", "-h", "/").code()).isZero();
+  }
+
+  @Test
+  void shouldNameTheCommandsThatItKnows() throws Exception {
+    CommandLineRun near = tako("staus");
+    assertThat(near.code()).isEqualTo(2);
+    assertThat(near.output()).startsWith("tako: no such command: staus; did you mean status? (");
+    CommandLineRun far = tako("help", "frobnicate");
+    assertThat(far.code()).isEqualTo(2);
+    assertThat(far.output())
+        .startsWith("tako: no such command: frobnicate; there are server, dev, fs, status");
+  }
+
+  @Test
+  void shouldRefuseAKeyThatDoesNotExist() throws Exception {
+    CommandLineRun run = tako("server", "-D", "fs.tako.server.qarantine=2s");
+    assertThat(run.code()).isEqualTo(1);
+    assertThat(run.output()).contains("did you mean fs.tako.server.quarantine?");
+  }
+
+  @Test
   void shouldSayWhatThisHostCanDo() throws Exception {
     CommandLineRun outcome = CommandLineRun.of(Map.of(), "doctor");
     assertThat(outcome.code()).isZero();

@@ -39,12 +39,17 @@ final class FsCommand implements Callable<Integer> {
 
   /** All arguments after the command belong to the shell. */
   static void passOn(CommandLine fs) {
-    fs.setUnmatchedOptionsArePositionalParams(true).setStopAtPositional(true);
+    fs.setUnmatchedOptionsArePositionalParams(true)
+        .setStopAtPositional(true)
+        .setPosixClusteredShortOptionsAllowed(false); // -help is a command and not -h with more
   }
 
   /** Whether none of {@code arguments} of a command line is for this command itself. */
   static boolean isForShell(String... arguments) {
-    return arguments.length > 1 && arguments[0].equals("fs") && !arguments[1].startsWith("--");
+    return arguments.length > 1
+        && arguments[0].equals("fs")
+        && !arguments[1].startsWith("--")
+        && !arguments[1].equals("-h");
   }
 
   @Override

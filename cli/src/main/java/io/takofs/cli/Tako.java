@@ -1,10 +1,12 @@
 package io.takofs.cli;
 
 import io.takofs.base.TakoException;
+import io.takofs.config.EditDistance;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +23,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "tako",
     description = "An in-memory file system for Hadoop.",
+    footer = {"", "`tako help COMMAND` shows the options of a command."},
     versionProvider = VersionProvider.class)
 public final class Tako implements Runnable {
   private static final Map<String, Class<?>> COMMANDS = new LinkedHashMap<>();
@@ -46,7 +49,7 @@ public final class Tako implements Runnable {
   @Spec private CommandSpec spec;
 
   @Option(
-      names = "--help",
+      names = {"-h", "--help"},
       usageHelp = true,
       scope = ScopeType.INHERIT,
       description = "Shows this help.")
@@ -70,7 +73,12 @@ public final class Tako implements Runnable {
   /**
    * The exit code. Without the parser, which would take a third of a start, where it has no say.
    */
-  static int execute(String... arguments) {
+  static int execute(String... words) {
+    String[] arguments = helpAsOption(words);
+    if (arguments.length > 0 && isUnknownCommand(arguments[0])) {
+      System.err.println(noSuchCommand(arguments[0]));
+      return CommandLine.ExitCode.USAGE;
+    }
     Optional<ServerCommand> server = ServerCommand.ofSimple(arguments);
     try {
       if (server.isPresent()) {
@@ -87,6 +95,34 @@ public final class Tako implements Runnable {
       return 1;
     }
     return commandLine(arguments).execute(arguments);
+  }
+
+  /** {@code tako help COMMAND} is {@code tako COMMAND --help}. */
+  private static String[] helpAsOption(String... arguments) {
+    if (arguments.length == 0 || !arguments[0].equals("help")) {
+      return arguments;
+    }
+    List<String> words = new ArrayList<>(List.of(arguments).subList(1, arguments.length));
+    words.add("--help");
+    return words.toArray(new String[0]);
+  }
+
+  /** Whether it is a word that stands where a command must. */
+  private static boolean isUnknownCommand(String first) {
+    return !COMMANDS.containsKey(first) && !first.startsWith("-") && !first.startsWith("@");
+  }
+
+  private static String noSuchCommand(String name) {
+    int mistakes = Math.max(1, name.length() / 3);
+    List<String> near =
+        COMMANDS.keySet().stream()
+            .filter(each -> EditDistance.between(name, each) <= mistakes)
+            .toList();
+    String advice =
+        near.isEmpty()
+            ? "there are " + String.join(", ", COMMANDS.keySet())
+            : "did you mean " + String.join(" or ", near) + "?";
+    return "tako: no such command: " + name + "; " + advice + " (`tako help` explains them)";
   }
 
   /** Whether nobody reads the output any more, as with {@code | head}: then nothing is missing. */

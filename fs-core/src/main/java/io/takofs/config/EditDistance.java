@@ -1,10 +1,11 @@
 package io.takofs.config;
 
 /** Levenshtein distance: how many characters must be put in, taken out or replaced. */
-final class EditDistance {
+public final class EditDistance {
   private EditDistance() {}
 
-  static int between(String a, String b) {
+  /** Of {@code a} and {@code b}. */
+  public static int between(String a, String b) {
     int[] row = new int[b.length() + 1];
     for (int j = 0; j <= b.length(); j++) {
       row[j] = j;
