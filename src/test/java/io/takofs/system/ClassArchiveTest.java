@@ -80,6 +80,28 @@ class ClassArchiveTest {
     assertThat(Files.getLastModifiedTime(archive())).isGreaterThan(made);
   }
 
+  @Test
+  void shouldBeTriedAgainWhenNoneCouldBeMade() throws Exception {
+    succeed(version("").start());
+    waitUntilUsed();
+    Path archive = archive();
+    Files.delete(archive);
+    Files.createFile(archive);
+    long now = Instant.now().getEpochSecond();
+    Files.writeString(size(archive), "0 " + now + "\n");
+    assertThat(usesArchive()).isFalse();
+    assertThat(archives.resolve(archive.getFileName() + ".lock")).doesNotExist();
+    assertThat(Files.size(archive)).isZero();
+
+    for (String anHourAgo : List.of("0 " + (now - 3601), "0")) {
+      Files.delete(archive);
+      Files.createFile(archive);
+      Files.writeString(size(archive), anHourAgo + "\n");
+      assertThat(usesArchive()).isFalse();
+      waitUntilUsed();
+    }
+  }
+
   /** Waits until nobody makes an archive and a command uses one. */
   private void waitUntilUsed() throws Exception {
     Poll.until("an archive is made", LIMIT, this::isMade);

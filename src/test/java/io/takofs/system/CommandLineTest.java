@@ -155,6 +155,32 @@ class CommandLineTest {
   }
 
   @Test
+  void shouldAllowNativeAccessWhereJavaWouldWarnOfIt() throws Exception {
+    String option = "--enable-native-access=ALL-UNNAMED";
+    assertThat(argumentsOfJava("25.0.1")).contains(option).contains("io.takofs.cli.Tako version");
+    assertThat(argumentsOfJava("22")).contains(option);
+    assertThat(argumentsOfJava("21.0.2")).contains("io.takofs.cli.Tako").doesNotContain(option);
+  }
+
+  /** What an installation passes on to a Java of this version; nothing runs. */
+  private String argumentsOfJava(String version) throws Exception {
+    Path home = Files.createDirectories(directory.resolve(version));
+    Files.createDirectories(home.resolve("lib"));
+    Path bin = Files.createDirectories(home.resolve("bin"));
+    Files.copy(Path.of(ServerProcess.launcher()), bin.resolve("tako"));
+    Files.writeString(home.resolve("release"), "JAVA_VERSION=\"" + version + "\"\n");
+    Path java = Files.writeString(bin.resolve("java"), "#!/bin/sh\necho \"$@\"\n");
+    assertThat(java.toFile().setExecutable(true)).isTrue();
+    ProcessBuilder builder = new ProcessBuilder(bin.resolve("tako").toString(), "version");
+    builder.environment().put("JAVA_HOME", home.toString());
+    builder.environment().put("XDG_CACHE_HOME", "/dev/null"); // so that it makes no class archive
+    Process process = builder.redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).isZero();
+    return said;
+  }
+
+  @Test
   void shouldSayNothingWhenNobodyReadsItsOutput() throws Exception {
     ProcessBuilder builder = new ProcessBuilder(ServerProcess.launcher(), "config", "doc");
     builder.environment().keySet().removeAll(Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
