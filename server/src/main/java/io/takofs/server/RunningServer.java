@@ -46,6 +46,11 @@ public final class RunningServer implements AutoCloseable {
   private final String poolText;
   private ServerTransports transports;
 
+  private boolean serving;
+
+  /** Whether a client may have left something in the pool before the start failed. */
+  private boolean used;
+
   private RunningServer(Path pool) {
     poolText = pool.toString();
   }
@@ -68,20 +73,31 @@ public final class RunningServer implements AutoCloseable {
   public static RunningServer start(TakoConfig config, String user, boolean format)
       throws IOException {
     try (Undo undo = new Undo()) {
-      RunningServer server = undo.add(new RunningServer(Path.of(config.get(ConfigKeys.POOL_PATH))));
-      server.open(config, user, format);
+      RunningServer server = new RunningServer(Path.of(config.get(ConfigKeys.POOL_PATH)));
+      PoolStart pool = poolStart(config);
+      undo.add(() -> server.undoFormat(pool));
+      undo.add(server);
+      server.open(config, user, pool, format);
       undo.keep();
       return server;
     }
   }
 
-  private void open(TakoConfig config, String user, boolean format) throws IOException {
+  /** A start that fails leaves no pool of its own, unless somebody used it in the meantime. */
+  private void undoFormat(PoolStart pool) throws IOException {
+    if (!used) {
+      pool.undoFormat();
+    }
+  }
+
+  private void open(TakoConfig config, String user, PoolStart start, boolean format)
+      throws IOException {
     ServerSettings settings = ServerSettings.of(config, user);
     SystemGroups groups =
         new SystemGroups(
             new StaticGroups(ServerSettings.groups(config.get(ConfigKeys.GROUPS))), Clock.SYSTEM);
     groups.resolve(user);
-    Pool pool = keep(openPool(config, format));
+    Pool pool = keep(format ? start.format() : start.open());
     PagedStore store = keep(PagedStore.open(pool.pages()));
     SegmentedLog log =
         keep(
@@ -111,8 +127,9 @@ public final class RunningServer implements AutoCloseable {
     ServerTransports made = keep(new ServerTransports());
     keep(server);
     keep(new HousekeepingThread(server));
-    made.listen(server, config, pool.shm());
+    keep(() -> lookWhetherUsed(server)); // when nobody can connect any more
     keep(made::stopListening);
+    made.listen(server, config, pool.shm());
     transports = made;
     HttpEndpoint http = ServerPages.open(server, uri(), config, user);
     if (http != null) {
@@ -125,9 +142,17 @@ public final class RunningServer implements AutoCloseable {
         .and("pool", poolText)
         .and("epoch", pool.epoch())
         .info(LOG, "serving");
+    serving = true;
   }
 
-  private static Pool openPool(TakoConfig config, boolean format) throws IOException {
+  private void lookWhetherUsed(DataServer server) throws TakoException {
+    if (!serving) {
+      used = true; // if it cannot be told
+      used = server.status().getLogLastIndex() > 0;
+    }
+  }
+
+  private static PoolStart poolStart(TakoConfig config) throws IOException {
     Path path = Path.of(config.get(ConfigKeys.POOL_PATH));
     RemoveIpc.ofThisProcess()
         .danger(path)
@@ -137,8 +162,7 @@ public final class RunningServer implements AutoCloseable {
             PoolMarkers.directory(config.get(ConfigKeys.STATE_DIR), System.getenv()),
             PoolMarkers.boot(Path.of("/proc")),
             Clock.SYSTEM);
-    PoolStart start = new PoolStart(path, ServerSettings.poolSizes(config), markers);
-    return format ? start.format() : start.open();
+    return new PoolStart(path, ServerSettings.poolSizes(config), markers);
   }
 
   private static boolean hasFormerPeers(Pool pool) {

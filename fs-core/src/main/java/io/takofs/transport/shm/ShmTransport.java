@@ -94,7 +94,9 @@ public final class ShmTransport implements Transport {
    * still write to memory that process exported. Nothing is true for ever but "no".
    */
   public static boolean hasFormerPeers(Path parent) throws IOException {
-    return unavailabilityCause().isEmpty() && ShmDirectory.removeStale(parent);
+    return unavailabilityCause().isEmpty()
+        && Files.exists(parent)
+        && ShmDirectory.removeStale(parent);
   }
 
   @Override

@@ -90,6 +90,11 @@ class ShmDirectoryTest {
   }
 
   @Test
+  void shouldKnowNoPeersWhereNoDirectoryIs() throws Exception {
+    assertThat(ShmTransport.hasFormerPeers(parent.resolve("missing"))).isFalse();
+  }
+
+  @Test
   void shouldRemoveWhatNobodyIsAttachedToWhoeverElseDoesTheSame() throws Exception {
     scanTogether();
     assertThat(ShmTransport.hasFormerPeers(parent)).isFalse();

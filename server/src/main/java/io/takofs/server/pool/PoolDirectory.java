@@ -120,17 +120,26 @@ final class PoolDirectory {
     if (!there.contains(META) && !Set.of(LOCK, SHM).containsAll(there)) {
       return false;
     }
+    empty(path);
+    if (!NAMES.containsAll(there)) {
+      return false;
+    }
+    Files.delete(path);
+    return true;
+  }
+
+  /**
+   * Removes the files of a pool from {@code path}, which stays.
+   *
+   * @throws TakoException UNAVAILABLE, naming it, when a server lives there
+   */
+  static void empty(Path path) throws IOException {
     PoolLock lock = PoolLock.acquire(new PoolDirectory(path));
     try {
       deleteFiles(path);
     } finally {
       lock.close();
     }
-    if (!NAMES.containsAll(there)) {
-      return false;
-    }
-    Files.delete(path);
-    return true;
   }
 
   private static void deleteFiles(Path path) throws IOException {

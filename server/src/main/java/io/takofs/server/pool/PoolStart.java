@@ -23,6 +23,11 @@ public final class PoolStart {
   private final PoolSizes sizes;
   private final PoolMarkers markers;
 
+  /** Whether this start formatted a pool, and made the directory for it. */
+  private boolean formatted;
+
+  private boolean madeDirectory;
+
   /**
    * @param sizes of a new pool
    * @param markers of pools that there were
@@ -43,7 +48,7 @@ public final class PoolStart {
     if (!PoolDirectory.isFormatted(path)) {
       checkNotDamaged();
       checkNoneLost();
-      forgetLost();
+      formatEmpty();
     }
     return remembered(Pool.openOrFormat(path, sizes));
   }
@@ -57,10 +62,36 @@ public final class PoolStart {
   public Pool format() throws TakoException {
     if (!PoolDirectory.isFormatted(path)) {
       checkNotDamaged();
+    }
+    formatEmpty();
+    return remembered(Pool.open(path));
+  }
+
+  /**
+   * Removes the pool and its marker if this start formatted it; a pool that was there stays. Call
+   * it after closing the pool.
+   */
+  public void undoFormat() throws IOException {
+    if (!formatted) {
+      return;
+    }
+    formatted = false;
+    if (madeDirectory) {
+      Pool.delete(path);
+    } else {
+      PoolDirectory.empty(path);
+    }
+    markers.forget(path);
+  }
+
+  private void formatEmpty() throws TakoException {
+    boolean missing = !Ownership.exists(path);
+    if (!PoolDirectory.isFormatted(path)) {
       forgetLost();
     }
     Pool.format(path, sizes);
-    return remembered(Pool.open(path));
+    formatted = true;
+    madeDirectory = missing;
   }
 
   /**
