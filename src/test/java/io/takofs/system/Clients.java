@@ -52,9 +52,13 @@ final class Clients {
     for (PathStatus entry : list(client, "/")) {
       client.delete(entry.path(), true);
     }
-    Poll.until(
-        "an empty file system uses no extent",
-        Duration.ofSeconds(30),
-        () -> client.usage().used() == 0);
+    try {
+      Poll.until(
+          "an empty file system uses no extent",
+          Duration.ofSeconds(30),
+          () -> client.usage().used() == 0);
+    } catch (AssertionError e) {
+      throw new AssertionError(e.getMessage() + "; the server says\n" + client.serverStatus(), e);
+    }
   }
 }
