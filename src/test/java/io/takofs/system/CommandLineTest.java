@@ -221,6 +221,25 @@ class CommandLineTest {
   }
 
   @Test
+  void shouldSayThatAPoolKeepsItsSize() throws Exception {
+    String dir = directory.resolve("dev").toString();
+    String pool = directory.resolve("pool").toString();
+    String kept = pool + " has 64 MiB and keeps that size";
+    try {
+      CommandLineRun made = tako("dev", "--dir", dir, "--pool", pool, "--pool-size", "64m");
+      assertThat(made.code()).as(made.output()).isZero();
+      assertThat(made.output()).doesNotContain("keeps that size");
+      assertThat(tako("dev", "--dir", dir, "--pool-size", "128m").output()).contains(kept);
+      assertThat(tako("dev", "stop", "--dir", dir, "--keep-pool").code()).isZero();
+      assertThat(tako("dev", "--dir", dir, "--pool", pool, "--pool-size", "128m").output())
+          .contains(kept);
+      assertThat(tako("dev", "--dir", dir, "--pool-size", "12q").code()).isEqualTo(2);
+    } finally {
+      tako("dev", "stop", "--dir", dir);
+    }
+  }
+
+  @Test
   void shouldNameTheCommandsThatItKnows() throws Exception {
     CommandLineRun near = tako("staus");
     assertThat(near.code()).isEqualTo(2);

@@ -2,9 +2,13 @@ package io.takofs.cli;
 
 import io.takofs.base.Clock;
 import io.takofs.client.TakoClient;
+import io.takofs.config.Units;
+import io.takofs.layout.Layout;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolMarkers;
+import io.takofs.server.report.Sizes;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code tako dev}: a data server on a free port of this machine, in the background. */
@@ -27,6 +32,7 @@ import picocli.CommandLine.Spec;
 final class DevCommand implements Callable<Integer> {
   private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
   private static final long STOP_TIMEOUT_S = 60;
+  private static final String POOL_SIZE = "1g";
 
   @Spec private CommandSpec spec;
 
@@ -34,17 +40,23 @@ final class DevCommand implements Callable<Integer> {
 
   @Option(
       names = "--pool-size",
-      defaultValue = "1g",
+      paramLabel = "SIZE",
       description =
-          "Memory of a new pool: about an eighth for metadata and log, the rest for file data"
-              + " (default: ${DEFAULT-VALUE}).")
+          "Size of a new pool: about an eighth is for metadata and log, the rest for file data"
+              + " (default: "
+              + POOL_SIZE
+              + "). A pool that exists keeps its size.")
   private String poolSize;
 
-  @Option(names = "--pool", description = "Directory of the pool (default: on /dev/shm).")
+  @Option(
+      names = "--pool",
+      paramLabel = "DIR",
+      description = "Directory of the pool (default: on /dev/shm).")
   private Path pool;
 
   @Override
   public Integer call() throws Exception {
+    requirePoolSize();
     if (dev.process().isPresent()) {
       spec.commandLine().getOut().println("already running:");
       return describe();
@@ -58,6 +70,31 @@ final class DevCommand implements Callable<Integer> {
     return describe();
   }
 
+  private void requirePoolSize() {
+    try {
+      Units.parseSize(poolSize == null ? POOL_SIZE : poolSize);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--pool-size " + poolSize + ": " + e.getMessage());
+    }
+  }
+
+  /** Says that the pool is of another size than the caller asked for, if it is. */
+  private void describePoolSize(PrintWriter out) throws IOException {
+    if (poolSize == null) {
+      return;
+    }
+    Path path = Path.of(Files.readString(dev.poolNote()).strip());
+    long size = Pool.size(path);
+    long missing = Units.parseSize(poolSize) - size;
+    if (missing < 0 || missing >= Layout.POOL_ALIGN) { // sizes are rounded down
+      out.printf(
+          "pool            %s has %s and keeps that size, whatever --pool-size says: a new one is"
+              + " made after `%s dev stop`, which deletes it and its files%n",
+          path, Sizes.human(size), Installation.command());
+    }
+  }
+
   /** The pool of this directory's server. */
   private Path poolPath() {
     return pool != null
@@ -67,14 +104,14 @@ final class DevCommand implements Callable<Integer> {
 
   private Process start() throws IOException {
     Path poolPath = poolPath();
-    Files.writeString(dev.path().resolve("pool"), poolPath + System.lineSeparator());
+    Files.writeString(dev.poolNote(), poolPath + System.lineSeparator());
     List<String> command = new ArrayList<>();
     command.add(Installation.home().resolve("bin").resolve("tako").toString());
     command.add("server");
     command.add("-Dfs.tako.server.port=0");
     command.add("-Dfs.tako.server.http.user=" + System.getProperty("user.name"));
     command.add("-Dfs.tako.server.pool.path=" + poolPath);
-    command.add("-Dfs.tako.server.pool.size=" + poolSize);
+    command.add("-Dfs.tako.server.pool.size=" + (poolSize == null ? POOL_SIZE : poolSize));
     command.add("-Dfs.tako.server.state.dir=" + dev.state());
     command.add(dev.uriFileOption());
     return new ProcessBuilder(command)
@@ -113,6 +150,7 @@ final class DevCommand implements Callable<Integer> {
     if (!pages.isEmpty()) {
       out.println("pages           " + pages);
     }
+    describePoolSize(out);
     out.println("log             " + dev.logFile());
     out.println("try             " + Installation.command() + " fs -ls " + uri + "/");
     out.println("stop            " + Installation.command() + " dev stop --dir " + dev.path());
@@ -151,7 +189,7 @@ final class DevCommand implements Callable<Integer> {
               "process " + server.get().pid() + " did not end in " + STOP_TIMEOUT_S + " s", e);
         }
       }
-      Path poolNote = dev.path().resolve("pool");
+      Path poolNote = dev.poolNote();
       if (!keepPool && Files.exists(poolNote)) {
         Path pool = Path.of(Files.readString(poolNote).strip());
         if (!Pool.delete(pool)) {

@@ -63,6 +63,11 @@ final class DevDirectory {
     return path().resolve("pid");
   }
 
+  /** The file that names the pool of the server. */
+  Path poolNote() {
+    return path().resolve("pool");
+  }
+
   Path logFile() {
     return path().resolve("server.log");
   }

@@ -78,6 +78,11 @@ public final class Pool implements AutoCloseable {
     }
   }
 
+  /** Bytes of the pool in {@code path}, which another process may have open. */
+  public static long size(Path path) throws TakoException {
+    return PoolDirectory.existing(path).readSuperblock().sizes().total();
+  }
+
   /** Opens the pool in {@code path} and makes this process its owner until {@link #close}. */
   static Pool open(Path path) throws TakoException {
     PoolDirectory directory = PoolDirectory.existing(path);
