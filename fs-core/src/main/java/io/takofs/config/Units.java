@@ -25,7 +25,7 @@ public final class Units {
           case "m" -> 20;
           case "g" -> 30;
           case "t" -> 40;
-          default -> throw new IllegalArgumentException("unknown unit " + number.group(2));
+          default -> throw unknown(number.group(2), "b, k, m, g and t");
         };
     return scale(number, 1L << shift);
   }
@@ -51,7 +51,7 @@ public final class Units {
           case "m", "min" -> 60_000_000_000L;
           case "h" -> 3_600_000_000_000L;
           case "d" -> 86_400_000_000_000L;
-          default -> throw new IllegalArgumentException("unknown unit " + number.group(2));
+          default -> throw unknown(number.group(2), "us, ms, s, m, h and d");
         };
     return Duration.ofNanos(scale(number, nanos));
   }
@@ -66,6 +66,11 @@ public final class Units {
       }
     }
     return nanos / 1000 + "us";
+  }
+
+  private static IllegalArgumentException unknown(String unit, String known) {
+    return new IllegalArgumentException(
+        (unit.isEmpty() ? "a unit is missing" : "unknown unit " + unit) + ": there are " + known);
   }
 
   private static Matcher match(String text) {

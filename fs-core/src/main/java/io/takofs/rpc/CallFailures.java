@@ -26,7 +26,7 @@ record CallFailures(String transport, String server) {
             + server
             + " did not answer "
             + operation
-            + (waitedNs > 0 ? " within " + waitedNs / 1_000_000 + " ms" : " in time")
+            + (waitedNs > 0 ? " for " + waitedNs / 1_000_000 + " ms" : " in time")
             + " over "
             + transport
             + "; whether it was done is unknown");

@@ -44,7 +44,10 @@ class SharedMemory extends Candidate {
           "the server's shared memory has the impossible path '" + offer.endpoint() + "'");
     }
     if (!Files.exists(path)) {
-      return Optional.of("the server's shared memory at " + path + " is not visible here");
+      return Optional.of(
+          "the server's shared memory at "
+              + path
+              + " is not visible here: the server may belong to another user or container");
     }
     return Files.isWritable(path)
         ? Optional.empty()

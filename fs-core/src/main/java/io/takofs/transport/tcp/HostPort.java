@@ -28,7 +28,8 @@ final class HostPort {
     }
     InetSocketAddress address = new InetSocketAddress(host, port);
     if (address.isUnresolved()) {
-      throw new IOException("unknown host '" + host + "' in tcp endpoint '" + endpoint + "'");
+      throw new IOException(
+          "unknown host '" + host + "': correct the name, or make it known to this machine (DNS)");
     }
     return address;
   }

@@ -225,7 +225,7 @@ public final class TcpTransport implements Transport {
                     "cannot connect to "
                         + endpoint
                         + ": "
-                        + done.cause().getMessage()
+                        + reason(done.cause())
                         + "; does a Tako server run there?",
                     done.cause()));
           }
@@ -252,6 +252,12 @@ public final class TcpTransport implements Transport {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while connecting to " + endpoint, e);
     }
+  }
+
+  /** Netty puts the address, which our message names, at the end of that of the system. */
+  private static String reason(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return cause != null && cause.getMessage() != null ? cause.getMessage() : failure.getMessage();
   }
 
   private static <T> void giveUp(

@@ -28,7 +28,8 @@ final class Endpoints {
       if (!address.isUnresolved()) {
         return address;
       }
-      throw new IOException("unknown host in verbs endpoint '" + endpoint + "'");
+      throw new IOException(
+          "unknown host '" + host + "': correct the name, or make it known to this machine (DNS)");
     } catch (IllegalArgumentException e) {
       throw new IOException("'" + endpoint + "' is no verbs endpoint: host:port is expected", e);
     }

@@ -221,7 +221,9 @@ class TransportSelectorTest {
     String gone = directory.resolve("gone").toString();
     expectTcp(
         List.of(new OfferedTransport("shm", gone, local)),
-        "the server's shared memory at " + gone + " is not visible here");
+        "the server's shared memory at "
+            + gone
+            + " is not visible here: the server may belong to another user or container");
     expectTcp(
         List.of(new OfferedTransport("shm", "a\0b", local)),
         "the server's shared memory has the impossible path 'a\0b'");

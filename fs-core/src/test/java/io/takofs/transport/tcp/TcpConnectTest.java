@@ -178,7 +178,7 @@ class TcpConnectTest {
     }
     assertThatThrownBy(() -> connect("no-such-host.invalid:7420", LONG_NS))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("unknown host 'no-such-host.invalid'");
+        .hasMessageContaining("unknown host 'no-such-host.invalid': correct the name");
   }
 
   @Test

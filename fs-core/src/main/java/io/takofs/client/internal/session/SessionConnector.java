@@ -132,12 +132,18 @@ final class SessionConnector {
         } catch (IOException e) {
           forgetLostSession(e);
           if (!worthRetrying(e) || !pause.sleep(now + patience)) {
-            throw new TakoException(statusOf(e), what + ": " + e.getMessage(), e);
+            long triedMs = TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - now);
+            throw new TakoException(statusOf(e), what + ": " + e.getMessage() + tried(triedMs), e);
           }
           LOG.debug("connecting again to {}: {}", server(), e.getMessage());
         }
       }
     }
+  }
+
+  /** How long, where that is more than the message of the last attempt says. */
+  private static String tried(long ms) {
+    return ms == 0 ? "" : " (tried for " + ms + " ms)";
   }
 
   /** The status of a call that could not be sent and so has had no effect. */

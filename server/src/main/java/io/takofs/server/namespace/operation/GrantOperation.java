@@ -43,7 +43,7 @@ public final class GrantOperation {
       state.quotas.charge(context, quotas, 0, (long) Layout.UNIT_SIZE * file.replication);
       throw new TakoException(
           Status.NO_SPACE,
-          "no space for data: none of %d MiB is free in extents of %d KiB; delete files or enlarge the pool"
+          "no space for data: of %d MiB there are no %d KiB free; delete files, or make a larger pool"
               .formatted(context.state().extents.capacityBytes() >> 20, Layout.UNIT_SIZE >> 10));
     }
     return Reply.newBuilder().setGrants(Grants.newBuilder().addAllExtents(granted)).build();
