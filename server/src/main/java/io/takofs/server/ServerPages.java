@@ -4,7 +4,6 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
-import io.takofs.proto.Status;
 import io.takofs.server.http.HttpEndpoint;
 import io.takofs.server.http.ServerView;
 import io.takofs.server.http.Site;
@@ -65,13 +64,12 @@ final class ServerPages {
     try {
       return HttpEndpoint.listen(host, port, site);
     } catch (IOException e) {
-      throw new TakoException(
-          Status.UNAVAILABLE,
-          e.getMessage()
-              + ": stop what listens there, or set "
+      throw ListenFailure.of(
+          e,
+          "set " + ConfigKeys.HTTP_ADDRESS + " to an address of this machine, or to nothing",
+          "stop what listens there, or set "
               + ConfigKeys.HTTP_ADDRESS
-              + " to a free address of this machine, or to nothing",
-          e);
+              + " to a free address of this machine, or to nothing");
     }
   }
 

@@ -1,10 +1,8 @@
 package io.takofs.server;
 
 import io.takofs.base.Facts;
-import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
-import io.takofs.proto.Status;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
@@ -130,15 +128,12 @@ final class ServerTransports implements AutoCloseable {
     try {
       return tcp.listen(endpoint, acceptor, () -> offers);
     } catch (IOException e) {
-      throw new TakoException(
-          Status.UNAVAILABLE,
-          e.getMessage()
-              + ": stop what listens there, or set "
+      throw ListenFailure.of(
+          e,
+          "set "
               + ConfigKeys.SERVER_HOST
-              + " to an address of this machine and "
-              + ConfigKeys.SERVER_PORT
-              + " to a free port or 0",
-          e);
+              + " to a name or an address of this machine, or to 0.0.0.0 for all of them",
+          "stop what listens there, or set " + ConfigKeys.SERVER_PORT + " to a free port or 0");
     }
   }
 

@@ -73,6 +73,24 @@ class RunningServerTest {
   }
 
   @Test
+  void shouldAdviseAnAddressOfThisMachineWhenItHasNotTheConfiguredOne() throws Exception {
+    for (String host : new String[] {NOT_OURS, "no-such-host.invalid"}) {
+      config.set(HOST, host).set(HTTP, "");
+      assertThat(refusal(false)).contains(host, "set " + HOST).doesNotContain("stop what listens");
+      config.set(HOST, "127.0.0.1").set(HTTP, host + ":0");
+      assertThat(refusal(false)).contains(host, "set " + HTTP).doesNotContain("stop what listens");
+    }
+  }
+
+  @Test
+  void shouldAdviseAFreePortWhenItIsTaken() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      config.set(PORT, Integer.toString(taken.getLocalPort()));
+      assertThat(refusal(false)).contains("stop what listens there", PORT);
+    }
+  }
+
+  @Test
   void shouldKeepTheDirectoryThatWasThere() throws Exception {
     Files.createDirectory(pool);
     config.set(HOST, NOT_OURS);

@@ -41,6 +41,11 @@ public final class HttpEndpoint implements AutoCloseable {
   private final Channel listener;
 
   private HttpEndpoint(InetSocketAddress address, Site site, Duration life) throws IOException {
+    if (address.isUnresolved()) {
+      close(null);
+      throw new IOException(
+          "cannot listen on " + address + ": unknown host '" + address.getHostString() + "'");
+    }
     ServerBootstrap bootstrap =
         new ServerBootstrap()
             .group(loop)
