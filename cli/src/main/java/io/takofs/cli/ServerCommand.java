@@ -140,7 +140,7 @@ final class ServerCommand implements Callable<Integer> {
       remove(pidFile);
       System.out.println("Tako stopped");
     } catch (IOException e) {
-      System.err.println("tako: " + e.getMessage());
+      System.err.println(Tako.explanation(e));
       code = 1;
     }
     System.out.flush();

@@ -6,6 +6,12 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -171,15 +177,35 @@ public final class Tako implements Runnable {
     return commandLine.getCommandSpec().exitCodeOnExecutionException();
   }
 
-  private static String explanation(Exception failure) {
+  /** What a person reads about {@code failure}. */
+  static String explanation(Exception failure) {
     String status = failure instanceof TakoException tako ? " (" + tako.status().name() + ")" : "";
     return "tako: " + text(failure) + status;
   }
 
   private static String text(Exception failure) {
     String message = failure.getMessage();
-    return failure instanceof java.nio.file.NoSuchFileException
-        ? "no such local file: " + message
-        : message == null ? failure.getClass().getSimpleName() : message;
+    if (message == null) {
+      return failure.getClass().getSimpleName();
+    }
+    return failure instanceof FileSystemException local && local.getReason() == null
+        ? reason(local) + ": " + message
+        : message;
+  }
+
+  /** These exceptions name the file alone in their message. */
+  private static String reason(FileSystemException failure) {
+    if (failure instanceof AccessDeniedException) {
+      return "permission denied";
+    } else if (failure instanceof NoSuchFileException) {
+      return "no such local file";
+    } else if (failure instanceof FileAlreadyExistsException) {
+      return "a local file is there already";
+    } else if (failure instanceof NotDirectoryException) {
+      return "not a directory";
+    } else if (failure instanceof DirectoryNotEmptyException) {
+      return "the directory is not empty";
+    }
+    return failure.getClass().getSimpleName();
   }
 }
