@@ -181,6 +181,30 @@ class CommandLineTest {
   }
 
   @Test
+  void shouldRefuseAnUnknownFormatOfTheLog() throws Exception {
+    CommandLineRun refused = CommandLineRun.of(Map.of("TAKO_LOG_FORMAT", "jsn"), "version");
+    assertThat(refused.code()).isEqualTo(1);
+    assertThat(refused.output())
+        .isEqualTo("tako: TAKO_LOG_FORMAT is 'jsn': it must be text or json\n");
+    assertThat(CommandLineRun.of(Map.of("TAKO_LOG_FORMAT", "text"), "version").code()).isZero();
+  }
+
+  @Test
+  void shouldPrintCommandsThatAShellTakesAsTheyAre() throws Exception {
+    String dev = directory.resolve("it's a dev").toString();
+    String quoted = "'" + dev.replace("'", "'\\''");
+    try {
+      CommandLineRun run = tako("dev", "--dir", dev, "--pool-size", "64m");
+      assertThat(run.code()).as(run.output()).isZero();
+      assertThat(run.output())
+          .contains("export HADOOP_CONF_DIR=" + quoted + "/conf'\n")
+          .contains(" dev stop --dir " + quoted + "'\n");
+    } finally {
+      assertThat(tako("dev", "stop", "--dir", dev).output()).isEqualTo("stopped\n");
+    }
+  }
+
+  @Test
   void shouldSayNothingWhenNobodyReadsItsOutput() throws Exception {
     ProcessBuilder builder = new ProcessBuilder(ServerProcess.launcher(), "config", "doc");
     builder.environment().keySet().removeAll(Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));

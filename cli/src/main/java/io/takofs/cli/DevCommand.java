@@ -144,7 +144,7 @@ final class DevCommand implements Callable<Integer> {
     URI uri = dev.uri();
     var out = spec.commandLine().getOut();
     out.println("Tako serves at  " + uri);
-    out.println("configuration   export HADOOP_CONF_DIR=" + dev.configuration());
+    out.println("configuration   export HADOOP_CONF_DIR=" + quoted(dev.configuration()));
     out.println("transport       " + TransportVerdict.verdict(uri));
     String pages = pages(uri);
     if (!pages.isEmpty()) {
@@ -152,10 +152,17 @@ final class DevCommand implements Callable<Integer> {
     }
     describePoolSize(out);
     out.println("log             " + dev.logFile());
-    out.println("try             " + Installation.command() + " fs -ls " + uri + "/");
-    out.println("stop            " + Installation.command() + " dev stop --dir " + dev.path());
+    String tako = quoted(Installation.command());
+    out.println("try             " + tako + " fs -ls " + uri + "/");
+    out.println("stop            " + tako + " dev stop --dir " + quoted(dev.path()));
     out.flush();
     return 0;
+  }
+
+  /** A word as a shell takes it, in quotes when it has what a shell would not take for itself. */
+  private static String quoted(Object word) {
+    String text = word.toString();
+    return text.matches("[\\w/.:=@%+,-]+") ? text : "'" + text.replace("'", "'\\''") + "'";
   }
 
   private static String pages(URI server) throws IOException {
