@@ -404,7 +404,7 @@ final class DataServerCore {
 
   private void checkResumable(long clientId, String user) throws TakoException {
     SessionInfo session = machine.session(clientId);
-    if (session == null || housekeeping.isEnding(clientId)) {
+    if (session == null) {
       throw unknownSession(clientId);
     }
     if (!session.user().equals(user)) {

@@ -185,69 +185,6 @@ class HousekeepingTest {
     assertThat(reply.getStatus()).isEqualTo(Status.NO_SPACE);
   }
 
-  private static final int OPEN_FILES = 3000;
-
-  /** A tick has some ten looks at the clock, and executes a few entries between two. */
-  private static final int ENTRIES_MAX = 64;
-
-  private static long withOpenFiles(HousekeepingRig rig) throws TakoException {
-    long client = rig.openSession();
-    for (int i = 0; i < OPEN_FILES; i++) {
-      create(rig, client, "/f" + i);
-    }
-    return client;
-  }
-
-  /** Ticks until {@code client} has ended; returns the most entries of one tick. */
-  private static long tickUntilEnded(HousekeepingRig rig, long client, int ticksMax) {
-    long most = 0;
-    for (int i = 0; rig.machine.session(client) != null; i++) {
-      assertThat(i).isLessThan(ticksMax);
-      long before = rig.log.lastIndex();
-      rig.tick();
-      most = Math.max(most, rig.log.lastIndex() - before);
-    }
-    return most;
-  }
-
-  @Test
-  void shouldEndASessionWithManyOpenFilesPieceByPiece() throws Exception {
-    HousekeepingRig rig =
-        new HousekeepingRig(new HeapStore(Long.MAX_VALUE), List.of((long) Layout.ARENA_SIZE));
-    long client = withOpenFiles(rig);
-    long before = rig.log.lastIndex();
-    rig.housekeeping.endSession(client);
-    assertThat(rig.log.lastIndex() - before).as("entries while its end holds the lock").isZero();
-    assertThat(rig.housekeeping.isEnding(client)).isTrue();
-    assertThat(rig.housekeeping.isBusy()).isTrue();
-    assertThat(rig.housekeeping.clientsToFence()).containsExactly(client);
-    assertThat(tickUntilEnded(rig, client, 1000)).isLessThan(ENTRIES_MAX);
-    assertThat(rig.housekeeping.isEnding(client)).isFalse();
-    assertThat(rig.machine.openFiles()).isZero();
-    assertThat(rig.machine.files()).isEqualTo(OPEN_FILES);
-  }
-
-  @Test
-  void shouldEndASessionPieceByPieceWhoseServerDiesMeanwhile() throws Exception {
-    Store store = new HeapStore(Long.MAX_VALUE);
-    HousekeepingRig rig = new HousekeepingRig(store, List.of((long) Layout.ARENA_SIZE));
-    long client = withOpenFiles(rig);
-    rig.sessions.client(client);
-    rig.passMs(11_000);
-    rig.tick();
-    assertThat(rig.machine.openFiles()).isBetween(1, OPEN_FILES - 1);
-
-    HousekeepingRig next = new HousekeepingRig(store, List.of((long) Layout.ARENA_SIZE));
-    next.passMs(12_000);
-    next.sessions.recovered(client, 0);
-    next.tick();
-    assertThat(next.housekeeping.isEnding(client)).as("it may come back").isFalse();
-    next.passMs(11_000);
-    assertThat(tickUntilEnded(next, client, 1000)).isLessThan(ENTRIES_MAX);
-    assertThat(next.machine.openFiles()).isZero();
-    assertThat(next.machine.files()).isEqualTo(OPEN_FILES);
-  }
-
   @Test
   void shouldLogNoLapsedClientButTheWriterOfTheFile() throws Exception {
     HousekeepingRig rig =

@@ -66,10 +66,6 @@ public final class Housekeeping {
   private final Counters counters;
   private final Set<Long> lapsed = new TreeSet<>();
   private final Set<Long> toFence = new LinkedHashSet<>();
-
-  /** Sessions whose clients are unknown by now and whose files are closed piece by piece. */
-  private final Set<Long> ending = new LinkedHashSet<>();
-
   private long lastScanNs;
   private boolean pressed;
 
@@ -80,7 +76,6 @@ public final class Housekeeping {
   private boolean reclaimRefused;
 
   private boolean countRefused; // as reclaimRefused
-  private boolean endRefused; // as reclaimRefused
 
   public Housekeeping(LogGroup group, ServerDataZone zone) {
     this.clock = group.clock;
@@ -109,7 +104,6 @@ public final class Housekeeping {
         freeing = true;
         reclaimRefused = false;
         countRefused = false;
-        endRefused = false;
       }
       do {
         workOff();
@@ -129,16 +123,12 @@ public final class Housekeeping {
 
   private boolean hasBacklog() {
     return freeing
-        || mayEndSessions()
         || (machine.countPending() && !countRefused)
         || (machine.reclaimPending() && !reclaimRefused);
   }
 
   /** One piece of each kind of work that waits. */
   private void workOff() throws TakoException {
-    if (mayEndSessions()) {
-      endSome(ending.iterator().next());
-    }
     if (machine.countPending() && !countRefused) {
       count();
     }
@@ -161,7 +151,7 @@ public final class Housekeeping {
 
   // ---- sessions and leases ----------------------------------------------------------------------
 
-  private void expireSessions() {
+  private void expireSessions() throws TakoException {
     for (long clientId : sessions.expired(settings.sessionTtl().toNanos())) {
       session(clientId)
           .and("limit", settings.sessionTtl())
@@ -176,42 +166,22 @@ public final class Housekeeping {
         .and("user", session == null ? "" : session.user());
   }
 
-  /**
-   * Forgets and fences a client at once. What is left of its session ends with the next ticks, a
-   * bounded number of files with each entry. After a crash meanwhile the session is one of those
-   * that their clients may take up again, without the leases that have ended, or that expire.
-   */
-  public void endSession(long clientId) {
+  /** Ends what is left of a session, which may take several entries, and fences its client. */
+  public void endSession(long clientId) throws TakoException {
     counters.add("sessions.ended", 1);
+    while (machine.session(clientId) != null) {
+      Reply reply =
+          journal.execute(
+              entry().setExpireSession(ExpireSession.newBuilder().setClientId(clientId)).build());
+      if (reply.getStatus() != Status.OK) {
+        session(clientId)
+            .and("status", reply.getStatus())
+            .warn(LOG, "the end of a session has to wait: " + reply.getMessage());
+        return;
+      }
+    }
     sessions.forget(clientId);
     fence(clientId);
-    if (machine.session(clientId) != null) {
-      ending.add(clientId);
-    }
-  }
-
-  /** Whether a session is in the log that nobody may use any more. */
-  public boolean isEnding(long clientId) {
-    return ending.contains(clientId);
-  }
-
-  private boolean mayEndSessions() {
-    return !ending.isEmpty() && !endRefused && !safeMode.isOn();
-  }
-
-  private void endSome(long clientId) throws TakoException {
-    Reply reply =
-        journal.execute(
-            entry().setExpireSession(ExpireSession.newBuilder().setClientId(clientId)).build());
-    endRefused = reply.getStatus() != Status.OK;
-    if (endRefused) {
-      session(clientId)
-          .and("status", reply.getStatus())
-          .warn(LOG, "the end of a session has to wait: " + reply.getMessage());
-    }
-    if (machine.session(clientId) == null) {
-      ending.remove(clientId);
-    }
   }
 
   /** The client must not reach the data zone any more. */
@@ -245,14 +215,13 @@ public final class Housekeeping {
 
   /** The client whose file {@code request} of {@code caller} may take over; it alone is logged. */
   public List<Long> lapsedClients(Request request, Caller caller) {
-    if (lapsed.isEmpty() && ending.isEmpty()) {
+    if (lapsed.isEmpty()) {
       return List.of();
     }
     long writer = machine.writerInTheWay(caller, request);
     boolean hasLapsed =
         lapsed.contains(writer) && sessions.silent(writer, settings.leaseSoftLimit().toNanos());
-    boolean mayTakeOver = hasLapsed || isEnding(writer);
-    return mayTakeOver ? List.of(writer) : List.of();
+    return hasLapsed ? List.of(writer) : List.of();
   }
 
   // ---- space ------------------------------------------------------------------------------------
