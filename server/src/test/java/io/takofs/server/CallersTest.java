@@ -181,6 +181,9 @@ class CallersTest {
       assertThat(refused.getMessage())
           .contains("carol is in 10000 groups")
           .contains("fs.tako.server.groups");
+      assertThat(carol.call(mkdirs("/b")).getStatus())
+          .as("the next call, too: she may have more rights by her old groups")
+          .isEqualTo(Status.INVALID_ARGUMENT);
       assertThatThrownBy(() -> new TestClient(server, "carol"))
           .hasFieldOrPropertyWithValue("status", Status.INVALID_ARGUMENT)
           .hasMessageContaining("carol is in 10000 groups");

@@ -82,8 +82,8 @@ public final class Callers {
         throw unknown(user);
       }
     } else {
+      client.caller = caller(user, known); // first: a refusal must not count as an answer
       client.groupsKnownNs = nowNs;
-      client.caller = caller(user, known);
     }
     return client.caller;
   }
