@@ -138,16 +138,42 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
    */
   public record Tick(long pauseNs, String failure) {}
 
-  /** Does what is due. */
+  /**
+   * Does what is due. An error is thrown only while the server can go on: the one that keeps it
+   * from it is logged, and its reason returned.
+   */
   public Tick tick() {
-    Tick next;
+    try {
+      return new Tick(work(), failure());
+    } catch (RuntimeException | Error e) {
+      String failure = failure();
+      if (failure == null) {
+        throw e;
+      }
+      LOG.error("the server failed", e);
+      return new Tick(0, failure);
+    }
+  }
+
+  private String failure() {
+    lock.lock();
+    try {
+      return closed ? null : core.failure();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns how long nothing more is due. */
+  private long work() {
+    long pauseNs;
     List<Long> toFence;
     lock.lock();
     try {
       if (closed) {
-        return new Tick(Long.MAX_VALUE, null);
+        return Long.MAX_VALUE;
       }
-      next = new Tick(core.onTick(), core.failure());
+      pauseNs = core.onTick();
       toFence = core.clientsToFence();
     } finally {
       lock.unlock();
@@ -155,7 +181,7 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     windows.post();
     toFence.forEach(dataConnections::fence);
     dataConnections.sweep();
-    return next;
+    return pauseNs;
   }
 
   /**
