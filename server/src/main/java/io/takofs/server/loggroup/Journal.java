@@ -113,8 +113,7 @@ public final class Journal {
       executed = null;
     } catch (RuntimeException | Error e) {
       // The log may have the entry, or a part of it: whatever is written after it would commit it.
-      failure = "a log entry could not be written: " + e;
-      LOG.error("{}; the server refuses all calls from now on", failure, e);
+      stop("a log entry could not be written: " + e);
       throw e;
     }
     if (failure != null) {
@@ -197,8 +196,11 @@ public final class Journal {
       checkpointBegins();
     }
     checkpointedBytes = log.appendedBytes();
-    guard(() -> store.checkpoint(appliedIndex));
-    finishCheckpoint();
+    stopOnFailure(
+        () -> {
+          store.checkpoint(appliedIndex);
+          finishCheckpoint();
+        });
   }
 
   /** Begins a checkpoint that {@link #advanceCheckpoint} carries on, unless one is under way. */
@@ -219,20 +221,25 @@ public final class Journal {
     return checkpointing;
   }
 
-  /** Does {@code pages} pages of the checkpoint under way, if there is one. */
+  /**
+   * Does {@code pages} pages of the checkpoint under way, if there is one.
+   *
+   * @throws RuntimeException when it cannot be made persistent; nothing is executed from then on
+   */
   void advanceCheckpoint(int pages) {
     if (!checkpointing || failure != null) {
       return;
     }
-    boolean[] done = {false};
-    guard(() -> done[0] = store.advanceCheckpoint(pages));
-    if (done[0]) {
-      finishCheckpoint();
-    }
+    stopOnFailure(
+        () -> {
+          if (store.advanceCheckpoint(pages)) {
+            finishCheckpoint();
+          }
+        });
   }
 
   /** A page that a medium failed to keep may look kept to whoever asks again: nothing follows. */
-  private void guard(Runnable writing) {
+  private void stopOnFailure(Runnable writing) {
     try {
       writing.run();
     } catch (RuntimeException | Error e) {
