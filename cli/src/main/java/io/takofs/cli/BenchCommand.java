@@ -30,6 +30,7 @@ final class BenchCommand implements Callable<Integer> {
   @Option(
       names = "--files",
       defaultValue = "2000",
+      paramLabel = "N",
       description = "Files of the metadata part (default: ${DEFAULT-VALUE}).")
   private int files;
 

@@ -34,6 +34,7 @@ final class ConfigCommand implements Runnable {
   int list(
       @Option(
               names = "--conf",
+              paramLabel = "FILE",
               description = "Configuration file (default: TAKO_CONF, else conf/tako-site.xml).")
           Path file,
       @Option(names = "--changed", description = "Only values that are not the default.")

@@ -18,7 +18,7 @@ final class DevDirectory {
   @Option(
       names = "--dir",
       paramLabel = "DIR",
-      description = "Directory of the local server (default: one for each user).")
+      description = "Directory of `tako dev`'s server (default: /tmp/tako-dev-USER).")
   private Path directory;
 
   /** Whether the caller named the directory. */

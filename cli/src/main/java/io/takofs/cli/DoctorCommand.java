@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
 final class DoctorCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Option(names = "--json", description = "For programs.")
+  @Option(names = "--json", description = "Prints JSON, for programs.")
   private boolean json;
 
   @Parameters(

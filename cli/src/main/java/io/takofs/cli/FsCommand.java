@@ -34,7 +34,7 @@ final class FsCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..*",
       paramLabel = "COMMAND",
-      description = "As of `hadoop fs`; its dash may be left out.")
+      description = "A command of `hadoop fs` and its arguments; its dash may be left out.")
   private List<String> arguments = List.of();
 
   /** All arguments after the command belong to the shell. */

@@ -35,7 +35,7 @@ final class FsckCommand implements Callable<Integer> {
       arity = "0..1",
       defaultValue = "/",
       paramLabel = "PATH",
-      description = "Where to begin (default: /).")
+      description = "File or directory to check (default: /).")
   private String path;
 
   @Override

@@ -16,9 +16,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code tako quota}. */
-@Command(
-    name = "quota",
-    description = "Shows the quota of a directory, or sets it, which superusers may.")
+@Command(name = "quota", description = "Shows the quota of a directory; superusers can set it.")
 final class QuotaCommand implements Callable<Integer> {
   private static final String NONE = "none";
 
@@ -38,7 +36,7 @@ final class QuotaCommand implements Callable<Integer> {
       description = "Space its files may take, times their replication, like 10g; or none.")
   private String space;
 
-  @Parameters(paramLabel = "PATH")
+  @Parameters(paramLabel = "PATH", description = "Directory: /a/b or tako://host:port/a/b")
   private String text;
 
   @Override

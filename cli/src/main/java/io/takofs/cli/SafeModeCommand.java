@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
 /** {@code tako safemode}. */
 @Command(
     name = "safemode",
-    description = "Stops all changes, lets them go on, says or waits for which it is.")
+    description = "Turns safe mode, in which nothing can be changed, on or off, or shows it.")
 final class SafeModeCommand implements Callable<Integer> {
   private static final long PAUSE_MS = 500;
 
@@ -30,7 +30,7 @@ final class SafeModeCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "ACTION",
-      description = "get, enter, leave (superusers), or wait until changes are possible.")
+      description = "get, enter or leave (superusers alone), or wait until safe mode is off.")
   private Action action;
 
   @Override

@@ -30,16 +30,20 @@ final class ServerCommand implements Callable<Integer> {
 
   @Option(
       names = "--conf",
+      paramLabel = "FILE",
       description = "Configuration file (default: TAKO_CONF, else conf/tako-site.xml).")
   private Path file;
 
   @Option(names = "-D", paramLabel = "key=value", description = "Overrides a configuration key.")
   private Map<String, String> overrides = new LinkedHashMap<>();
 
-  @Option(names = "--uri-file", description = "Where to write the URI once the server is ready.")
+  @Option(
+      names = "--uri-file",
+      paramLabel = "FILE",
+      description = "Where to write the URI once the server is ready.")
   private Path uriFile;
 
-  @Option(names = "--pid-file", description = "Where to write the process id.")
+  @Option(names = "--pid-file", paramLabel = "FILE", description = "Where to write the process id.")
   private Path pidFile;
 
   @Option(

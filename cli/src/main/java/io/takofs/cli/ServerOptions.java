@@ -22,7 +22,10 @@ final class ServerOptions {
               + " dev`'s).")
   private String fileSystem;
 
-  @Option(names = "--user", description = "Who calls (default: the login name).")
+  @Option(
+      names = "--user",
+      paramLabel = "NAME",
+      description = "User to act as (default: the login name).")
   private String user = System.getProperty("user.name");
 
   /** The server that {@code text}, a URI with a path or a path alone, belongs to. */
