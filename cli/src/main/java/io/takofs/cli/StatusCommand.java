@@ -6,6 +6,7 @@ import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.TransportStatus;
 import io.takofs.server.report.Connections;
+import io.takofs.server.report.Counts;
 import io.takofs.server.report.Sizes;
 import io.takofs.server.report.Spans;
 import io.takofs.server.report.StatusJson;
@@ -29,7 +30,7 @@ final class StatusCommand implements Callable<Integer> {
 
   @Mixin private ServerOptions location;
 
-  @Option(names = "--json", description = "For programs.")
+  @Option(names = "--json", description = "Prints JSON, for programs.")
   private boolean json;
 
   @Parameters(arity = "0..1", paramLabel = "URI", description = "tako://host:port")
@@ -63,28 +64,31 @@ final class StatusCommand implements Callable<Integer> {
       out.println("safe mode    on: all changes are refused");
     }
     out.printf(
-        "pool         %s used, %s free of %s%n",
+        "pool         %s used, %s free of %s; %s of deleted files in quarantine%n",
         Sizes.human(status.getUsage().getUsed()),
         Sizes.human(status.getUsage().getFree()),
-        Sizes.human(status.getUsage().getCapacity()));
+        Sizes.human(status.getUsage().getCapacity()),
+        Sizes.human(Counts.quarantineBytes(status)));
     out.printf(
-        "namespace    %d files (%d open), %d directories; %d of %d metadata pages%n",
-        status.getFiles(),
+        "namespace    %s (%d open), %s; %d of %d metadata pages%n",
+        Counts.text(status.getFiles(), "file", "files"),
         status.getOpenFiles(),
-        status.getDirectories(),
+        Counts.text(status.getDirectories(), "directory", "directories"),
         status.getMetadataPagesUsed(),
         status.getMetadataPagesTotal());
     out.printf(
-        "log          entry %d in %d segments, checkpoint at %d%n",
-        status.getLogLastIndex(), status.getLogSegments(), status.getCheckpointIndex());
+        "log          entry %d in %s, checkpoint %s%n",
+        status.getLogLastIndex(),
+        Counts.text(status.getLogSegments(), "segment", "segments"),
+        status.getCheckpointIndex() == 0 ? "none yet" : "at entry " + status.getCheckpointIndex());
     out.println("connections  " + Connections.count(status));
     for (ConnectionStatus connection : status.getConnectionsList()) {
       out.printf(
-          "  %-4s %s as %s, %d calls (%s)%n",
+          "  %-4s %s as %s, %s (%s)%n",
           connection.getTransport(),
           connection.getClientName(),
           connection.getUser(),
-          connection.getCalls(),
+          Counts.text(connection.getCalls(), "call", "calls"),
           connection.getRemote());
     }
     if (Connections.leftOut(status) > 0) {
@@ -93,8 +97,10 @@ final class StatusCommand implements Callable<Integer> {
     out.println("counters");
     print(out, status.getCountersMap());
     for (TransportStatus transport : status.getTransportsList()) {
-      out.println("counters of " + transport.getTransport());
-      print(out, transport.getCountersMap());
+      if (transport.getCountersMap().values().stream().anyMatch(value -> value != 0)) {
+        out.println("counters of " + transport.getTransport());
+        print(out, transport.getCountersMap());
+      }
     }
   }
 

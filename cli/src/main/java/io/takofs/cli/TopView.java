@@ -6,6 +6,7 @@ import io.takofs.proto.ServerStatus;
 import io.takofs.proto.TransportStatus;
 import io.takofs.server.metrics.LatencyBuckets;
 import io.takofs.server.report.Connections;
+import io.takofs.server.report.Counts;
 import io.takofs.server.report.Sizes;
 import io.takofs.server.report.Spans;
 import java.net.URI;
@@ -52,8 +53,10 @@ final class TopView {
         Spans.clock(Duration.ofMillis(now.getUptimeMs())),
         String.format(Locale.ROOT, "last %.1f s", seconds));
     line(
-        "files      %d, %d open for writing; %d directories",
-        now.getFiles(), now.getOpenFiles(), now.getDirectories());
+        "files      %d, %d open for writing; %s",
+        now.getFiles(),
+        now.getOpenFiles(),
+        Counts.text(now.getDirectories(), "directory", "directories"));
     line(
         "data       %s used of %s; metadata %d of %d pages",
         Sizes.human(now.getUsage().getUsed()),
@@ -72,10 +75,10 @@ final class TopView {
         "bytes      %s/s written to files%s",
         size(now.getCommittedBytes() - before.getCommittedBytes()), bytes);
     line(
-        "log        entry %d, %d segments; checkpoint %s ago%s",
+        "log        entry %d, %s; checkpoint %s%s",
         now.getLogLastIndex(),
-        now.getLogSegments(),
-        Spans.clock(Duration.ofMillis(now.getCheckpoint().getAgeMs())),
+        Counts.text(now.getLogSegments(), "segment", "segments"),
+        Counts.checkpointAge(now),
         now.getCheckpoint().getRunning() ? ", one is being made" : "");
     line("");
   }

@@ -8,6 +8,7 @@ import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.TransportStatus;
 import io.takofs.server.metrics.LatencyBuckets;
 import io.takofs.server.report.Connections;
+import io.takofs.server.report.Counts;
 import io.takofs.server.report.Sizes;
 import io.takofs.server.report.Spans;
 import java.net.URI;
@@ -82,8 +83,7 @@ final class OverviewPage implements HtmlPage {
         "of entry "
             + now.getCheckpointIndex()
             + ", "
-            + Spans.clock(Duration.ofMillis(now.getCheckpoint().getAgeMs()))
-            + " ago"
+            + Counts.checkpointAge(now)
             + (now.getCheckpoint().getRunning() ? "; one is being made" : ""));
     html.row("Written to files", Sizes.human(now.getCommittedBytes()));
     html.endTable();
