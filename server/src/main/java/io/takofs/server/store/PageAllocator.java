@@ -32,10 +32,10 @@ final class PageAllocator {
   /** Part of the pages that growth may not fill, kept for entries that shrink the state. */
   private static final int SHRINK_PART = 64;
 
-  /** Changes that always find pages, a few times in an entry, and pages kept for them. */
-  private static final int SMALL_CHANGES = 2;
+  /** Changes of a transaction that records a result, and pages of an entry kept for it. */
+  private static final int RECORD_CHANGES = 2;
 
-  private static final int SMALL_PAGES = 32;
+  private static final int RECORD_PAGES = 32;
 
   private final PageMemory memory;
   private final int[] liveAtLevel = new int[LEVELS];
@@ -158,32 +158,31 @@ final class PageAllocator {
     takenForEntry = 0;
   }
 
-  /** Pages that are sure to be free for one entry. */
+  /** Pages that are sure to be free for one entry, without those kept for the record. */
   int entryMax() {
-    return headroom / 8 * 7 - SMALL_PAGES;
+    return headroom / 8 * 7 - RECORD_PAGES;
   }
 
   /**
    * Takes pages for changes of any keys: each writes its leaf and those above it, and each put may
-   * split them.
+   * split them. So few that they may be the record of a result may take the pages kept for that.
    */
   boolean takeForEntry(int changes, int growing) {
-    if (changes <= SMALL_CHANGES) {
-      return true; // there is always room for the record of a result
-    }
     int inner = live - liveAtLevel[0];
     long written = changes + Math.min((long) changes * height(), inner);
-    return takeForEntry(growing == 0 ? written : written + growing + splits(growing));
+    long kept = changes <= RECORD_CHANGES ? RECORD_PAGES : 0;
+    return takeForEntry(
+        growing == 0 ? written : written + growing + splits(growing), entryMax() + kept);
   }
 
   /** Takes pages for changes that write {@code written} pages and add {@code bytes}. */
   boolean takeForEntry(int written, int growing, long bytes) {
     long split = Math.min(growing, written) + bytes / (Page.CAPACITY / 4);
-    return takeForEntry(written + split + (growing == 0 ? 0 : height()));
+    return takeForEntry(written + split + (growing == 0 ? 0 : height()), entryMax());
   }
 
-  private boolean takeForEntry(long pages) {
-    if (takenForEntry + pages > entryMax()) {
+  private boolean takeForEntry(long pages, long max) {
+    if (takenForEntry + pages > max) {
       return false;
     }
     takenForEntry += pages;

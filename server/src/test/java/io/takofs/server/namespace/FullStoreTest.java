@@ -169,4 +169,26 @@ class FullStoreTest {
     }
     Consistency.check(server);
   }
+
+  @Test
+  void shouldReclaimEmptiedDirectoriesInSmallSteps() {
+    int directories = 1500;
+    for (int i = 0; i < directories; i++) {
+      checkpointIfDue();
+      assertOk(client.mkdirs("/gone/" + i + "/below"));
+      checkpointIfDue();
+      assertOk(client.delete("/gone/" + i + "/below", false));
+    }
+    fill(200, 200, 0);
+    checkpointIfDue();
+    assertOk(client.delete("/gone", true));
+    server.store.checkpoint(server.log.size());
+    for (int i = 0; server.machine.reclaimPending(); i++) {
+      assertThat(i).isLessThan(directories);
+      checkpointIfDue();
+      assertOk(server.reclaim(RECLAIM_LIMIT));
+      restart();
+    }
+    Consistency.check(server);
+  }
 }

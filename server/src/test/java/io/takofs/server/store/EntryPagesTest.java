@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -15,11 +16,17 @@ import org.junit.jupiter.api.Test;
 class EntryPagesTest {
   private static final int PAGES = 1024;
 
-  @Test
-  void shouldRefuseAnEntryThatChangesMorePagesThanAreKept() throws Exception {
-    PagedStore store = PagedStore.open(PagedStoreTest.memory(PAGES));
+  /** Keys that a page has at most, and one: keys so far apart are in pages of their own. */
+  private static final int APART = 27;
+
+  private PagedStore store;
+  private final List<byte[]> keys = new ArrayList<>();
+  private final List<Integer> order = new ArrayList<>();
+
+  /** A full store, just after a checkpoint, and an order of its keys that is not theirs. */
+  private void fill() throws Exception {
+    store = PagedStore.open(PagedStoreTest.memory(PAGES));
     Random random = new Random(1);
-    List<byte[]> keys = new ArrayList<>();
     while (store.hasRoom(1)) {
       byte[] key = new byte[9];
       random.nextBytes(key);
@@ -30,11 +37,66 @@ class EntryPagesTest {
       }
     }
     store.checkpoint(1);
-    List<Integer> order = new ArrayList<>();
     for (int i = 0; i < keys.size(); i++) {
       order.add(i);
     }
     Collections.shuffle(order, random);
+  }
+
+  /** Replaces values in one transaction; returns whether the entry still had pages for it. */
+  private boolean replace(int from, int to) {
+    Transaction transaction = new Transaction(store);
+    order
+        .subList(from, to)
+        .forEach(i -> transaction.replace(store.server(), keys.get(i), new byte[300]));
+    try {
+      transaction.commit(0);
+      return true;
+    } catch (TakoException e) {
+      assertThat(transaction.isTooLarge()).isTrue();
+      transaction.abort();
+      return false;
+    }
+  }
+
+  /** Writes pages until a checkpoint is due or {@code limit} keys are written. */
+  private int spend(int limit) throws Exception {
+    int written = 0;
+    while (written < limit && !store.checkpointDue()) {
+      byte[] key = keys.get(order.get(order.size() - 1 - written++));
+      store.server().put(key, new byte[300]);
+    }
+    return written;
+  }
+
+  @Test
+  void shouldRefuseSmallChangesAfterALargeOne() throws Exception {
+    fill();
+    keys.sort(Arrays::compareUnsigned);
+    order.removeIf(i -> i % APART != 0);
+    int spent = spend(Integer.MAX_VALUE);
+    store.checkpoint(1);
+    spend(spent - 1);
+    assertThat(store.checkpointDue()).isFalse();
+    store.beginEntry();
+    int replaced = 300;
+    while (!replace(0, replaced)) {
+      replaced -= 10;
+    }
+    int steps = 0;
+    while (replace(replaced, replaced + 2)) {
+      assertThat(++steps).isLessThan(64);
+      replaced += 2;
+    }
+    assertThat(steps).isPositive(); // the record of a result finds pages
+    store.checkpoint(1);
+    store.beginEntry();
+    assertThat(replace(replaced, replaced + 2)).isTrue();
+  }
+
+  @Test
+  void shouldRefuseAnEntryThatChangesMorePagesThanAreKept() throws Exception {
+    fill();
     long used = store.pagesUsed();
     store.beginEntry();
     Transaction large = new Transaction(store);
