@@ -109,10 +109,12 @@ final class DataServerCore {
       sessions.recovered(
           session.clientId(), TimeUnit.MILLISECONDS.toNanos(session.connectTimeoutMs()));
     }
-    Facts.of("epoch", epoch)
-        .and("entries", count)
-        .and("files", machine.files())
-        .info(LOG, "the log is replayed");
+    if (count > 0 || epoch > 1) { // else the pool is new
+      Facts.of("epoch", epoch)
+          .and("entries", count)
+          .and("files", machine.files())
+          .info(LOG, "the log is replayed");
+    }
   }
 
   /**

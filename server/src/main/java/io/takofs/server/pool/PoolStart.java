@@ -1,5 +1,6 @@
 package io.takofs.server.pool;
 
+import io.takofs.base.Facts;
 import io.takofs.base.Ownership;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
@@ -92,6 +93,7 @@ public final class PoolStart {
     Pool.format(path, sizes);
     formatted = true;
     madeDirectory = missing;
+    Facts.of("bytes", sizes.total()).and("pool", path).info(LOG, "an empty pool was formatted");
   }
 
   /**
