@@ -59,7 +59,7 @@ class RunningServerTest {
 
   @Test
   void shouldRemoveThePoolThatAStartFormattedBeforeItFailed() throws Exception {
-    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = Integer.toString(taken.getLocalPort());
       config.set(PORT, port);
       refusal(false);
@@ -84,7 +84,7 @@ class RunningServerTest {
 
   @Test
   void shouldAdviseAFreePortWhenItIsTaken() throws Exception {
-    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       config.set(PORT, Integer.toString(taken.getLocalPort()));
       assertThat(refusal(false)).contains("stop what listens there", PORT);
     }
