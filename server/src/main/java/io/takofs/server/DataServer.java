@@ -138,42 +138,16 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
    */
   public record Tick(long pauseNs, String failure) {}
 
-  /**
-   * Does what is due. An error is thrown only while the server can go on: the one that keeps it
-   * from it is logged, and its reason returned.
-   */
+  /** Does what is due. */
   public Tick tick() {
-    try {
-      return new Tick(work(), failure());
-    } catch (RuntimeException | Error e) {
-      String failure = failure();
-      if (failure == null) {
-        throw e;
-      }
-      LOG.error("the server failed", e);
-      return new Tick(0, failure);
-    }
-  }
-
-  private String failure() {
-    lock.lock();
-    try {
-      return closed ? null : core.failure();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Returns how long nothing more is due. */
-  private long work() {
-    long pauseNs;
+    Tick next;
     List<Long> toFence;
     lock.lock();
     try {
       if (closed) {
-        return Long.MAX_VALUE;
+        return new Tick(Long.MAX_VALUE, null);
       }
-      pauseNs = core.onTick();
+      next = new Tick(core.onTick(), core.failure());
       toFence = core.clientsToFence();
     } finally {
       lock.unlock();
@@ -181,7 +155,17 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     windows.post();
     toFence.forEach(dataConnections::fence);
     dataConnections.sweep();
-    return pauseNs;
+    return next;
+  }
+
+  /** As {@link Tick#failure}, for who was not told because a tick threw. */
+  String failure() {
+    lock.lock();
+    try {
+      return core.failure();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**

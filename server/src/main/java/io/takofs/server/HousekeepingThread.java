@@ -38,8 +38,8 @@ final class HousekeepingThread implements AutoCloseable {
       try {
         tick = server.tick();
       } catch (RuntimeException | Error e) { // without housekeeping no lease would ever end
-        LOG.error("housekeeping failed; it is tried again", e);
-        tick = new DataServer.Tick(FAILED_PAUSE_NS, null);
+        tick = new DataServer.Tick(FAILED_PAUSE_NS, server.failure());
+        LOG.error("housekeeping failed{}", tick.failure() == null ? "; it is tried again" : "", e);
       }
       if (tick.failure() != null && !stopped) {
         // No call is served any more: a process that is gone is started again and loses nothing.
