@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Bytes that are lent where they lie stay what they are, whatever happens to their file. */
-@Timeout(120)
+@Timeout(180)
 class LentBytesTest {
   private static final int LENGTH = 6_000_000;
   private static final CreateOptions OVERWRITE = CreateOptions.DEFAULT.withOverwrite(true);

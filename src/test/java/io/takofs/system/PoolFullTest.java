@@ -20,7 +20,7 @@ class PoolFullTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"shm", "tcp"})
-  @Timeout(120)
+  @Timeout(180)
   void shouldReportNoSpaceLoseNothingAndResume(String transport) throws Exception {
     try (ServerProcess server =
             ServerProcess.start(

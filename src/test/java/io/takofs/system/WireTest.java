@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
  * wire in the middle of large writes. {@code src/test/vm/wire} runs it.
  */
 @Tag("wire")
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WireTest {
   private static final String DIRECTORY = System.getProperty("tako.test.wire.directory");
   private static final String SERVER = System.getProperty("tako.test.wire.server");
