@@ -162,7 +162,7 @@ class CommandLineTest {
     assertThat(argumentsOfJava("21.0.2")).contains("io.takofs.cli.Tako").doesNotContain(option);
   }
 
-  /** What an installation passes on to a Java of this version; nothing runs. */
+  /** The options that an installation passes on to a Java of this version; nothing runs. */
   private String argumentsOfJava(String version) throws Exception {
     Path home = Files.createDirectories(directory.resolve(version));
     Files.createDirectories(home.resolve("lib"));

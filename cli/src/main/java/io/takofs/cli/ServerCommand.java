@@ -124,8 +124,8 @@ final class ServerCommand implements Callable<Integer> {
   }
 
   /**
-   * What the server runs with. An unknown key of a file is a warning, as the file may be of another
-   * version; one of this very command line is a mistake.
+   * The server's configuration. An unknown key of a file is a warning, as the file may be of
+   * another version; one of this very command line is a mistake.
    */
   TakoConfig configuration() throws IOException {
     TakoConfig config = Installation.configuration(file);

@@ -177,7 +177,7 @@ public final class Tako implements Runnable {
     return commandLine.getCommandSpec().exitCodeOnExecutionException();
   }
 
-  /** What a person reads about {@code failure}. */
+  /** The text that a person reads about {@code failure}. */
   static String explanation(Exception failure) {
     String status = failure instanceof TakoException tako ? " (" + tako.status().name() + ")" : "";
     return "tako: " + text(failure) + status;

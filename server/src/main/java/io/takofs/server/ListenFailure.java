@@ -5,7 +5,7 @@ import io.takofs.proto.Status;
 import java.io.IOException;
 import java.util.Locale;
 
-/** What to do when the server cannot listen at an address. */
+/** Advice to a user whose server cannot listen at an address. */
 final class ListenFailure {
   private ListenFailure() {}
 

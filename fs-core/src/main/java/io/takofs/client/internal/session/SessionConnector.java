@@ -141,7 +141,7 @@ final class SessionConnector {
     }
   }
 
-  /** How long, where that is more than the message of the last attempt says. */
+  /** The time that all attempts took, where the message of the last one says less. */
   private static String tried(long ms) {
     return ms == 0 ? "" : " (tried for " + ms + " ms)";
   }
