@@ -85,6 +85,10 @@ public final class Tako implements Runnable {
       System.err.println(noSuchCommand(arguments[0]));
       return CommandLine.ExitCode.USAGE;
     }
+    if (arguments.length == 1 && arguments[0].equals("version")) {
+      VersionCommand.print(new PrintWriter(System.out, true));
+      return 0;
+    }
     Optional<ServerCommand> server = ServerCommand.ofSimple(arguments);
     try {
       if (server.isPresent()) {

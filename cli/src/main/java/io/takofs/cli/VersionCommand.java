@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -12,9 +13,13 @@ final class VersionCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    for (String line : new VersionProvider().getVersion()) {
-      spec.commandLine().getOut().println(line);
-    }
+    print(spec.commandLine().getOut());
     return 0;
+  }
+
+  static void print(PrintWriter out) {
+    for (String line : new VersionProvider().getVersion()) {
+      out.println(line);
+    }
   }
 }
