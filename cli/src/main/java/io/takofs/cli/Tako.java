@@ -86,7 +86,9 @@ public final class Tako implements Runnable {
       return CommandLine.ExitCode.USAGE;
     }
     if (arguments.length == 1 && arguments[0].equals("version")) {
-      VersionCommand.print(new PrintWriter(System.out, true));
+      for (String line : new VersionProvider().getVersion()) {
+        System.out.println(line);
+      }
       return 0;
     }
     Optional<ServerCommand> server = ServerCommand.ofSimple(arguments);

@@ -1,6 +1,5 @@
 package io.takofs.cli;
 
-import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -13,13 +12,9 @@ final class VersionCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    print(spec.commandLine().getOut());
-    return 0;
-  }
-
-  static void print(PrintWriter out) {
     for (String line : new VersionProvider().getVersion()) {
-      out.println(line);
+      spec.commandLine().getOut().println(line);
     }
+    return 0;
   }
 }
