@@ -42,7 +42,7 @@ static void hash_number(uint64_t number)
 
 static void tuning(const char *name, int64_t value, const char *doc)
 {
-	print("\n  /** %s. */\n  public static final int %s = %" PRId64 ";\n", doc, name, value);
+	print("  /** %s. */\n  public static final int %s = %" PRId64 ";\n", doc, name, value);
 }
 
 static void constant(const char *name, int64_t value, const char *doc)
@@ -77,8 +77,8 @@ static void field(const char *record, const char *name, const char *upper, size_
 	hash_number(size);
 	if (strncmp(name, "reserved", 8) == 0)
 		return;
-	print("\n  /** Offset of {@code %s.%s}: %s. */\n  public static final int %s_", record,
-	      name, doc, record);
+	print("  /** Offset of {@code %s.%s}: %s. */\n  public static final int %s_", record, name,
+	      doc, record);
 	for (const char *c = upper; *c != '\0'; c++)
 		print("%c", *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
 	print("_OFFSET = %zu;\n", offset);

@@ -25,6 +25,7 @@ run_part() { # lane, name, command...
   wait "$group" || result=FAILED
   unset "parts_running[$group]"
   note_part "$lane" "$name" $((SECONDS - began)) "$log" "$result"
+  [ "$result" = passed ] || note_failures "$name" "$log"
   rm "$log"
   [ "$result" = passed ]
 }
@@ -34,6 +35,13 @@ note_part() { # lane, name, seconds, log, result
   local tests
   tests=$(count_tests "$4")
   printf '%s|%s|%s|%s|%s\n' "$1" "$2" "$3" "$tests" "$5" >>"$parts_results"
+}
+
+# Keeps what Maven, JUnit's console and CTest say of tests that failed, or else the last lines.
+note_failures() { # name, log
+  local said
+  said=$(grep -E '^\[ERROR\] {2}|\[X\]|\*\*\*(Failed|Exception|Timeout)' "$2" | head -40) || true
+  printf '\n%s:\n%s\n' "$1" "${said:-$(tail -20 "$2")}" >>"$parts_results.failures"
 }
 
 # Tests run and skipped according to the last words of Maven, JUnit's console and CTest.
@@ -50,8 +58,9 @@ count_tests() { # log
     END { print ran + 0 "|" skipped + 0 }' "$1"
 }
 
-# Prints the table; false when there is no part or one that failed.
+# Prints what failed, then the table; false when there is no part or one that failed.
 print_parts() {
+  cat "$parts_results.failures" 2>/dev/null || true
   printf '\n%-8s %-58s %7s %6s %8s  %s\n' lane part time tests skipped result
   awk -F'|' '
     {
@@ -75,7 +84,7 @@ parts_end() {
     sleep 0.2
   done
   parts_signal KILL
-  [ -n "${TAKO_TEST_RESULTS:-}" ] || rm -f "$parts_results"
+  [ -n "${TAKO_TEST_RESULTS:-}" ] || rm -f "$parts_results" "$parts_results.failures"
 }
 
 parts_signal() { # signal

@@ -2,15 +2,16 @@ package io.takofs.docs;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.takofs.system.Browser;
+import io.takofs.system.Poll;
 import io.takofs.system.ServerProcess;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 class DocumentsTest {
   private static final int COMMANDS_S = 180;
-  private static final int CHROMIUM_S = 90;
+  private static final Duration DRAWN = Duration.ofSeconds(90);
 
   /** Dependencies of the build that a page may name before it has been made. */
   private static final List<String> BUILT = List.of("target/");
@@ -172,10 +173,7 @@ class DocumentsTest {
 
   @Test
   void shouldDrawItsDiagrams() throws Exception {
-    boolean hasBrowser =
-        Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
-            .anyMatch(each -> Files.isExecutable(Path.of(each, "chromium")));
-    assumeTrue(hasBrowser, "chromium is not installed");
+    Browser.assumeInstalled();
     List<String> diagrams = new ArrayList<>();
     for (MarkdownPage page : MarkdownPage.all(ROOT)) {
       diagrams.addAll(page.blocks("mermaid"));
@@ -185,9 +183,17 @@ class DocumentsTest {
       Files.copy(library, directory.resolve("mermaid.js"));
     }
     Files.writeString(directory.resolve("page.html"), page(diagrams));
-    String dom = open(directory.resolve("page.html").toUri());
-    for (int i = 0; i < diagrams.size(); i++) {
-      assertThat(dom).as(diagrams.get(i)).contains("<p>drawn " + i + "</p>");
+    try (Browser browser = new Browser(directory.resolve("chromium"))) {
+      browser.open(directory.resolve("page.html").toUri(), 1200, 800, false);
+      String count = "document.querySelectorAll('p').length";
+      Poll.until(
+          "each diagram is drawn, or has failed",
+          DRAWN,
+          () -> browser.evaluate(count).getAsInt() == diagrams.size());
+      String dom = browser.dom();
+      for (int i = 0; i < diagrams.size(); i++) {
+        assertThat(dom).as(diagrams.get(i)).contains("<p>drawn " + i + "</p>");
+      }
     }
   }
 
@@ -218,29 +224,5 @@ class DocumentsTest {
     page.append(
         "const p=document.createElement('p');p.textContent=say;document.body.append(p)}})()");
     return page.append("</script>").toString();
-  }
-
-  private String open(URI page) throws Exception {
-    Process browser =
-        new ProcessBuilder(
-                "chromium",
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--user-data-dir=" + directory.resolve("chromium"),
-                "--virtual-time-budget=20000",
-                "--dump-dom",
-                page.toString())
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    try {
-      String dom = new String(browser.getInputStream().readAllBytes(), UTF_8);
-      assertThat(browser.waitFor(CHROMIUM_S, TimeUnit.SECONDS)).isTrue();
-      return dom;
-    } finally {
-      browser.destroyForcibly();
-    }
   }
 }

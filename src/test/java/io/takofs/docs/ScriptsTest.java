@@ -30,7 +30,7 @@ class ScriptsTest {
 
   private static final Pattern PATH =
       Pattern.compile(
-          "(?<![\\w/.$}-])(?:\"?\\$root\"?/)?((?:bin|src|native|bench|conf)/[\\w./-]*\\w)");
+          "(?<![\\w/.$}-])(?:\"?\\$root\"?/)?((?:bin|src|native|bench|conf|specs)/[\\w./-]*\\w)");
   private static final Pattern MODULES = Pattern.compile("-pl ([\\w./,-]*\\w)");
   private static final Pattern NAME = Pattern.compile("(?<![\\w./-])io\\.takofs(?:\\.\\w+)+");
   private static final Pattern TEST = Pattern.compile("-D(?:it\\.)?test=['\"]?([\\w*]+)");

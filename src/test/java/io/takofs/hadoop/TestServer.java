@@ -1,14 +1,15 @@
 package io.takofs.hadoop;
 
-import io.takofs.system.ServerProcess;
+import io.takofs.system.ServerCluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * The data server of all tests of this JVM, in a process of its own. The tests see nothing of it:
- * their class path holds the shaded jar and Hadoop.
+ * The data server of all tests of this JVM, or as many as {@code tako.test.servers} says, in
+ * processes of their own. The tests see nothing of it: their class path holds the shaded jar and
+ * Hadoop.
  *
  * <p>Thread rule: any thread.
  */
@@ -24,15 +25,17 @@ public final class TestServer {
   private static synchronized URI uri() {
     if (uri == null) {
       try {
-        ServerProcess server =
-            ServerProcess.start(
-                POOL_SIZE,
-                System.getProperty(POOL_SIZE, "1g"),
-                // Hadoop's suites ask for blocks of a few bytes.
-                "fs.tako.server.block.size.min",
-                "1");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(server)));
-        uri = server.uri();
+        String[] settings = {
+          POOL_SIZE,
+          System.getProperty(POOL_SIZE, "1g"),
+          // Hadoop's suites ask for blocks of a few bytes.
+          "fs.tako.server.block.size.min",
+          "1"
+        };
+        ServerCluster servers =
+            ServerCluster.start(Integer.getInteger("tako.test.servers", 1), settings);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(servers)));
+        uri = servers.uri();
       } catch (Exception e) {
         throw new IllegalStateException("no server to test with", e);
       }
@@ -40,11 +43,11 @@ public final class TestServer {
     return uri;
   }
 
-  private static void close(ServerProcess server) {
+  private static void close(ServerCluster servers) {
     try {
-      server.close();
+      servers.close();
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new UncheckedIOException("the servers do not end", e);
     }
   }
 

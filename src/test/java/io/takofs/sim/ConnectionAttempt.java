@@ -26,12 +26,12 @@ final class ConnectionAttempt {
   }
 
   SimQueuePair run(long timeoutNs) throws IOException {
-    network.schedule(network.latencyNs(), this::arrive);
+    network.schedule(latencyNs(network.listener(endpoint)), this::arrive);
     network.scheduler().await(timeoutNs, () -> pair != null || refusal != null);
     if (!from.process().isAlive()) {
       abandoned = true;
-      from.process().checkAlive();
     }
+    from.process().goOn(network.scheduler());
     if (pair != null) {
       return pair;
     }
@@ -46,8 +46,8 @@ final class ConnectionAttempt {
   private void arrive() {
     SimListener listener = network.listener(endpoint);
     if (listener == null) {
-      refuse("nobody listens there");
-    } else if (!network.isCut(from.process(), listener.transport().process())) {
+      refuse("nobody listens there", null);
+    } else if (!network.links().isCut(from.process(), listener.transport().process())) {
       listener.transport().process().run(() -> ask(listener));
     }
   }
@@ -57,10 +57,10 @@ final class ConnectionAttempt {
     try {
       accept = listener.acceptor().onConnect(from.process().name(), privateData.clone());
     } catch (IOException e) {
-      refuse(Refusal.text(e));
+      refuse(Refusal.text(e), listener);
       return;
     }
-    listener.transport().schedule(network.latencyNs(), () -> establish(listener, accept));
+    listener.transport().schedule(latencyNs(listener), () -> establish(listener, accept));
   }
 
   private void establish(SimListener listener, ConnectionAcceptor.Accept accept) {
@@ -76,18 +76,39 @@ final class ConnectionAttempt {
     accepted.link(connected);
     connected.link(accepted);
     listener.acceptor().onConnected(accepted, accept);
-    network.schedule(network.latencyNs(), () -> answer(connected));
+    network.schedule(latencyNs(listener), () -> answer(connected, listener));
   }
 
-  private void answer(SimQueuePair connected) {
-    if (abandoned) {
+  private void answer(SimQueuePair connected, SimListener listener) {
+    if (abandoned || answersAreLost(listener)) {
       connected.close();
     } else {
       pair = connected;
     }
   }
 
-  private void refuse(String why) {
-    network.schedule(network.latencyNs(), () -> refusal = why);
+  /**
+   * Refuses.
+   *
+   * @param listener who refuses; null when the host itself does
+   */
+  private void refuse(String why, SimListener listener) {
+    network.schedule(
+        latencyNs(listener),
+        () -> {
+          if (!answersAreLost(listener)) {
+            refusal = why;
+          }
+        });
+  }
+
+  private boolean answersAreLost(SimListener listener) {
+    return listener != null
+        && network.links().isCut(listener.transport().process(), from.process());
+  }
+
+  private long latencyNs(SimListener listener) {
+    return network.latencyNs(
+        from.process(), listener == null ? null : listener.transport().process());
   }
 }

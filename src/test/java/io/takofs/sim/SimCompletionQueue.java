@@ -96,7 +96,7 @@ final class SimCompletionQueue implements CompletionQueue {
     scheduler.pass(Math.min(timeoutNs, WORK_NS));
     scheduler.await(timeoutNs, () -> !entries.isEmpty() || wakeup);
     wakeup = false;
-    transport.process().checkAlive();
+    transport.process().goOn(scheduler);
   }
 
   @Override

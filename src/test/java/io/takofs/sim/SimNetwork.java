@@ -4,17 +4,15 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** The network between processes: their listeners, the packets, and the links that are cut. */
 public final class SimNetwork {
   private final SimScheduler scheduler;
   private final SimProcess wire = new SimProcess("the wire");
   private final Map<String, SimListener> listeners = new HashMap<>();
-  private final Set<SimProcess> cutOff = new HashSet<>();
+  private final SimLinks links = new SimLinks();
   private final List<SimTransport> transports = new ArrayList<>();
   private final Map<Integer, ArrayDeque<ByteBuffer>> idleMemory = new HashMap<>();
   private final byte[] zeros = new byte[1 << 16];
@@ -47,14 +45,9 @@ public final class SimNetwork {
     return transport;
   }
 
-  /** Nothing reaches {@code process} or leaves it until {@link #heal}. */
-  public void cutOff(SimProcess process) {
-    cutOff.add(process);
-  }
-
-  /** Everyone reaches everyone again. */
-  public void heal() {
-    cutOff.clear();
+  /** What is wrong between processes. */
+  public SimLinks links() {
+    return links;
   }
 
   /** Breaks a random connection, if there is one. */
@@ -68,18 +61,16 @@ public final class SimNetwork {
     }
   }
 
-  boolean isCut(SimProcess one, SimProcess other) {
-    return cutOff.contains(one) || cutOff.contains(other);
-  }
-
   /** Something happens on the wire, whoever is still alive. */
-  void schedule(long delayNs, Runnable action) {
+  public void schedule(long delayNs, Runnable action) {
     scheduler.schedule(wire, delayNs, action);
   }
 
-  /** One way, this time. */
-  long latencyNs() {
-    long latency = scheduler.delayNs(conditions.latencyMinNs(), conditions.latencyMaxNs());
+  /** One way between the two, this time. */
+  public long latencyNs(SimProcess one, SimProcess other) {
+    long latency =
+        links.extraNs(one, other)
+            + scheduler.delayNs(conditions.latencyMinNs(), conditions.latencyMaxNs());
     return happens(conditions.stallChance())
         ? latency + scheduler.delayNs(0, conditions.stallMaxNs())
         : latency;

@@ -131,10 +131,10 @@ final class SimQueuePair extends AbstractQueuePair {
       return;
     }
     for (SimWorkRequest request : staged) {
-      lastArrivalNs = Math.max(lastArrivalNs, now() + network.latencyNs());
+      lastArrivalNs = Math.max(lastArrivalNs, now() + latencyNs());
       network.schedule(lastArrivalNs - now(), () -> arrive(request));
       if (network.happens(network.conditions().dropChance())) {
-        network.schedule(2 * network.latencyNs(), this::breakConnection);
+        network.schedule(2 * latencyNs(), this::breakConnection);
       }
     }
     staged.clear();
@@ -204,6 +204,7 @@ final class SimQueuePair extends AbstractQueuePair {
       network.schedule(0, this::deliverWhatMay);
       return;
     }
+    request.trace(network.scheduler().trace());
     Placement placement = new Placement(network.scheduler().random(), request.length());
     request.groupsLeft = Math.max(1, request.isAtomic() ? 1 : placement.groups());
     long durationNs = 100 + request.length() * NS_PER_BYTE;
@@ -215,8 +216,8 @@ final class SimQueuePair extends AbstractQueuePair {
   }
 
   private void moveGroup(SimWorkRequest request, Placement placement, int group) {
-    if (request.isDetached() && !request.late) {
-      // The sender is gone. Its last packets may take as long as the other end lets them.
+    if (!request.late && (request.isDetached() || isStalled())) {
+      // The sender is gone or stands. Its last packets may take as long as the other end lets them.
       request.late = true;
       network.schedule(
           network.scheduler().delayNs(0, LATE_LANDING_MAX_NS),
@@ -226,7 +227,7 @@ final class SimQueuePair extends AbstractQueuePair {
     if (!mayLand(request)) {
       return;
     }
-    if (isCut()) {
+    if (isLost(request)) {
       retryLost(request, () -> moveGroup(request, placement, group));
       return;
     }
@@ -279,7 +280,7 @@ final class SimQueuePair extends AbstractQueuePair {
           unflushed.forEach(binding -> binding.flushed = true);
           unflushed.clear();
         }
-        lastAckNs = Math.max(lastAckNs, now() + network.latencyNs());
+        lastAckNs = Math.max(lastAckNs, now() + latencyNs());
         network.schedule(lastAckNs - now(), () -> acknowledge(request));
         if (request.failure != null) {
           return;
@@ -312,7 +313,7 @@ final class SimQueuePair extends AbstractQueuePair {
     if (state != State.CONNECTED) {
       return;
     }
-    if (isCut()) {
+    if (answersAreLost()) {
       retryLost(request, () -> acknowledge(request));
     } else if (inFlight.peek() != request) {
       // An earlier acknowledgement was lost; this one includes it, but is itself sent again.
@@ -398,7 +399,7 @@ final class SimQueuePair extends AbstractQueuePair {
     boolean late = network.happens(network.conditions().lateRevokeChance());
     landingEndsNs = now() + (late ? network.scheduler().delayNs(0, LATE_LANDING_MAX_NS) : 0);
     if (peer != null) {
-      long noticeNs = isCut() ? KEEPALIVE_NS : network.latencyNs();
+      long noticeNs = requestsAreLost() ? KEEPALIVE_NS : latencyNs();
       network.schedule(noticeNs, () -> peer.peerEnded(why));
     }
   }
@@ -435,8 +436,25 @@ final class SimQueuePair extends AbstractQueuePair {
     return (SimCompletionQueue) config.sendQueue();
   }
 
-  private boolean isCut() {
-    return network.isCut(transport.process(), peer.transport.process());
+  private boolean isLost(SimWorkRequest request) {
+    return requestsAreLost() || (request.opcode() == Opcode.READ && answersAreLost());
+  }
+
+  private boolean requestsAreLost() {
+    return network.links().isCut(transport.process(), peer.transport.process());
+  }
+
+  private boolean answersAreLost() {
+    return network.links().isCut(peer.transport.process(), transport.process());
+  }
+
+  /** Whether the sender's process stands and this packet waits in its card or on its way. */
+  private boolean isStalled() {
+    return transport.process().isPaused() && network.scheduler().random().nextBoolean();
+  }
+
+  private long latencyNs() {
+    return network.latencyNs(transport.process(), peer.transport.process());
   }
 
   private long now() {

@@ -5,7 +5,7 @@ import io.takofs.transport.BufferRegion;
 import java.nio.ByteBuffer;
 
 /** Registered memory of a simulated process. */
-final class SimRegion extends BufferRegion {
+public final class SimRegion extends BufferRegion {
   private final SimDomain domain;
   private final boolean own;
   private boolean closed;
@@ -18,11 +18,11 @@ final class SimRegion extends BufferRegion {
   }
 
   /** The one view that transfers use. */
-  ByteBuffer memory() {
+  public ByteBuffer memory() {
     return memory;
   }
 
-  SimDomain domain() {
+  public SimDomain domain() {
     return domain;
   }
 

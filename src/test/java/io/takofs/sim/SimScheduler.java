@@ -16,14 +16,29 @@ public final class SimScheduler {
   private final PriorityQueue<Event> events = new PriorityQueue<>();
   private long nowNs;
   private long nextNumber;
+  private Runnable checker;
+  private int checkerInterval;
+  private long steps;
+  private final SimTrace trace = new SimTrace();
 
   public SimScheduler(long seed) {
-    this.random = new Random(seed);
+    // Seeds that follow one another would begin with much the same chances.
+    this.random = new Random(seed * 0x9E3779B97F4A7C15L);
   }
 
   /** The one source of chance. */
   public Random random() {
     return random;
+  }
+
+  public SimTrace trace() {
+    return trace;
+  }
+
+  /** Runs {@code action}, which lets no time pass, after every {@code interval}th event. */
+  public void check(int interval, Runnable action) {
+    checkerInterval = interval;
+    checker = action;
   }
 
   /** Virtual time since the beginning. */
@@ -39,7 +54,8 @@ public final class SimScheduler {
   /** Runs {@code action} after {@code delayNs}, unless {@code process} is dead then. */
   public void schedule(SimProcess process, long delayNs, Runnable action) {
     Invariant.check(delayNs >= 0, "nothing happens in the past");
-    events.add(new Event(nowNs + delayNs, nextNumber++, process, action));
+    long startNs = nowNs + delayNs + process.slownessNs();
+    events.add(new Event(startNs, nextNumber++, process, action));
   }
 
   /** Lets time pass until {@code condition} holds or {@code timeoutNs} have passed. */
@@ -64,7 +80,11 @@ public final class SimScheduler {
     events.remove();
     // An event that waited may have moved time beyond events that were due.
     nowNs = Math.max(nowNs, next.timeNs);
+    trace.event(nowNs, next.number, next.process);
     next.process.run(next.action);
+    if (checker != null && ++steps % checkerInterval == 0) {
+      checker.run();
+    }
     return true;
   }
 

@@ -206,6 +206,20 @@ final class SimWorkRequest {
     }
   }
 
+  /** Records what it moves, as it is now. */
+  void trace(SimTrace trace) {
+    if (length == 0) {
+      return; // it has no target
+    }
+    ByteBuffer bytes = ByteBuffer.allocate(length);
+    if (opcode == Opcode.READ) {
+      bytes.put(0, target.memory(), targetOffset, length);
+    } else {
+      moveLocal(0, length, bytes, 0, false);
+    }
+    trace.bytes(opcode, bytes);
+  }
+
   /** Does the atomic operation. */
   void swap() {
     ByteBuffer memory = target.memory();

@@ -264,6 +264,36 @@ class CommandLineTest {
   }
 
   @Test
+  void shouldStartWhatDoesNotRunOfACluster() throws Exception {
+    Path dev = directory.resolve("dev");
+    String[] start = {"dev", "--dir", dev.toString(), "--servers", "2", "--pool-size", "64m"};
+    try {
+      CommandLineRun made = tako(start);
+      assertThat(made.code()).as(made.output()).isZero();
+      ProcessHandle second =
+          ProcessHandle.of(Long.parseLong(Files.readString(dev.resolve("server-2/pid")).strip()))
+              .orElseThrow();
+      second.destroyForcibly();
+      second.onExit().join();
+      String uri = Files.readString(dev.resolve("uri")).strip();
+      assertThat(tako("doctor", uri).output())
+          .containsPattern("id +1\n.*\n.*\n +reached +yes")
+          .containsPattern("id +2\n.*\n.*\n +reached +no")
+          .containsPattern("problems\n +server 2 at 127.* cannot be reached from here");
+      CommandLineRun again = tako(start);
+      assertThat(again.code()).as(again.output()).isZero();
+      assertThat(again.output()).startsWith("1 of 2 servers ran, the others are started:\n");
+      assertThat(tako(start).output()).startsWith("already running:\n");
+      String conf = dev.resolve("conf/tako-site.xml").toString();
+      assertThat(tako("cluster", "status", "--conf", conf).output())
+          .containsPattern("server +1 127.*\nserver +2 127")
+          .doesNotContain("silent");
+    } finally {
+      tako("dev", "stop", "--dir", dev.toString());
+    }
+  }
+
+  @Test
   void shouldNameTheCommandsThatItKnows() throws Exception {
     CommandLineRun near = tako("staus");
     assertThat(near.code()).isEqualTo(2);

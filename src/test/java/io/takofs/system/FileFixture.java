@@ -16,33 +16,46 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInstance;
 
-/** A data server in this process, a client of it over some transport, and a path for each test. */
+/**
+ * What is tested (a data server in this process, or a cluster of which each keeps a copy of every
+ * file), a client of it over some transport, and a path for each test.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class FileFixture {
   final String transport;
-  LocalServer server;
+  private final int servers;
+  TestedFileSystem server;
   TakoClient client;
   private int files;
   String path;
 
   FileFixture(String transport) {
+    this(transport, 1);
+  }
+
+  FileFixture(String transport, int servers) {
     this.transport = transport;
+    this.servers = servers;
   }
 
   @BeforeAll
-  void start() throws IOException {
-    server = new LocalServer("256m");
+  void start() throws Exception {
+    server =
+        servers == 1
+            ? new LocalServer("256m")
+            : ServerCluster.start(servers, "fs.tako.server.pool.size", "512m");
     client = connect();
   }
 
   @AfterAll
-  void stop() throws IOException {
+  void stop() throws Exception {
     client.close();
     server.close();
   }
 
   TakoClient connect() throws IOException {
-    return server.connect(transport);
+    return Clients.connect(
+        server.uri(), transport, "fs.tako.replication", Integer.toString(servers));
   }
 
   @BeforeEach

@@ -33,6 +33,10 @@ abstract class FileTests extends FileFixture {
     super(transport);
   }
 
+  FileTests(String transport, int servers) {
+    super(transport, servers);
+  }
+
   @Test
   void shouldSayHowTheServerIsReached() throws IOException {
     assertThat(client.transportVerdict()).contains(transport);

@@ -42,13 +42,20 @@ final class FrozenWriter {
     List<String> files = fill(client, others);
     Signals.send(writer.pid(), "CONT");
     writer.awaitEnd();
-    // NO_SPACE when it was frozen between two files and begins the next one.
-    assertThat(writer.failure()).isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND", "NO_SPACE");
+    checkFailure(writer);
     for (String file : files) {
       byte[] content = Clients.read(client, file);
       assertThat(content).hasSize(FILE_BYTES);
       Pattern.check(file, content);
     }
+  }
+
+  /** The writer has ended because its file was taken from it. */
+  static void checkFailure(WriterProcess writer) {
+    // NO_SPACE when it was frozen between two files and begins the next one.
+    assertThat(writer.failure())
+        .as(writer.failureText())
+        .isIn("LEASE_LOST", "SESSION_EXPIRED", "NOT_FOUND", "NO_SPACE");
   }
 
   /** Writes files until there is no space. */

@@ -8,6 +8,7 @@ import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.client.TakoOutputStream;
+import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class LentBytesTest {
   private static final int LENGTH = 6_000_000;
+  private static final int GRANULE = Layout.GRANULE_SIZE;
   private static final CreateOptions OVERWRITE = CreateOptions.DEFAULT.withOverwrite(true);
 
   private final byte[] content = new byte[LENGTH];
@@ -211,14 +213,15 @@ class LentBytesTest {
 
   @Test
   void shouldLendWhatIsFlushedLater() throws Exception {
+    int piece = 25 * GRANULE;
     try (TakoOutputStream out = other.create("/growing", OVERWRITE);
         TakoInputStream in = client.open("/growing")) {
-      for (int from = 0; from < 500_000; from += 100_000) {
-        assertThat(in.borrow(100_000, true)).isNull();
-        out.write(content, from, 100_000);
+      for (int from = 0; from < 5 * piece; from += piece) {
+        assertThat(in.borrow(piece, true)).isNull();
+        out.write(content, from, piece);
         out.hflush();
-        for (int got = 0; got < 100_000; ) {
-          ByteBuffer lent = in.borrow(100_000, true);
+        for (int got = 0; got < piece; ) {
+          ByteBuffer lent = in.borrow(piece, true);
           byte[] bytes = new byte[lent.remaining()];
           lent.get(lent.position(), bytes);
           assertThat(bytes)
@@ -227,6 +230,29 @@ class LentBytesTest {
           in.giveBack(lent);
         }
       }
+    }
+  }
+
+  /** The tail of a small flush is in no extent until there is more of it. */
+  @Test
+  void shouldNotLendWhatIsInTheMetadata() throws Exception {
+    int piece = 100;
+    try (TakoOutputStream out = other.create("/growing", OVERWRITE);
+        TakoInputStream in = client.open("/growing")) {
+      out.write(content, 0, 3 * GRANULE);
+      out.hflush();
+      in.giveBack(in.borrow(3 * GRANULE, true));
+      out.write(content, 3 * GRANULE, piece);
+      out.hflush();
+      assertThat(in.borrow(piece, true)).isNull();
+      byte[] read = new byte[piece];
+      assertThat(in.read(read)).isEqualTo(piece);
+      assertThat(read).isEqualTo(Arrays.copyOfRange(content, 3 * GRANULE, 3 * GRANULE + piece));
+      out.write(content, 3 * GRANULE + piece, GRANULE);
+      out.hflush();
+      ByteBuffer lent = in.borrow(GRANULE - piece, true);
+      assertThat(lent.get(lent.position())).isEqualTo(content[3 * GRANULE + piece]);
+      in.giveBack(lent);
     }
   }
 

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  *
  * <p>Thread rule: one thread.
  */
-final class LocalServer implements AutoCloseable {
+final class LocalServer implements TestedFileSystem {
   static final String USER = System.getProperty("user.name");
 
   private final Path directory;
@@ -40,7 +40,8 @@ final class LocalServer implements AutoCloseable {
     return directory.resolve("pool").resolve("data");
   }
 
-  URI uri() {
+  @Override
+  public URI uri() {
     return server.uri();
   }
 

@@ -1,20 +1,21 @@
 package io.takofs.system;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
 import java.io.File;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -29,14 +30,15 @@ import org.junit.jupiter.api.io.TempDir;
 class LookedAtTest {
   private static final Path SEEN = Path.of("target", "seen");
   private static final String HOSTILE = "<img src=x onerror=alert(1)>";
-  private static final int CHROMIUM_S = 90;
+  private static final Duration SAMPLED = Duration.ofSeconds(90);
 
   private static ServerProcess server;
   private static TakoClient client;
   private static TakoOutputStream open;
   private static URI pages;
 
-  @TempDir private Path directory;
+  @TempDir private static Path directory;
+  private static Browser browser;
 
   @BeforeAll
   static void start() throws Exception {
@@ -55,53 +57,74 @@ class LookedAtTest {
 
   @AfterAll
   static void stop() throws Exception {
+    if (browser != null) {
+      browser.close();
+    }
     open.close();
     client.close();
     server.close();
   }
 
-  private static boolean isInstalled(String program) {
-    return Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
-        .anyMatch(each -> Files.isExecutable(Path.of(each, program)));
+  /** The DOM of a page, without the headings that each cell of its tables has. */
+  private static String look(String path, String picture) throws Exception {
+    return PageLook.look(browser(), pages.resolve(path), picture, PageLook.WIDE, false)
+        .replaceAll(" (data-label|class)=\"[^\"]*\"", "");
   }
 
-  /** The text of a page after its script has run for a while, and a picture of it. */
-  private String look(String path, String picture) throws Exception {
-    assumeTrue(isInstalled("chromium"), "chromium is not installed");
-    Path screenshot = SEEN.resolve(picture + ".png").toAbsolutePath();
-    Files.deleteIfExists(screenshot);
-    List<String> command = new ArrayList<>();
-    command.add("chromium");
-    command.add("--headless=new");
-    command.add("--no-sandbox");
-    command.add("--disable-gpu");
-    command.add("--hide-scrollbars");
-    command.add("--window-size=1200,1500");
-    command.add("--user-data-dir=" + directory.resolve("chromium"));
-    command.add("--virtual-time-budget=7000"); // the page is fetched again after 5 s
-    command.add("--screenshot=" + screenshot);
-    command.add("--dump-dom");
-    command.add(pages.resolve(path).toString());
-    Process browser =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-    try {
-      String dom = new String(browser.getInputStream().readAllBytes(), UTF_8);
-      assertThat(browser.waitFor(CHROMIUM_S, TimeUnit.SECONDS)).isTrue();
-      assertThat(Files.size(screenshot)).isGreaterThan(10_000);
-      return dom;
-    } finally {
-      browser.destroyForcibly();
+  private static Browser browser() throws Exception {
+    Browser.assumeInstalled();
+    if (browser == null) {
+      browser = new Browser(directory);
     }
+    return browser;
+  }
+
+  private static int samplesOfLatency() throws Exception {
+    client.getStatus("/user/alice"); // the load that they show
+    HttpRequest request = HttpRequest.newBuilder(pages.resolve("/history")).build();
+    String history =
+        HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).body();
+    int count = 0;
+    for (JsonElement each :
+        JsonParser.parseString(history)
+            .getAsJsonObject()
+            .getAsJsonObject("latency_ns")
+            .getAsJsonArray("median")) {
+      count += each.isJsonNull() ? 0 : 1;
+    }
+    return count;
   }
 
   @Test
-  void shouldShowTheServerInABrowser() throws Exception {
+  void shouldShowTheServerInABrowserAndKeepItUpToDate() throws Exception {
+    Browser.assumeInstalled();
+    Poll.until(
+        "there are samples",
+        SAMPLED,
+        Duration.ofMillis(200).toNanos(),
+        () -> samplesOfLatency() > 2);
     assertThat(look("/", "overview"))
         .contains(server.uri().toString())
         .contains("<td>Files</td><td>31 (1 open for writing)</td>")
         .contains("<td>commit_extents</td>")
-        .contains("<td>shm</td>")
-        .doesNotContain("stale");
+        .contains("<td>shm</td>");
+    browser.evaluate("document.querySelector('main').id = 'before'");
+    Poll.until(
+        "the page is fetched again",
+        SAMPLED,
+        () -> browser.evaluate("!document.getElementById('before')").getAsBoolean());
+    assertThat(browser.dom()).doesNotContain("stale");
+    assertThat(browser.evaluate("document.querySelectorAll('#charts canvas').length").getAsInt())
+        .isEqualTo(4);
+    assertThat(browser.errors()).isEmpty();
+  }
+
+  @Test
+  void shouldShowThatItIsAlone() throws Exception {
+    assertThat(look("/cluster", "cluster"))
+        .contains("<td>1 (this one)</td><td><a href=\"" + pages + "\">")
+        .contains(server.uri().getRawAuthority() + "</a></td><td>up</td>")
+        .contains("<td>well</td>");
   }
 
   @Test

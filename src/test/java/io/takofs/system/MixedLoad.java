@@ -46,6 +46,16 @@ final class MixedLoad {
     return operations.get();
   }
 
+  /** How many files there are; after the last operation. */
+  int files() {
+    return files.size();
+  }
+
+  /** How many directories there are in its own; after the last operation. */
+  int directories() {
+    return directories.size();
+  }
+
   /** Does one operation; its effect is in the model when this returns. */
   void step() throws IOException {
     operations.incrementAndGet();

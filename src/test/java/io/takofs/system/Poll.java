@@ -24,6 +24,9 @@ public final class Poll {
       if (System.nanoTime() - start > limit.toNanos()) {
         throw new AssertionError("not within " + limit + ": " + what);
       }
+      if (Thread.interrupted()) { // it could not wait any more, and would ask without a pause
+        throw new InterruptedException("interrupted while waiting: " + what);
+      }
       LockSupport.parkNanos(intervalNs);
     }
   }

@@ -13,7 +13,9 @@ import io.takofs.proto.Request;
 import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
+import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.RpcClient;
+import io.takofs.rpc.RpcTarget;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
@@ -59,7 +61,12 @@ final class RawClient implements AutoCloseable {
     local = domain.allocate(LOCAL_BYTES, Access.LOCAL);
     word = domain.allocate(Long.BYTES, Access.REMOTE_READ);
     endpoint = verbsEndpoint(server);
-    rpc = RpcClient.connect(transport, endpoint, "the server", 0, TIMEOUT_NS, Clock.SYSTEM);
+    rpc =
+        RpcClient.connect(
+            transport,
+            new RpcTarget(ConnectionKind.RPC, endpoint, "the server", 0),
+            TIMEOUT_NS,
+            Clock.SYSTEM);
     Request open =
         Request.newBuilder()
             .setOpenSession(

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.client.TakoClient;
 import io.takofs.config.TakoConfig;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -74,11 +73,11 @@ class ServerCrashTest {
                 }));
       }
       for (int kill = 0; kill < kills; kill++) {
-        letThemWork(loads, 10 + random.nextInt(60), running);
+        ClusterLoad.letThemWork(loads, running, 10 + random.nextInt(60));
         server.kill();
         server.restart();
       }
-      letThemWork(loads, 50, running);
+      ClusterLoad.letThemWork(loads, running, 50);
       stop.set(true);
       for (Future<?> one : running) {
         one.get(3, TimeUnit.MINUTES);
@@ -96,27 +95,6 @@ class ServerCrashTest {
       threads.shutdownNow();
       clients.forEach(TakoClient::close);
     }
-  }
-
-  /** Until all loads together have done {@code operations} more; fails when one of them failed. */
-  private static void letThemWork(List<MixedLoad> loads, int operations, List<Future<?>> running)
-      throws Exception {
-    long target = total(loads) + operations;
-    Poll.until(
-        operations + " more operations",
-        Duration.ofMinutes(4),
-        () -> {
-          for (Future<?> one : running) {
-            if (one.isDone()) {
-              one.get();
-            }
-          }
-          return total(loads) >= target;
-        });
-  }
-
-  private static long total(List<MixedLoad> loads) {
-    return loads.stream().mapToLong(MixedLoad::operations).sum();
   }
 
   private static TakoClient client(ServerProcess server, String transport, TakoConfig config)

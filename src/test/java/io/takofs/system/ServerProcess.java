@@ -21,6 +21,7 @@ import java.util.stream.Stream;
  */
 public final class ServerProcess implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofMinutes(3);
+  private static final int LAST_LINES = 200;
   private static final Path ROOT = root();
 
   private final Path directory;
@@ -84,6 +85,20 @@ public final class ServerProcess implements AutoCloseable {
     return Files.readString(logFile());
   }
 
+  /** What it printed last, of each of its last three starts; for a test that failed. */
+  String lastWords() throws IOException {
+    StringBuilder words = new StringBuilder();
+    for (int start = Math.max(1, starts - 2); start <= starts; start++) {
+      Path file = directory.resolve("server-" + start + ".log");
+      List<String> lines = Files.readAllLines(file);
+      words.append("---- ").append(file).append('\n');
+      lines.stream()
+          .skip(Math.max(0, lines.size() - LAST_LINES))
+          .forEach(line -> words.append(line).append('\n'));
+    }
+    return words.toString();
+  }
+
   /** kill -9, and waits until it is gone. */
   public void kill() throws Exception {
     process.destroyForcibly().waitFor();
@@ -99,6 +114,12 @@ public final class ServerProcess implements AutoCloseable {
     options.add(option);
     launch();
     options.remove(option);
+  }
+
+  /** Takes the pool of a server that was killed away, as a machine that is lost does. */
+  void losePool() throws IOException {
+    removeTree(pool());
+    removeTree(directory.resolve("state"));
   }
 
   /** SIGTERM; returns its exit code. */
@@ -148,7 +169,14 @@ public final class ServerProcess implements AutoCloseable {
   @Override
   public void close() throws IOException {
     process.destroyForcibly().onExit().join();
-    try (Stream<Path> tree = Files.walk(directory)) {
+    removeTree(directory);
+  }
+
+  private static void removeTree(Path root) throws IOException {
+    if (!Files.exists(root)) {
+      return;
+    }
+    try (Stream<Path> tree = Files.walk(root)) {
       for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);
       }

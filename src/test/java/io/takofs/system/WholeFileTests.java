@@ -25,6 +25,10 @@ abstract class WholeFileTests extends FileFixture {
     super(transport);
   }
 
+  WholeFileTests(String transport, int servers) {
+    super(transport, servers);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -1,9 +1,7 @@
 package io.takofs.system;
 
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.net.URI;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -24,21 +22,10 @@ final class WriterProcess extends Writer {
   static WriterProcess start(
       URI server, String transport, String directory, long seed, String... keysAndValues)
       throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-Xmx256m");
-    // The machine's: where this process needs them, so does that one.
-    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-        .filter(argument -> argument.startsWith("-XX:"))
-        .forEach(command::add);
-    command.add("-cp");
-    command.add(
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
-    command.add(WriterMain.class.getName());
-    command.addAll(List.of(server.toString(), transport, directory, Long.toString(seed)));
-    command.addAll(List.of(keysAndValues));
-    return new WriterProcess(
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of(server.toString(), transport, directory, Long.toString(seed)));
+    arguments.addAll(List.of(keysAndValues));
+    return new WriterProcess(JavaProcess.start(List.of("-Xmx256m"), WriterMain.class, arguments));
   }
 
   long pid() {

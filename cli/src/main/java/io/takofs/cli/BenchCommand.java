@@ -1,6 +1,5 @@
 package io.takofs.cli;
 
-import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
 import io.takofs.server.report.Sizes;
 import java.io.IOException;
@@ -56,7 +55,7 @@ final class BenchCommand implements Callable<Integer> {
     if (files < 1 || size < 1) {
       throw new IOException("--files and --size must be at least 1");
     }
-    URI server = uri == null ? location.server(null) : ServerUri.parse(uri);
+    URI server = location.serverOf(uri);
     PrintWriter out = spec.commandLine().getOut();
     try (TakoClient client = location.client(server)) {
       out.println("server     " + server + " (" + client.transportVerdict() + ")");

@@ -1,6 +1,5 @@
 package io.takofs.cli;
 
-import io.takofs.client.ServerUri;
 import java.net.URI;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -30,7 +29,7 @@ final class ConfCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    URI server = uri != null ? ServerUri.parse(uri) : dev.server();
+    URI server = uri != null ? Installation.uri(uri) : dev.server();
     String text = path ? dev.configuration() + System.lineSeparator() : CoreSite.xml(server);
     spec.commandLine().getOut().print(text);
     spec.commandLine().getOut().flush();

@@ -16,14 +16,6 @@ final class CoreSite {
     properties.put("fs.defaultFS", fileSystem.toString());
     properties.put("fs.tako.impl", "io.takofs.hadoop.TakoFileSystem");
     properties.put("fs.AbstractFileSystem.tako.impl", "io.takofs.hadoop.TakoFs");
-    StringBuilder xml = new StringBuilder("<?xml version=\"1.0\"?>\n<configuration>\n");
-    properties.forEach(
-        (name, value) ->
-            xml.append("  <property>\n    <name>")
-                .append(name)
-                .append("</name>\n    <value>")
-                .append(value)
-                .append("</value>\n  </property>\n"));
-    return xml.append("</configuration>\n").toString();
+    return SiteFile.xml(properties);
   }
 }

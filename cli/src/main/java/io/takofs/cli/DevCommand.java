@@ -1,22 +1,31 @@
 package io.takofs.cli;
 
-import io.takofs.base.Clock;
 import io.takofs.client.TakoClient;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.ServerList;
 import io.takofs.config.Units;
 import io.takofs.layout.Layout;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.ServerHealth;
 import io.takofs.server.pool.Pool;
-import io.takofs.server.pool.PoolMarkers;
 import io.takofs.server.report.Sizes;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,19 +33,31 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code tako dev}: a data server on a free port of this machine, in the background. */
+/**
+ * {@code tako dev}: one or several data servers on free ports of this machine, in the background.
+ */
 @Command(
     name = "dev",
-    description = "Starts a local data server and says how to use it.",
+    description =
+        "Starts local data servers, one unless more are asked for, and says how to use them.",
     subcommands = DevCommand.Stop.class)
 final class DevCommand implements Callable<Integer> {
-  private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
-  private static final long STOP_TIMEOUT_S = 60;
   private static final String POOL_SIZE = "1g";
+  private static final int SERVERS_MAX = 16;
+  private static final long JOIN_NS = TimeUnit.SECONDS.toNanos(30);
+  private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
   @Spec private CommandSpec spec;
 
   @Mixin private DevDirectory dev;
+
+  @Option(
+      names = "--servers",
+      paramLabel = "N",
+      description =
+          "Servers of a new cluster, each with a pool of its own; file data is then kept by as many"
+              + " of them as its replication says (default: 1). One that exists keeps its servers.")
+  private Integer servers;
 
   @Option(
       names = "--pool-size",
@@ -51,99 +72,231 @@ final class DevCommand implements Callable<Integer> {
   @Option(
       names = "--pool",
       paramLabel = "DIR",
-      description = "Directory of the pool (default: on /dev/shm).")
+      description =
+          "Directory of the pool (default: on /dev/shm); of further servers, DIR-2 and so on.")
   private Path pool;
 
   @Override
   public Integer call() throws Exception {
-    requirePoolSize();
-    if (dev.process().isPresent()) {
-      spec.commandLine().getOut().println("already running:");
-      return describe();
+    requireOptions();
+    int running = dev.processes().size();
+    if (running > 0) {
+      int all = dev.servers().size();
+      spec.commandLine()
+          .getOut()
+          .println(
+              running == all
+                  ? "already running:"
+                  : running + " of " + all + " servers ran, the others are started:");
+      if (running == all) {
+        return describe();
+      }
     }
     dev.make();
-    Files.deleteIfExists(dev.uriFile());
-    Process server = start();
-    Files.writeString(dev.pidFile(), server.pid() + System.lineSeparator());
-    await(server);
+    List<String> addresses = addresses();
+    start(addresses);
     Files.writeString(dev.configuration().resolve("core-site.xml"), CoreSite.xml(dev.uri()));
+    if (addresses.isEmpty()) {
+      Files.deleteIfExists(dev.site());
+    } else {
+      Files.writeString(dev.site(), SiteFile.xml(clusterKeys(addresses)));
+    }
     return describe();
   }
 
-  private void requirePoolSize() {
+  private void requireOptions() throws IOException {
     try {
-      Units.parseSize(poolSize == null ? POOL_SIZE : poolSize);
+      Units.parseSize(wantedSize());
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(
-          spec.commandLine(), "--pool-size " + poolSize + ": " + e.getMessage());
+      throw misused("--pool-size " + poolSize + ": " + e.getMessage());
     }
+    if (servers == null) {
+      return;
+    }
+    if (servers < 1 || servers > SERVERS_MAX) {
+      throw misused("--servers " + servers + ": from 1 to " + SERVERS_MAX);
+    }
+    int there = dev.servers().size();
+    if (dev.first().pool().isPresent() && there != servers) {
+      throw misused(
+          "--servers "
+              + servers
+              + ": "
+              + dev.path()
+              + " has a cluster of "
+              + there
+              + ", with their pools; `tako dev stop` deletes them, or name another --dir");
+    }
+  }
+
+  private ParameterException misused(String what) {
+    return new ParameterException(spec.commandLine(), what);
+  }
+
+  private String wantedSize() {
+    return poolSize == null ? POOL_SIZE : poolSize;
+  }
+
+  /** The addresses of a cluster's servers, for their configuration; none for a server alone. */
+  private List<String> addresses() throws IOException {
+    if (dev.first().pool().isPresent()) {
+      return Files.exists(dev.addresses()) ? Files.readAllLines(dev.addresses()) : List.of();
+    }
+    Files.deleteIfExists(dev.addresses());
+    if (servers == null || servers == 1) {
+      return List.of();
+    }
+    List<String> addresses = freeAddresses(servers);
+    Files.write(dev.addresses(), addresses);
+    return addresses;
+  }
+
+  /**
+   * Ports that were free a moment ago, each at a loopback address of its own: Hadoop takes the
+   * servers for hosts of their own then.
+   */
+  private static List<String> freeAddresses(int count) throws IOException {
+    List<ServerSocket> held = new ArrayList<>();
+    List<String> addresses = new ArrayList<>();
+    try {
+      for (int server = 0; server < count; server++) {
+        String host = "127.0.0." + (server + 1);
+        ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host));
+        held.add(socket);
+        addresses.add(host + ":" + socket.getLocalPort());
+      }
+      return addresses;
+    } finally {
+      for (ServerSocket socket : held) {
+        socket.close();
+      }
+    }
+  }
+
+  /**
+   * Starts those that do not run, all at once, because the servers of a cluster wait for each
+   * other.
+   *
+   * @param addresses of a cluster's servers; none for one alone
+   */
+  private void start(List<String> addresses) throws Exception {
+    List<DevServer> all = dev.servers(Math.max(1, addresses.size()));
+    Map<DevServer, Process> started = new LinkedHashMap<>();
+    try {
+      for (int number = 1; number <= all.size(); number++) {
+        DevServer server = all.get(number - 1);
+        if (server.process().isEmpty()) {
+          Files.createDirectories(server.directory());
+          started.put(server, server.start(command(server, number, addresses)));
+        }
+      }
+      for (Map.Entry<DevServer, Process> each : started.entrySet()) {
+        each.getKey().await(each.getValue());
+      }
+      if (all.size() > 1) {
+        awaitCluster(all.size());
+      }
+    } catch (IOException e) {
+      started.values().forEach(Process::destroy);
+      throw e;
+    }
+  }
+
+  /** Servers join after they have begun to serve; until then no command sees them. */
+  private void awaitCluster(int count) throws IOException {
+    long start = System.nanoTime();
+    try (TakoClient client = connect(dev.uri())) {
+      while (true) {
+        ClusterStatus status = client.administration().clusterStatus();
+        long waitedNs = System.nanoTime() - start;
+        long joined =
+            status.getServersList().stream().filter(each -> isHeard(each, waitedNs)).count();
+        if (joined == count) {
+          return;
+        }
+        if (waitedNs > JOIN_NS) {
+          throw new IOException(
+              "only %d of %d servers have joined in time; their logs say why: %s"
+                  .formatted(
+                      joined, count, dev.servers().stream().map(DevServer::logFile).toList()));
+        }
+        LockSupport.parkNanos(POLL_NS);
+      }
+    }
+  }
+
+  /** Whether a server without trouble was heard of in the time. */
+  private static boolean isHeard(ServerHealth server, long waitedNs) {
+    return server.getHeard()
+        && server.getTrouble().isEmpty()
+        && TimeUnit.MILLISECONDS.toNanos(server.getHeardAgeMs()) <= waitedNs;
+  }
+
+  /** The command line of a server, by its number from 1. */
+  private List<String> command(DevServer server, int number, List<String> addresses)
+      throws IOException {
+    Path poolPath = poolPath(number);
+    Files.writeString(server.poolNote(), poolPath + System.lineSeparator());
+    List<String> command = new ArrayList<>();
+    command.add(Installation.home().resolve("bin").resolve("tako").toString());
+    command.add("server");
+    if (addresses.isEmpty()) {
+      command.add("-Dfs.tako.server.port=0");
+    } else {
+      String mine = addresses.get(number - 1);
+      command.add("-Dfs.tako.server.host=" + ServerList.host(mine));
+      command.add("-Dfs.tako.server.port=" + ServerList.port(mine));
+      clusterKeys(addresses).forEach((key, value) -> command.add("-D" + key + "=" + value));
+    }
+    command.add("-Dfs.tako.server.http.user=" + System.getProperty("user.name"));
+    command.add("-Dfs.tako.server.pool.path=" + poolPath);
+    command.add("-Dfs.tako.server.pool.size=" + wantedSize());
+    command.add("-Dfs.tako.server.state.dir=" + server.state());
+    command.add(server.uriFileOption());
+    return command;
+  }
+
+  /** The keys by which servers and commands find the cluster. */
+  private Map<String, String> clusterKeys(List<String> addresses) {
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put(ConfigKeys.CLUSTER_SERVERS.name(), String.join(",", addresses));
+    keys.put(ConfigKeys.CATALOG_DIR.name(), dev.catalog().toString());
+    return keys;
+  }
+
+  /** The pool of one of this directory's servers. */
+  private Path poolPath(int number) {
+    Path first =
+        pool != null
+            ? pool.toAbsolutePath()
+            : Path.of("/dev/shm", "tako-dev-" + Integer.toHexString(dev.path().hashCode()));
+    return number == 1 ? first : first.resolveSibling(first.getFileName() + "-" + number);
   }
 
   /** Says that the pool is of another size than the caller asked for, if it is. */
   private void describePoolSize(PrintWriter out) throws IOException {
-    if (poolSize == null) {
+    Optional<Path> path = dev.first().pool();
+    if (poolSize == null || path.isEmpty()) {
       return;
     }
-    Path path = Path.of(Files.readString(dev.poolNote()).strip());
-    long size = Pool.size(path);
+    long size = Pool.size(path.get());
     long missing = Units.parseSize(poolSize) - size;
     if (missing < 0 || missing >= Layout.POOL_ALIGN) { // sizes are rounded down
       out.printf(
           "pool            %s has %s and keeps that size, whatever --pool-size says: a new one is"
               + " made after `%s dev stop`, which deletes it and its files%n",
-          path, Sizes.human(size), Installation.command());
+          path.get(), Sizes.human(size), Installation.command());
     }
-  }
-
-  /** The pool of this directory's server. */
-  private Path poolPath() {
-    return pool != null
-        ? pool.toAbsolutePath()
-        : Path.of("/dev/shm", "tako-dev-" + Integer.toHexString(dev.path().hashCode()));
-  }
-
-  private Process start() throws IOException {
-    Path poolPath = poolPath();
-    Files.writeString(dev.poolNote(), poolPath + System.lineSeparator());
-    List<String> command = new ArrayList<>();
-    command.add(Installation.home().resolve("bin").resolve("tako").toString());
-    command.add("server");
-    command.add("-Dfs.tako.server.port=0");
-    command.add("-Dfs.tako.server.http.user=" + System.getProperty("user.name"));
-    command.add("-Dfs.tako.server.pool.path=" + poolPath);
-    command.add("-Dfs.tako.server.pool.size=" + (poolSize == null ? POOL_SIZE : poolSize));
-    command.add("-Dfs.tako.server.state.dir=" + dev.state());
-    command.add(dev.uriFileOption());
-    return new ProcessBuilder(command)
-        .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-        .redirectErrorStream(true)
-        .redirectOutput(dev.logFile().toFile())
-        .start();
-  }
-
-  /** The server writes its URI when it serves. */
-  private void await(Process server) throws Exception {
-    long start = System.nanoTime();
-    while (!Files.exists(dev.uriFile())) {
-      if (server.waitFor(50, TimeUnit.MILLISECONDS)) {
-        throw new IOException("the server ended at once: " + lastLine());
-      }
-      if (System.nanoTime() - start > START_TIMEOUT_NS) {
-        server.destroy();
-        throw new IOException("the server was not ready in time; its log: " + dev.logFile());
-      }
-    }
-  }
-
-  private String lastLine() throws IOException {
-    List<String> lines = Files.readAllLines(dev.logFile());
-    return lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1);
   }
 
   private int describe() throws IOException {
     URI uri = dev.uri();
+    List<DevServer> all = dev.servers();
     var out = spec.commandLine().getOut();
     out.println("Tako serves at  " + uri);
+    for (DevServer further : all.subList(1, all.size())) {
+      out.println("and at          " + further.uri());
+    }
     out.println("configuration   export HADOOP_CONF_DIR=" + quoted(dev.configuration()));
     out.println("transport       " + TransportVerdict.verdict(uri));
     String pages = pages(uri);
@@ -151,9 +304,14 @@ final class DevCommand implements Callable<Integer> {
       out.println("pages           " + pages);
     }
     describePoolSize(out);
-    out.println("log             " + dev.logFile());
+    for (DevServer server : all) {
+      out.println("log             " + server.logFile());
+    }
     String tako = quoted(Installation.command());
     out.println("try             " + tako + " fs -ls " + uri + "/");
+    if (all.size() > 1) {
+      out.println("                " + tako + " cluster status --conf " + quoted(dev.site()));
+    }
     out.println("stop            " + tako + " dev stop --dir " + quoted(dev.path()));
     out.flush();
     return 0;
@@ -166,51 +324,58 @@ final class DevCommand implements Callable<Integer> {
   }
 
   private static String pages(URI server) throws IOException {
-    try (TakoClient client =
-        TakoClient.connect(server, Installation.configuration(), System.getProperty("user.name"))) {
+    try (TakoClient client = connect(server)) {
       return client.serverStatus().getHttp();
     }
   }
 
-  /** {@code tako dev stop}: ends it and removes its pool. */
+  private static TakoClient connect(URI server) throws IOException {
+    return TakoClient.connect(
+        server, Installation.configuration(), System.getProperty("user.name"));
+  }
+
+  /** {@code tako dev stop}: ends them and removes their pools. */
   @Command(
       name = "stop",
-      description = "Stops the local data server and removes its pool, files and all.")
+      description = "Stops the local data servers and removes their pools, files and all.")
   static final class Stop implements Callable<Integer> {
     @Spec private CommandSpec spec;
 
     @Mixin private DevDirectory dev;
 
-    @Option(names = "--keep-pool", description = "Keep the pool for the next start.")
+    @Option(names = "--keep-pool", description = "Keep the pools for the next start.")
     private boolean keepPool;
 
     @Override
     public Integer call() throws Exception {
-      Optional<ProcessHandle> server = dev.process();
-      if (server.isPresent()) {
-        server.get().destroy();
-        try {
-          server.get().onExit().get(STOP_TIMEOUT_S, TimeUnit.SECONDS);
-        } catch (java.util.concurrent.TimeoutException e) {
-          throw new IOException(
-              "process " + server.get().pid() + " did not end in " + STOP_TIMEOUT_S + " s", e);
-        }
+      List<ProcessHandle> running = dev.processes();
+      running.forEach(ProcessHandle::destroy);
+      for (ProcessHandle server : running) {
+        DevServer.awaitEnd(server);
       }
-      Path poolNote = dev.poolNote();
-      if (!keepPool && Files.exists(poolNote)) {
-        Path pool = Path.of(Files.readString(poolNote).strip());
-        if (!Pool.delete(pool)) {
-          spec.commandLine().getErr().println("tako: kept " + pool + ": other files are in it");
-        }
-        new PoolMarkers(dev.state(), "", Clock.SYSTEM).forget(pool);
-        Files.delete(poolNote);
+      for (DevServer server : dev.servers()) {
+        server.forget(keepPool, spec.commandLine().getErr());
       }
-      Files.deleteIfExists(dev.pidFile());
-      Files.deleteIfExists(dev.uriFile());
+      if (!keepPool) {
+        removeTree(dev.catalog());
+        Files.deleteIfExists(dev.addresses());
+        Files.deleteIfExists(dev.site());
+      }
       spec.commandLine()
           .getOut()
-          .println(server.isPresent() ? "stopped" : "no local server runs in " + dev.path());
+          .println(running.isEmpty() ? "no local server runs in " + dev.path() : "stopped");
       return 0;
+    }
+
+    private static void removeTree(Path directory) throws IOException {
+      if (!Files.exists(directory)) {
+        return;
+      }
+      try (Stream<Path> files = Files.walk(directory)) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(file);
+        }
+      }
     }
   }
 }

@@ -1,18 +1,18 @@
 package io.takofs.cli;
 
 import io.takofs.base.Ownership;
-import io.takofs.client.ServerUri;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /**
- * The directory in which {@code tako dev} keeps the files of its server: uri, pid, log,
- * configuration.
+ * The directory in which {@code tako dev} keeps the files of its servers, and the configuration for
+ * their clients.
  */
 final class DevDirectory {
   @Option(
@@ -50,26 +50,49 @@ final class DevDirectory {
     return path().resolve("conf");
   }
 
-  /** Directory in which the server remembers its pool. */
-  Path state() {
-    return path().resolve("state");
+  /** Configuration of the servers of a cluster, for the commands that read it. */
+  Path site() {
+    return configuration().resolve("tako-site.xml");
   }
 
-  Path uriFile() {
-    return path().resolve("uri");
+  /**
+   * Finds the file of {@link #site}, which only a cluster has.
+   *
+   * @throws IOException when the directory is another user's
+   */
+  Optional<Path> clusterSite() throws IOException {
+    check();
+    return Optional.of(site()).filter(Files::exists);
   }
 
-  Path pidFile() {
-    return path().resolve("pid");
+  /** The servers' addresses, a line each, when there are several: they keep them. */
+  Path addresses() {
+    return path().resolve("servers");
   }
 
-  /** The file that names the pool of the server. */
-  Path poolNote() {
-    return path().resolve("pool");
+  /** Directory of the cluster's catalog, which its servers share. */
+  Path catalog() {
+    return path().resolve("catalog");
   }
 
-  Path logFile() {
-    return path().resolve("server.log");
+  /** The server that is reached first; the only one, mostly. */
+  DevServer first() {
+    return new DevServer(path());
+  }
+
+  /** All servers, the first one first. */
+  List<DevServer> servers() throws IOException {
+    int count = Files.exists(addresses()) ? Files.readAllLines(addresses()).size() : 1;
+    return servers(count);
+  }
+
+  /** The first {@code count} of the servers that there can be. */
+  List<DevServer> servers(int count) {
+    List<DevServer> servers = new ArrayList<>(List.of(first()));
+    for (int number = 2; number <= count; number++) {
+      servers.add(new DevServer(path().resolve("server-" + number)));
+    }
+    return servers;
   }
 
   /**
@@ -83,48 +106,41 @@ final class DevDirectory {
   }
 
   /**
-   * The running server, if there is one.
+   * The running server that is reached first, if there is one.
    *
    * @throws IOException when the directory is another user's, whose word would be taken for whom to
    *     talk to and whom to stop
    */
   Optional<ProcessHandle> process() throws IOException {
+    check();
+    return first().process();
+  }
+
+  /** The servers that run. */
+  List<ProcessHandle> processes() throws IOException {
+    check();
+    List<ProcessHandle> running = new ArrayList<>();
+    for (DevServer server : servers()) {
+      server.process().ifPresent(running::add);
+    }
+    return running;
+  }
+
+  private void check() throws IOException {
     if (Ownership.exists(path())) {
       Ownership.requirePrivateDirectory(path());
-    }
-    if (!Files.exists(pidFile())) {
-      return Optional.empty();
-    }
-    return ProcessHandle.of(Long.parseLong(Files.readString(pidFile()).strip()))
-        .filter(ProcessHandle::isAlive)
-        .filter(this::isServer);
-  }
-
-  /** The argument that names the file for the URI, and by which the server is recognized. */
-  String uriFileOption() {
-    return "--uri-file=" + uriFile();
-  }
-
-  /** Whether it is the one that was started for this directory, and not one that has its number. */
-  private boolean isServer(ProcessHandle process) {
-    try {
-      Path proc = Path.of("/proc", Long.toString(process.pid()));
-      List<String> words = List.of(Files.readString(proc.resolve("cmdline")).split("\0"));
-      return Ownership.isOurs(proc) && words.contains("server") && words.contains(uriFileOption());
-    } catch (IOException e) {
-      return false; // it has just ended, or is another user's
     }
   }
 
   /** Its URI; fails when none runs. */
   URI uri() throws IOException {
-    if (process().isEmpty() || !Files.exists(uriFile())) {
+    if (process().isEmpty() || !Files.exists(first().uriFile())) {
       throw new IOException(
           "no local server runs in "
               + path()
               + ": start one with `tako dev`, or name another server by its URI or by TAKO_URI");
     }
-    return URI.create(Files.readString(uriFile()).strip());
+    return first().uri();
   }
 
   /** The server that is meant where none is named: that of --dir, of TAKO_URI, of `tako dev`. */
@@ -139,6 +155,6 @@ final class DevDirectory {
   /** The server that TAKO_URI names, if it is set. */
   static Optional<URI> ofEnvironment() throws IOException {
     String environment = System.getenv("TAKO_URI");
-    return environment == null ? Optional.empty() : Optional.of(ServerUri.parse(environment));
+    return environment == null ? Optional.empty() : Optional.of(Installation.uri(environment));
   }
 }

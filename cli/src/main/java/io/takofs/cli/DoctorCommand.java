@@ -2,7 +2,7 @@ package io.takofs.cli;
 
 import com.google.gson.JsonObject;
 import io.takofs.base.TakoException;
-import io.takofs.client.ServerUri;
+import io.takofs.client.TakoClient;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
@@ -33,15 +33,15 @@ final class DoctorCommand implements Callable<Integer> {
       arity = "0..*",
       paramLabel = "URI",
       description =
-          "tako://host:port (default: TAKO_URI); also connects there, and fails when that is"
-              + " impossible.")
+          "tako://host:port, or tako://NAME of a cluster (default: TAKO_URI); also connects there,"
+              + " and fails when that is impossible.")
   private List<String> uris = List.of();
 
   @Override
   public Integer call() throws IOException {
     List<URI> servers = new ArrayList<>();
     for (String uri : uris) {
-      servers.add(ServerUri.parse(uri));
+      servers.add(Installation.uri(uri));
     }
     if (servers.isEmpty()) {
       DevDirectory.ofEnvironment().ifPresent(servers::add);
@@ -67,7 +67,8 @@ final class DoctorCommand implements Callable<Integer> {
   /** Whether the server listens on the loopback, where no RDMA device is. */
   private static boolean isLocal(URI server) {
     try {
-      return InetAddress.getByName(server.getHost()).isLoopbackAddress();
+      // The name of a cluster is no host.
+      return server.getPort() >= 0 && InetAddress.getByName(server.getHost()).isLoopbackAddress();
     } catch (UnknownHostException e) {
       return false; // the check below reports that the server cannot be reached
     }
@@ -76,13 +77,15 @@ final class DoctorCommand implements Callable<Integer> {
   private static boolean reaches(URI server, Diagnosis diagnosis, String name) {
     JsonObject section = diagnosis.section(name);
     section.addProperty("uri", server.toString());
-    try {
-      section.addProperty("transport", TransportVerdict.verdict(server));
+    try (TakoClient client =
+        TakoClient.connect(server, Installation.configuration(), System.getProperty("user.name"))) {
+      section.addProperty("transport", client.transportVerdict());
       if (isLocal(server)) {
         section.addProperty(
             "verbs",
             "not offered: it listens on the loopback (fs.tako.server.host), as tako dev does");
       }
+      new ClusterChecks(diagnosis).run(client, section);
       return true;
     } catch (IOException e) {
       section.addProperty("transport", "none");

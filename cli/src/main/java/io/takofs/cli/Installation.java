@@ -1,7 +1,10 @@
 package io.takofs.cli;
 
+import io.takofs.base.TakoException;
+import io.takofs.client.ClusterUri;
 import io.takofs.config.TakoConfig;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -26,6 +29,15 @@ final class Installation {
    */
   static TakoConfig configuration() throws IOException {
     return configuration(null);
+  }
+
+  /**
+   * The URI of the server or the cluster that {@code text} names, a path ignored.
+   *
+   * @throws TakoException INVALID_ARGUMENT when it names neither
+   */
+  static URI uri(String text) throws IOException {
+    return ClusterUri.parse(text, configuration());
   }
 
   /** The configuration of {@code file} instead, if that is not null; then system properties. */

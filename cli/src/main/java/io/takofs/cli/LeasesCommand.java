@@ -1,6 +1,5 @@
 package io.takofs.cli;
 
-import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.LeaseInfo;
 import io.takofs.proto.Leases;
@@ -33,7 +32,7 @@ final class LeasesCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    URI server = uri == null ? location.server(null) : ServerUri.parse(uri);
+    URI server = location.serverOf(uri);
     PrintWriter out = spec.commandLine().getOut();
     try (TakoClient client = location.client(server)) {
       out.printf(ROW, "OPEN", "SILENT", "USER", "CLIENT", "PATH");

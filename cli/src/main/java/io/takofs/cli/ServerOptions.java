@@ -31,12 +31,17 @@ final class ServerOptions {
   /** The server that {@code text}, a URI with a path or a path alone, belongs to. */
   URI server(String text) throws IOException {
     if (text != null && text.contains("://")) {
-      return ServerUri.parse(text);
+      return Installation.uri(text);
     }
     if (fileSystem != null) {
-      return ServerUri.parse(fileSystem);
+      return Installation.uri(fileSystem);
     }
     return dev.server();
+  }
+
+  /** The server that {@code uri} names; that of paths that name none when it is null. */
+  URI serverOf(String uri) throws IOException {
+    return uri == null ? server(null) : Installation.uri(uri);
   }
 
   /**

@@ -1,7 +1,7 @@
 package io.takofs.cli;
 
-import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.TransportStatus;
@@ -38,22 +38,24 @@ final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    URI server = uri == null ? location.server(null) : ServerUri.parse(uri);
+    URI server = location.serverOf(uri);
     try (TakoClient client = location.client(server)) {
       ServerStatus status = client.serverStatus();
+      ClusterStatus cluster = client.administration().clusterStatus();
       String verdict = client.transportVerdict();
       PrintWriter out = spec.commandLine().getOut();
       if (json) {
-        out.println(StatusJson.text(server, verdict, status));
+        out.println(StatusJson.text(server, verdict, status, cluster));
       } else {
-        print(out, server, verdict, status);
+        print(out, server, verdict, status, cluster);
       }
       out.flush();
     }
     return 0;
   }
 
-  private static void print(PrintWriter out, URI server, String verdict, ServerStatus status) {
+  private static void print(
+      PrintWriter out, URI server, String verdict, ServerStatus status, ClusterStatus cluster) {
     out.println("server       " + server + ", version " + status.getVersion());
     out.println("up           " + Spans.clock(Duration.ofMillis(status.getUptimeMs())));
     out.println("transport    " + verdict);
@@ -81,6 +83,7 @@ final class StatusCommand implements Callable<Integer> {
         status.getLogLastIndex(),
         Counts.text(status.getLogSegments(), "segment", "segments"),
         status.getCheckpointIndex() == 0 ? "none yet" : "at entry " + status.getCheckpointIndex());
+    out.print(ClusterText.lines(cluster));
     out.println("connections  " + Connections.count(status));
     for (ConnectionStatus connection : status.getConnectionsList()) {
       out.printf(

@@ -39,6 +39,7 @@ public final class Tako implements Runnable {
     COMMANDS.put("dev", DevCommand.class);
     COMMANDS.put("fs", FsCommand.class);
     COMMANDS.put("status", StatusCommand.class);
+    COMMANDS.put("cluster", ClusterCommand.class);
     COMMANDS.put("top", TopCommand.class);
     COMMANDS.put("leases", LeasesCommand.class);
     COMMANDS.put("fsck", FsckCommand.class);

@@ -1,6 +1,5 @@
 package io.takofs.cli;
 
-import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.ServerStatus;
 import java.io.PrintWriter;
@@ -60,7 +59,7 @@ final class TopCommand implements Callable<Integer> {
           spec.commandLine(),
           "--interval " + interval + ": must be at least " + SHORTEST_INTERVAL + " seconds");
     }
-    URI server = uri == null ? location.server(null) : ServerUri.parse(uri);
+    URI server = location.serverOf(uri);
     boolean terminal = !once && Boolean.getBoolean("tako.terminal");
     PrintWriter out = spec.commandLine().getOut();
     try (TakoClient client = location.client(server)) {
@@ -68,7 +67,11 @@ final class TopCommand implements Callable<Integer> {
       for (int look = 1; ; look++) {
         TimeUnit.MILLISECONDS.sleep(Math.max(1, Math.round(interval * MS)));
         ServerStatus now = client.serverStatus();
-        print(out, terminal, TopView.text(server, before, now));
+        print(
+            out,
+            terminal,
+            TopView.text(
+                server, before, now, ClusterText.summary(client.administration().clusterStatus())));
         if (once || look == count) {
           return 0;
         }

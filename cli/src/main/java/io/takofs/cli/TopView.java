@@ -36,22 +36,29 @@ final class TopView {
     this.seconds = Math.max(1, now.getUptimeMs() - before.getUptimeMs()) / MS;
   }
 
-  /** The lines. A server that started in between is shown since its start. */
-  static String text(URI server, ServerStatus before, ServerStatus now) {
+  /**
+   * The lines. A server that started in between is shown since its start.
+   *
+   * @param cluster a line about it; empty for none
+   */
+  static String text(URI server, ServerStatus before, ServerStatus now, String cluster) {
     boolean same = before.getEpoch() == now.getEpoch();
     TopView view = new TopView(same ? before : ServerStatus.getDefaultInstance(), now);
-    view.head(server);
+    view.head(server, cluster);
     view.operations();
     view.clients();
     return view.out.toString();
   }
 
-  private void head(URI server) {
+  private void head(URI server, String cluster) {
     line(
         "tako top   %s, up %s, %s",
         server,
         Spans.clock(Duration.ofMillis(now.getUptimeMs())),
         String.format(Locale.ROOT, "last %.1f s", seconds));
+    if (!cluster.isEmpty()) {
+      line("cluster    %s", cluster);
+    }
     line(
         "files      %d, %d open for writing; %s",
         now.getFiles(),

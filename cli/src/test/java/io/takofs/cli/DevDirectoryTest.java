@@ -71,8 +71,8 @@ class DevDirectoryTest {
   void shouldRefuseADirectoryOfAnotherUser() throws IOException {
     DevDirectory dev = dev("theirs");
     dev.make();
-    Files.writeString(dev.pidFile(), "1");
-    Files.writeString(dev.uriFile(), "tako://127.0.0.1:7420");
+    Files.writeString(dev.first().pidFile(), "1");
+    Files.writeString(dev.first().uriFile(), "tako://127.0.0.1:7420");
     giveAway(dev.path());
     assertThatThrownBy(dev::make).hasMessageContaining("belongs to another user");
     assertThatThrownBy(dev::process).hasMessageContaining("belongs to another user");
@@ -92,7 +92,7 @@ class DevDirectoryTest {
     DevDirectory dev = dev("mine");
     dev.make();
     Process other = start("server", "--uri-file=/elsewhere");
-    Files.writeString(dev.pidFile(), other.pid() + "\n");
+    Files.writeString(dev.first().pidFile(), other.pid() + "\n");
     assertThat(dev.process()).isEmpty();
     StringWriter out = new StringWriter();
     int code =
@@ -102,8 +102,8 @@ class DevDirectoryTest {
     assertThat(code).isZero();
     assertThat(out.toString()).contains("no local server runs in");
     assertThat(other.isAlive()).isTrue();
-    Process server = start("server", dev.uriFileOption());
-    Files.writeString(dev.pidFile(), server.pid() + "\n");
+    Process server = start("server", dev.first().uriFileOption());
+    Files.writeString(dev.first().pidFile(), server.pid() + "\n");
     assertThat(dev.process().orElseThrow().pid()).isEqualTo(server.pid());
   }
 }

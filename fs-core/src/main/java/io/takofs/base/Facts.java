@@ -38,6 +38,11 @@ public final class Facts {
     say(() -> log.warn(sentence));
   }
 
+  /** Says {@code sentence} at level WARN. */
+  public void error(Logger log, String sentence) {
+    say(() -> log.error(sentence));
+  }
+
   /** Says {@code sentence} at level ERROR, with where {@code cause} came from. */
   public void error(Logger log, String sentence, Throwable cause) {
     say(() -> log.error(sentence, cause));

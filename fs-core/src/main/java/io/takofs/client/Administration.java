@@ -2,6 +2,8 @@ package io.takofs.client;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Session;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.GetClusterStatus;
 import io.takofs.proto.Leases;
 import io.takofs.proto.ListLeases;
 import io.takofs.proto.Request;
@@ -53,5 +55,19 @@ public final class Administration {
             "",
             Request.newBuilder().setListLeases(ListLeases.newBuilder().setAfterFileId(after)))
         .getLeases();
+  }
+
+  /**
+   * The whole cluster, as far as the server that has the session knows it.
+   *
+   * @throws TakoException UNAVAILABLE when the server does not answer in time
+   */
+  public ClusterStatus clusterStatus() throws TakoException {
+    return session
+        .call(
+            "cluster status",
+            "",
+            Request.newBuilder().setGetClusterStatus(GetClusterStatus.getDefaultInstance()))
+        .getClusterStatus();
   }
 }

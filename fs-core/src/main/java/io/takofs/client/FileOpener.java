@@ -2,9 +2,9 @@ package io.takofs.client;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.OpenOptions.ReadPattern;
+import io.takofs.client.internal.file.FileAccess;
 import io.takofs.client.internal.file.FileReader;
 import io.takofs.client.internal.file.FileWriter;
-import io.takofs.client.internal.file.ZoneAccess;
 import io.takofs.client.internal.session.LeaseKeeper;
 import io.takofs.client.internal.session.Session;
 import io.takofs.client.internal.session.SessionReply;
@@ -14,6 +14,7 @@ import io.takofs.config.TakoConfig;
 import io.takofs.proto.Append;
 import io.takofs.proto.Create;
 import io.takofs.proto.Request;
+import java.util.Map;
 
 /**
  * Makes the streams of files.
@@ -62,12 +63,12 @@ final class FileOpener {
 
   private TakoOutputStream writer(String operation, String path, Request.Builder request)
       throws TakoException {
-    DataZone before = session.openZone();
+    Map<Integer, DataZone> before = session.servers().openZones();
     SessionReply opened = session.call(operation, path, request, null);
     LeaseKeeper.Lease lease = leases.keep(opened, path);
     TakoOutputStream out = null;
     try {
-      ZoneAccess access = ZoneAccess.forWriter(session, config, opened, before, path);
+      FileAccess access = FileAccess.forWriter(session, config, opened, before, path);
       FileWriter file =
           FileWriter.open(session, access, path, opened, session.terms().getInlineMax());
       out = new TakoOutputStream(file, path, lease);
@@ -81,14 +82,14 @@ final class FileOpener {
 
   /** See {@link TakoClient#open(String, OpenOptions)}. */
   TakoInputStream open(String path, OpenOptions options) throws TakoException {
-    ZoneAccess access = ZoneAccess.forReader(session, config, path);
+    FileAccess access = FileAccess.forReader(session, config, path);
     FileReader reader = FileReader.open(session, access, path, options.start());
     return new TakoInputStream(reader, options.pattern());
   }
 
   /** See {@link TakoClient#openById}. */
   TakoInputStream openById(String path, long parentId, long id) throws TakoException {
-    ZoneAccess access = ZoneAccess.forReader(session, config, path);
+    FileAccess access = FileAccess.forReader(session, config, path);
     FileReader reader = FileReader.openById(session, access, path, parentId, id);
     return new TakoInputStream(reader, ReadPattern.ADAPTIVE);
   }

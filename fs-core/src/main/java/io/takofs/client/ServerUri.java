@@ -51,9 +51,4 @@ public final class ServerUri {
             + DEFAULT_PORT
             + " when left out");
   }
-
-  /** The same of a URI. */
-  public static URI canonical(URI uri) throws TakoException {
-    return parse(uri.toString());
-  }
 }

@@ -4,9 +4,8 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.base.UnicodeText;
 import io.takofs.client.internal.file.Concatenation;
+import io.takofs.client.internal.file.FileAccess;
 import io.takofs.client.internal.file.Truncation;
-import io.takofs.client.internal.file.ZoneAccess;
-import io.takofs.client.internal.session.ClientName;
 import io.takofs.client.internal.session.Connector;
 import io.takofs.client.internal.session.IdleCloser;
 import io.takofs.client.internal.session.LeaseKeeper;
@@ -36,7 +35,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * A client of one Tako server.
+ * A client of one Tako server, or of a cluster.
  *
  * <p>Paths are absolute, {@code /}-separated, without empty, {@code .} or {@code ..} elements; each
  * element is 1 to 255 bytes of UTF-8. Every failure is a {@link TakoException}: callers branch on
@@ -77,7 +76,7 @@ public final class TakoClient implements Closeable {
     this.uri = uri;
     this.user = user;
     this.config = config;
-    this.session = new Session(connector, config, user, ClientName.get(), clock);
+    this.session = new Session(connector, config, user, connector.clientName(), clock);
     this.leases = new LeaseKeeper(session, threads, clock);
     long idleNs = config.get(ConfigKeys.CLIENT_IDLE_TIMEOUT).toNanos();
     this.idle = new IdleCloser(session, leases, idleNs, threads, clock);
@@ -92,16 +91,18 @@ public final class TakoClient implements Closeable {
   }
 
   /**
-   * A client of the server at {@code uri}. The connection is made by the first call.
+   * A client of the server or the cluster at {@code uri}. The connection is made by the first call.
    *
-   * @param uri {@code tako://host[:port]}; the port is 7420 unless it is given; a path is ignored
+   * @param uri {@code tako://host[:port]}, any server of a cluster; the port is 7420 unless it is
+   *     given; or {@code tako://NAME} of the cluster whose servers {@code
+   *     fs.tako.cluster.NAME.servers} has; a path is ignored
    * @param user who calls, as permissions see it
    * @throws TakoException INVALID_ARGUMENT for a URI of another form
    */
   public static TakoClient connect(URI uri, TakoConfig config, String user) throws TakoException {
     TakoConfig own = new TakoConfig(config);
-    String server = ServerUri.canonical(uri).getAuthority();
-    return new TakoClient(uri, own, user, new RpcConnector(server, own));
+    List<String> servers = ClusterUri.servers(uri, own).stream().map(URI::getAuthority).toList();
+    return new TakoClient(uri, own, user, new RpcConnector(servers, own));
   }
 
   /** The server's URI, as given. */
@@ -290,7 +291,7 @@ public final class TakoClient implements Closeable {
    * @throws TakoException LEASE_HELD while it is being written
    */
   public void truncate(String path, long length) throws TakoException {
-    new Truncation(session, ZoneAccess.forReader(session, config, path), path, length).run();
+    new Truncation(session, FileAccess.forReader(session, config, path), path, length).run();
   }
 
   /**
@@ -451,6 +452,34 @@ public final class TakoClient implements Closeable {
     return files.openById(path, parentId, id);
   }
 
+  /**
+   * Finds the servers that have the blocks of a file with the bytes from {@code start} on. A block
+   * has no hosts when the server is alone, or the file so small that its bytes are in the metadata.
+   *
+   * @param blockSize bytes by which the file is divided
+   * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED
+   */
+  public List<BlockPlaces> blockPlaces(String path, long start, long length, long blockSize)
+      throws TakoException {
+    long end = length > Long.MAX_VALUE - start ? Long.MAX_VALUE : start + length;
+    return new BlockLookup(session, path, blockSize).run(start, end);
+  }
+
+  /** Replication of files whose creator names none, as configured, or as the server says. */
+  public int defaultReplication() throws TakoException {
+    int configured = config.get(ConfigKeys.REPLICATION);
+    if (configured > 0) {
+      return configured;
+    }
+    session.open("replication", "");
+    return Math.max(1, session.terms().getReplication());
+  }
+
+  /** Whether the server is alone; else data may be on others. */
+  public boolean isAlone() throws TakoException {
+    return session.servers().isAlone();
+  }
+
   // ---- server
 
   /** Space of the server. */
@@ -478,6 +507,11 @@ public final class TakoClient implements Closeable {
   }
 
   /** Ends the session. Files still open for writing are closed at what was flushed. */
+  /** Reads that took much longer than usual, and were asked of another server, too. */
+  public long hedgedReads() {
+    return session.hedgedReads().count();
+  }
+
   @Override
   public void close() {
     idle.close();

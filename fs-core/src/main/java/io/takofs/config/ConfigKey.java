@@ -43,6 +43,12 @@ public final class ConfigKey<T> {
     return this;
   }
 
+  /** Says that servers alone read it; before it is published. */
+  ConfigKey<T> readByServers() {
+    readers = Readers.SERVER;
+    return this;
+  }
+
   static ConfigKey<String> string(
       String name,
       String allowed,

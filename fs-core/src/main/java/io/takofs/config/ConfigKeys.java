@@ -63,6 +63,29 @@ public final class ConfigKeys {
               "5s",
               "How long one attempt to connect may take before the next one is made."));
 
+  /** Patience with one of several servers that have the same data. */
+  public static final ConfigKey<Duration> REPLICA_TIMEOUT =
+      register(
+          ConfigKey.duration(
+              "fs.tako.client.replica.timeout",
+              "10ms",
+              "10m",
+              "5s",
+              "How long a server may take for file data that other servers have too. A reader then"
+                  + " asks another one, and a writer goes on without this one."));
+
+  /** Time after which a read may be asked of another server, too. */
+  public static final ConfigKey<Duration> HEDGED_READ_THRESHOLD =
+      register(
+          ConfigKey.duration(
+              "fs.tako.client.hedged.read.threshold",
+              "0ms",
+              "10m",
+              "50ms",
+              "Time that a read of file data takes at least, over TCP or verbs, before it is asked"
+                  + " of another server that has the data, too; it must also be much longer than"
+                  + " usual. The first answer counts. 0ms for never."));
+
   /** Life of connections that nobody uses. */
   public static final ConfigKey<Duration> CLIENT_IDLE_TIMEOUT =
       register(
@@ -122,10 +145,38 @@ public final class ConfigKeys {
       register(
           ConfigKey.integer(
               "fs.tako.replication",
-              1,
+              0,
               512,
-              1,
-              "Replication that new files record. One server keeps one copy whatever it says."));
+              0,
+              "Replication that new files record: how many servers keep a copy of their data, as far as"
+                  + " there are so many and fs.tako.replication.max allows it. A server alone keeps"
+                  + " one copy whatever it says. 0 for what the server says: 3 in a cluster, 1 of a"
+                  + " server alone."));
+
+  /** Copies at most. */
+  public static final ConfigKey<Integer> REPLICATION_MAX =
+      register(
+          ConfigKey.integer(
+                  "fs.tako.replication.max",
+                  1,
+                  16,
+                  3,
+                  "Copies that a cluster keeps of file data at most, whatever files ask for: MapReduce"
+                      + " asks for 10 copies of what it submits.")
+              .readByServers());
+
+  /** Copies at least. */
+  public static final ConfigKey<Integer> REPLICATION_MIN =
+      register(
+          ConfigKey.integer(
+                  "fs.tako.replication.min",
+                  1,
+                  16,
+                  1,
+                  "Copies that new file data must have at least, of files that ask for so many. Where"
+                      + " fewer servers than a file asks for answer, it is written to those there are;"
+                      + " writing waits, and then fails, when they are fewer than this.")
+              .readByServers());
 
   /** Bytes of one staging buffer of a writer. */
   public static final ConfigKey<Long> WRITE_BUFFER_SIZE =
@@ -369,6 +420,149 @@ public final class ConfigKeys {
                   + " named with no group has none.",
               ConfigKeys::groupMapping));
 
+  // ---- cluster
+
+  /** The servers of the cluster. */
+  public static final ConfigKey<String> CLUSTER_SERVERS =
+      register(
+          ConfigKey.string(
+                  "fs.tako.cluster.servers",
+                  "host:port,host:port, or empty",
+                  "",
+                  "Servers of the cluster, the same list on each of them; the first has the namespace."
+                      + " A server finds itself there by its host and port. Empty: a server alone.",
+                  ConfigKeys::serverList)
+              .readByServers());
+
+  /** Name of the cluster. */
+  public static final ConfigKey<String> CLUSTER_NAME =
+      register(
+          ConfigKey.string(
+                  "fs.tako.cluster.name",
+                  "letters, digits and hyphens",
+                  "tako",
+                  "Name that a new cluster gets. Clients reach the cluster as tako://NAME/ when"
+                      + " fs.tako.cluster.NAME.servers has its list of servers.",
+                  ConfigKeys::clusterName)
+              .readByServers());
+
+  /** Directory of the catalog. */
+  public static final ConfigKey<String> CATALOG_DIR =
+      register(
+          ConfigKey.string(
+                  "fs.tako.cluster.catalog.dir",
+                  "a directory on a disk, or empty",
+                  "",
+                  "Where the catalog of the cluster is, in a file: a directory that all servers have. It"
+                      + " must survive a boot. Empty, for one server: catalog-PORT in the directory of"
+                      + " fs.tako.server.state.dir.",
+                  directory -> directory)
+              .readByServers());
+
+  /** File with the secret of the cluster's servers. */
+  public static final ConfigKey<String> SECRET_FILE =
+      register(
+          ConfigKey.string(
+                  "fs.tako.cluster.secret.file",
+                  "a file that its owner alone may read, or empty",
+                  "",
+                  "File with the secret, of at least 16 characters, by which servers know each other."
+                      + " Empty: whoever reaches a server's port is believed to be a server.",
+                  file -> file)
+              .readByServers());
+
+  /** Difference of clocks at most. */
+  public static final ConfigKey<Duration> CLOCK_SKEW_MAX =
+      register(
+          ConfigKey.duration(
+                  "fs.tako.cluster.clock.skew.max",
+                  "100ms",
+                  "1d",
+                  "1m",
+                  "A server whose clock differs more from the catalog's does not join.")
+              .readByServers());
+
+  /** Silence after which a data server counts as dead. */
+  public static final ConfigKey<Duration> DEAD_INTERVAL =
+      register(
+          ConfigKey.duration(
+                  "fs.tako.server.dead.interval",
+                  "1s",
+                  "1d",
+                  "10s",
+                  "Silence after which a server counts as dead: it gets nothing new, and its copies are"
+                      + " made again elsewhere.")
+              .readByServers());
+
+  /** Time after the start of a leader in which no server counts as dead. */
+  public static final ConfigKey<Duration> REPAIR_START_DELAY =
+      register(
+          ConfigKey.duration(
+                  "fs.tako.repair.start.delay",
+                  "0ms",
+                  "1d",
+                  "1m",
+                  "How long a server with the namespace that was started waits for the others before a"
+                      + " silent one counts as dead. Once all have answered it waits no more.")
+              .readByServers());
+
+  /** Bytes a second that the making of lost copies may read. */
+  public static final ConfigKey<Long> REPAIR_BANDWIDTH =
+      register(
+          ConfigKey.size(
+                  "fs.tako.repair.bandwidth",
+                  "0",
+                  "1t",
+                  "200m",
+                  "Bytes a second that servers read, all together, to make copies again that were lost"
+                      + " or that leave a server; 0 for no limit.")
+              .readByServers());
+
+  /** Whether copies move from full servers to emptier ones. */
+  public static final ConfigKey<Boolean> REBALANCE =
+      register(
+          ConfigKey.bool(
+                  "fs.tako.rebalance.enabled",
+                  true,
+                  "Whether copies move, one at a time and within the bandwidth of repair, from"
+                      + " servers that are fuller than the mean by more than 5 % to emptier ones.")
+              .readByServers());
+
+  /** Time in which each server verifies all of its copies once. */
+  public static final ConfigKey<Duration> SCRUB_PERIOD =
+      register(
+          ConfigKey.duration(
+                  "fs.tako.scrub.period",
+                  "0ms",
+                  "3650d",
+                  "7d",
+                  "How often each server verifies all file data that it keeps against the checksums;"
+                      + " 0ms for never. A copy that is wrong is replaced by a good one.")
+              .readByServers());
+
+  /** Bytes a second that each server verifies. */
+  public static final ConfigKey<Long> SCRUB_BANDWIDTH =
+      register(
+          ConfigKey.size(
+                  "fs.tako.scrub.bandwidth",
+                  "0",
+                  "1t",
+                  "16m",
+                  "Bytes a second that a server verifies; 0 for no limit.")
+              .readByServers());
+
+  /** Hadoop's topology script. */
+  public static final ConfigKey<String> TOPOLOGY_SCRIPT =
+      register(
+          ConfigKey.string(
+                  "net.topology.script.file.name",
+                  "a program, or empty",
+                  "",
+                  "Hadoop's program that prints the rack of the host in its argument. A host is in"
+                      + " /default-rack without one, or when it fails.",
+                  script -> script)
+              .readByServers());
+
   private ConfigKeys() {}
 
   private static <T> ConfigKey<T> register(ConfigKey<T> key) {
@@ -408,6 +602,17 @@ public final class ConfigKeys {
   private static String notEmpty(String text) {
     if (text.isEmpty()) {
       throw new IllegalArgumentException("empty");
+    }
+    return text;
+  }
+
+  private static String serverList(String text) {
+    return String.join(",", ServerList.parse(text));
+  }
+
+  private static String clusterName(String text) {
+    if (!text.matches("[A-Za-z0-9][A-Za-z0-9-]*")) {
+      throw new IllegalArgumentException("not a name");
     }
     return text;
   }

@@ -66,6 +66,10 @@ final class SiteXml {
   }
 
   private static Document parse(Path file) throws IOException {
+    if (Files.isDirectory(file)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, file + " is a directory: name the configuration file in it");
+    }
     try (InputStream in = Files.newInputStream(file)) {
       DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
       factory.setFeature(XMLConstants.FEATURE_SECURE_PROCESSING, true);

@@ -6,9 +6,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +27,10 @@ public final class TakoConfig {
 
   private static final String PROGRAM = "the program";
 
+  private static final Pattern CLUSTER =
+      Pattern.compile("fs\\.tako\\.cluster\\.([A-Za-z0-9][A-Za-z0-9-]*)\\.servers");
+
+  private final Map<String, List<String>> clusters = new ConcurrentHashMap<>();
   private final Map<ConfigKey<?>, Object> values = new ConcurrentHashMap<>();
   private final Map<ConfigKey<?>, String> origins = new ConcurrentHashMap<>();
   private final List<String> warnings = new ArrayList<>();
@@ -34,6 +41,7 @@ public final class TakoConfig {
   /** A copy of {@code other}. */
   public TakoConfig(TakoConfig other) {
     values.putAll(other.values);
+    clusters.putAll(other.clusters);
     origins.putAll(other.origins);
     warnings.addAll(other.warnings());
   }
@@ -87,12 +95,9 @@ public final class TakoConfig {
 
   /** Sets the key named {@code name} to what {@code text} says; {@code source} said so. */
   public TakoConfig set(String name, String text, String source) throws TakoException {
-    if (!name.startsWith(ConfigKeys.PREFIX)) {
-      return this;
-    }
     ConfigKey<?> key = ConfigKeys.find(name);
     if (key == null) {
-      warn(source, name);
+      setOther(name, text, source);
       return this;
     }
     try {
@@ -101,10 +106,45 @@ public final class TakoConfig {
     } catch (IllegalArgumentException e) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          String.format("%s: %s is '%s'; allowed is %s", source, name, text, key.allowed()),
+          String.format(
+              "%s: %s is '%s'%s; allowed is %s", source, name, text, reason(key, e), key.allowed()),
           e);
     }
     return this;
+  }
+
+  /** Why a text is refused, for people; of a number the bounds say it. */
+  private static String reason(ConfigKey<?> key, IllegalArgumentException e) {
+    return key.type().equals("string") ? " (" + e.getMessage() + ")" : "";
+  }
+
+  /**
+   * Sets the servers of a cluster, if {@code name} is of that form; ignores other programs' keys.
+   */
+  private void setOther(String name, String text, String source) throws TakoException {
+    Matcher cluster = CLUSTER.matcher(name);
+    if (cluster.matches()) {
+      try {
+        clusters.put(cluster.group(1).toLowerCase(Locale.ROOT), ServerList.parse(text));
+      } catch (IllegalArgumentException e) {
+        throw new TakoException(
+            Status.INVALID_ARGUMENT,
+            String.format(
+                "%s: %s is '%s' (%s); allowed is host:port,host:port",
+                source, name, text, e.getMessage()),
+            e);
+      }
+    } else if (name.startsWith(ConfigKeys.PREFIX)) {
+      warn(source, name);
+    }
+  }
+
+  /**
+   * The servers of the cluster called {@code name}, as {@code fs.tako.cluster.NAME.servers} says;
+   * none when there is no such key. The case of names does not matter: URIs do not keep it.
+   */
+  public List<String> clusterServers(String name) {
+    return clusters.getOrDefault(name.toLowerCase(Locale.ROOT), List.of());
   }
 
   /**

@@ -1,7 +1,6 @@
 package io.takofs.rpc;
 
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 
@@ -32,17 +31,17 @@ record CallFailures(String transport, String server) {
             + "; whether it was done is unknown");
   }
 
-  /** Refuses a request that fits no slot. */
-  static void checkSize(Request request) throws TakoException {
+  /** Refuses a request that fits no slot of {@code most} bytes. */
+  static void checkSize(Request request, int most) throws TakoException {
     int size = RpcMessage.size(request);
-    if (size > Layout.RPC_REQUEST_SLOT_SIZE) {
+    if (size > most) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           RpcMessage.operation(request)
               + " takes "
               + size
               + " bytes, a request may have at most "
-              + Layout.RPC_REQUEST_SLOT_SIZE
+              + most
               + "; use shorter names or fewer extents a call");
     }
   }

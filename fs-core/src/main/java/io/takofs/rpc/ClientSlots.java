@@ -1,7 +1,6 @@
 package io.takofs.rpc;
 
 import io.takofs.base.Undo;
-import io.takofs.layout.Layout;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
@@ -19,28 +18,28 @@ final class ClientSlots implements AutoCloseable {
   private final ProtectionDomain domain;
   private final MemoryRegion requests;
   private final MemoryRegion replies;
-  private final ClientSlot[] slots = new ClientSlot[Layout.RPC_SLOTS];
+  private final ClientSlot[] slots;
   private final ArrayDeque<ClientSlot> free = new ArrayDeque<>();
 
   /** The size of {@code free}, for callers that wait for a slot without the lock. */
-  private volatile int freeSlots = Layout.RPC_SLOTS;
+  private volatile int freeSlots;
 
   /** Allocates the memory, all or nothing. */
-  ClientSlots(Transport transport) throws IOException {
+  ClientSlots(Transport transport, ConnectionKind kind) throws IOException {
+    this.slots = new ClientSlot[kind.slots];
+    this.freeSlots = kind.slots;
     try (Undo undo = new Undo()) {
       domain = undo.add(transport.allocateProtectionDomain()); // closes the regions that it has
-      requests = allocate(Layout.RPC_REQUEST_SLOT_SIZE, Access.LOCAL);
-      replies = allocate(Layout.RPC_REPLY_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+      requests = allocate(kind.requestSize, Access.LOCAL);
+      replies = allocate(kind.replySize, Access.REMOTE_READ_WRITE);
       undo.keep();
     }
     for (int i = 0; i < slots.length; i++) {
       slots[i] =
           new ClientSlot(
               i,
-              requests
-                  .buffer()
-                  .slice(i * Layout.RPC_REQUEST_SLOT_SIZE, Layout.RPC_REQUEST_SLOT_SIZE),
-              replies.buffer().slice(i * Layout.RPC_REPLY_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE));
+              requests.buffer().slice(i * kind.requestSize, kind.requestSize),
+              replies.buffer().slice(i * kind.replySize, kind.replySize));
       free.add(slots[i]);
     }
   }

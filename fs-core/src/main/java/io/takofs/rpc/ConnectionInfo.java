@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
  * the connection request and of its acceptance, 56 bytes.
  *
  * @param protocolVersion of the sender
- * @param kind {@link Layout#CONNECTION_RPC} or {@link Layout#CONNECTION_DATA}
+ * @param kind one of {@link Layout}'s, as {@link Layout#CONNECTION_RPC}
  * @param layoutHash of the sender
  * @param clientId session the connection belongs to, 0 for none yet
  * @param epoch incarnation of the server, 0 from a client

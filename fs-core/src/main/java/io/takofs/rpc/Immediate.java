@@ -48,15 +48,15 @@ final class Immediate {
   }
 
   /** The fault of an immediate that came with {@code byteCount} bytes, or null when nothing is. */
-  static String fault(int immediate, int kind, int slotSize, int byteCount) {
+  static String fault(int immediate, int kind, int slots, int slotSize, int byteCount) {
     if (kind(immediate) != kind) {
       return "kind " + kind(immediate) + " where " + kind + " is due";
     }
     if (reserved(immediate) != 0) {
       return "reserved bits " + reserved(immediate);
     }
-    if (slot(immediate) >= Layout.RPC_SLOTS) {
-      return "slot " + slot(immediate) + " of " + Layout.RPC_SLOTS;
+    if (slot(immediate) >= slots) {
+      return "slot " + slot(immediate) + " of " + slots;
     }
     if (byteCount < Layout.RPC_HEADER_SIZE || byteCount > slotSize) {
       return byteCount + " bytes in a slot of " + slotSize;

@@ -52,6 +52,17 @@ public final class Operations {
           GET_QUOTA,
           LIST_LEASES,
           SET_SAFE_MODE,
+          GET_CLUSTER_MAP,
+          GET_CLUSTER_STATUS,
+          OPEN_DATA_SESSION,
+          OPEN_WINDOWS,
+          REPORT_REPLICAS,
+          OPEN_SERVER_SESSION,
+          LEASE_SLABS,
+          RETURN_SLABS,
+          LIST_SLABS,
+          FENCE_EXTENTS,
+          COPY_EXTENTS,
           OPERATION_NOT_SET ->
           false;
     };

@@ -7,7 +7,6 @@ import io.takofs.base.Interrupts;
 import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.base.Undo;
-import io.takofs.layout.Layout;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.rpc.AsynchronousCalls.PendingCall;
@@ -26,7 +25,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The calling side of one connection: up to 64 calls at a time, the others wait their turn.
+ * The calling side of one connection: as many calls at a time as its {@link ConnectionKind} has
+ * slots, the others wait their turn.
  *
  * <p>Where the transport has no thread of its own, one of the waiting callers polls for all and
  * hands over when its own reply is there ({@link PollingTurn}); so a call costs no change of
@@ -42,10 +42,10 @@ public final class RpcClient implements AutoCloseable {
   /** Sends between two that report success, so that the transport can forget them. */
   private static final int SIGNAL_INTERVAL = 16;
 
-  private static final int MAX_SENDS = 4 * Layout.RPC_SLOTS;
   private static final int BATCH = 64;
 
   private final Clock clock;
+  private final ConnectionKind kind;
   private final CompletionQueue completions;
   private final CallFailures failures;
   private final ClientSlots slots;
@@ -62,12 +62,13 @@ public final class RpcClient implements AutoCloseable {
   private boolean closed;
   private int sends;
 
-  private RpcClient(Transport transport, String serverName, Clock clock) throws IOException {
+  private RpcClient(Transport transport, RpcTarget target, Clock clock) throws IOException {
     this.clock = clock;
-    this.failures = new CallFailures(transport.name(), serverName);
+    this.kind = target.kind();
+    this.failures = new CallFailures(transport.name(), target.serverName());
     try (Undo undo = new Undo()) {
-      this.slots = undo.add(new ClientSlots(transport));
-      this.completions = transport.createCompletionQueue(Layout.RPC_SLOTS + MAX_SENDS);
+      this.slots = undo.add(new ClientSlots(transport, kind));
+      this.completions = transport.createCompletionQueue(kind.completions());
       undo.keep();
     }
   }
@@ -75,41 +76,31 @@ public final class RpcClient implements AutoCloseable {
   /**
    * Connects.
    *
-   * @param endpoint of the server, in the transport's form
-   * @param serverName the server's name in errors
-   * @param clientId the session to go on with, or 0
    * @param timeoutNs until the connection must stand
    * @throws IOException naming the server and what is wrong with it
    */
   public static RpcClient connect(
-      Transport transport,
-      String endpoint,
-      String serverName,
-      long clientId,
-      long timeoutNs,
-      Clock clock)
-      throws IOException {
+      Transport transport, RpcTarget target, long timeoutNs, Clock clock) throws IOException {
     try (Undo undo = new Undo()) {
-      RpcClient client = undo.add(new RpcClient(transport, serverName, clock));
-      client.connect(transport, endpoint, clientId, timeoutNs);
+      RpcClient client = undo.add(new RpcClient(transport, target, clock));
+      client.connect(transport, target, timeoutNs);
       undo.keep();
       return client;
     }
   }
 
-  private void connect(Transport transport, String endpoint, long clientId, long timeoutNs)
-      throws IOException {
+  private void connect(Transport transport, RpcTarget target, long timeoutNs) throws IOException {
     MemoryRegion replies = slots.replies();
     ConnectionInfo ours =
-        ConnectionInfo.ours(Layout.CONNECTION_RPC, clientId, 0, replies.address(), replies.rkey());
+        ConnectionInfo.ours(kind.code, target.clientId(), 0, replies.address(), replies.rkey());
     QueuePairConfig config =
-        new QueuePairConfig(slots.domain(), completions, completions, MAX_SENDS, Layout.RPC_SLOTS);
-    QueuePair connected = transport.connect(endpoint, config, ours.pack(), timeoutNs);
+        new QueuePairConfig(slots.domain(), completions, completions, kind.sends(), kind.slots);
+    QueuePair connected = transport.connect(target.endpoint(), config, ours.pack(), timeoutNs);
     lock.lock();
     try {
       pair = connected;
       server = ConnectionInfo.unpack(pair.remotePrivateData(), failures.server());
-      for (int i = 0; i < Layout.RPC_SLOTS; i++) {
+      for (int i = 0; i < kind.slots; i++) {
         pair.postReceive(i);
       }
       polling = new PollingTurn(completions, this::poll, clock);
@@ -124,7 +115,7 @@ public final class RpcClient implements AutoCloseable {
   }
 
   /** Incarnation of the server at the time of the connection. */
-  long epoch() {
+  public long epoch() {
     return server.epoch();
   }
 
@@ -149,7 +140,7 @@ public final class RpcClient implements AutoCloseable {
    */
   public Reply call(long clientId, long sequence, Request request, long deadlineNanos)
       throws TakoException {
-    CallFailures.checkSize(request);
+    CallFailures.checkSize(request, kind.requestSize);
     long begin = clock.nanoTime();
     try (Interrupts interrupts = new Interrupts()) {
       interrupts.putOff();
@@ -175,7 +166,7 @@ public final class RpcClient implements AutoCloseable {
   public void call(
       long clientId, long sequence, Request request, long deadlineNanos, ReplyHandler handler)
       throws TakoException {
-    CallFailures.checkSize(request);
+    CallFailures.checkSize(request, kind.requestSize);
     TakoException failed = null;
     lock.lock();
     try {
@@ -225,6 +216,11 @@ public final class RpcClient implements AutoCloseable {
       lock.unlock();
     }
     expired.forEach(Runnable::run);
+  }
+
+  /** Uses the connection no more: calls fail with DISCONNECTED and {@code why}. */
+  public void end(String why) {
+    fail(why);
   }
 
   /** Ends the connection; calls under way fail with DISCONNECTED. */
@@ -337,8 +333,8 @@ public final class RpcClient implements AutoCloseable {
     Invariant.check(pair.sendSlotsFree() > 0, "more sends outstanding than slots allow");
     pair.writeWithImmediate(
         slot.index,
-        pieces.clear().add(slots.requests(), slot.index * Layout.RPC_REQUEST_SLOT_SIZE, size),
-        server.address() + (long) slot.index * Layout.RPC_REQUEST_SLOT_SIZE,
+        pieces.clear().add(slots.requests(), slot.index * kind.requestSize, size),
+        server.address() + (long) slot.index * kind.requestSize,
         server.rkey(),
         Immediate.pack(Immediate.REQUEST, slot.generation, slot.index, size),
         sends % SIGNAL_INTERVAL == 0 ? QueuePair.SIGNALED : 0);
@@ -397,7 +393,7 @@ public final class RpcClient implements AutoCloseable {
       failLocked(status + " " + pair.errorText());
     } else if (opcode == Opcode.RECEIVE_IMMEDIATE && failure == null) {
       String fault =
-          Immediate.fault(immediate, Immediate.REPLY, Layout.RPC_REPLY_SLOT_SIZE, byteCount);
+          Immediate.fault(immediate, Immediate.REPLY, kind.slots, kind.replySize, byteCount);
       if (fault == null) {
         fault = accept(slots.get(Immediate.slot(immediate)), immediate, byteCount);
       }

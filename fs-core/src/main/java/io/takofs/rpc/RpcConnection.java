@@ -15,7 +15,7 @@ import io.takofs.transport.ScatterGather;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The serving side of one connection: its request slots, which the peer writes, and its reply
@@ -28,23 +28,23 @@ import java.util.List;
  * <p>Thread rule: any thread.
  */
 public final class RpcConnection {
-  static final int MAX_SENDS = 4 * Layout.RPC_SLOTS;
   private static final int SIGNAL_INTERVAL = 16;
 
   private final String transportName;
   private final String remoteName;
+  private final ConnectionKind kind;
   private final ConnectionInfo peer;
   private final long epoch;
   private final ProtectionDomain domain;
   private final CompletionQueue completions;
   private final boolean ownsCompletions;
   private final MemoryRegion requests;
-  private final MemoryRegion[] replies = new MemoryRegion[Layout.RPC_SLOTS]; // made at first use
+  private final MemoryRegion[] replies; // made at first use
   private final ByteBuffer requestBytes;
-  private final boolean[] busy = new boolean[Layout.RPC_SLOTS];
-  private final int[] generations = new int[Layout.RPC_SLOTS];
-  private final byte[] copy = new byte[Layout.RPC_REQUEST_SLOT_SIZE];
-  private final RpcHeader header = new RpcHeader().wrap(ByteBuffer.wrap(copy));
+  private final boolean[] busy;
+  private final int[] generations;
+  private final byte[] copy;
+  private final RpcHeader header;
   private final ScatterGather pieces = new ScatterGather();
   private QueuePair pair;
   private Runnable faultListener;
@@ -53,6 +53,9 @@ public final class RpcConnection {
   private int sends;
   private long calls;
 
+  /** The kind of connection that the caller asked for, and its side of it. */
+  record Peer(ConnectionKind kind, ConnectionInfo info) {}
+
   /**
    * @param completions where the pair completes; closed with the connection if {@code
    *     ownsCompletions}
@@ -60,25 +63,34 @@ public final class RpcConnection {
   RpcConnection(
       Transport transport,
       String remoteName,
-      ConnectionInfo peer,
+      Peer peer,
       long epoch,
       CompletionQueue completions,
       boolean ownsCompletions)
       throws IOException {
     this.transportName = transport.name();
     this.remoteName = remoteName;
-    this.peer = peer;
+    this.kind = peer.kind;
+    this.peer = peer.info;
+    this.replies = new MemoryRegion[kind.slots];
+    this.busy = new boolean[kind.slots];
+    this.generations = new int[kind.slots];
+    this.copy = new byte[kind.requestSize];
+    this.header = new RpcHeader().wrap(ByteBuffer.wrap(copy));
     this.epoch = epoch;
     this.completions = completions;
     this.ownsCompletions = ownsCompletions;
     try (Undo undo = new Undo()) {
       this.domain = undo.add(transport.allocateProtectionDomain());
-      this.requests =
-          domain.allocate(
-              Layout.RPC_SLOTS * Layout.RPC_REQUEST_SLOT_SIZE, Access.REMOTE_READ_WRITE);
+      this.requests = domain.allocate(kind.slots * kind.requestSize, Access.REMOTE_READ_WRITE);
       undo.keep();
     }
     this.requestBytes = requests.buffer();
+  }
+
+  /** The kind of its caller. */
+  public ConnectionKind kind() {
+    return kind;
   }
 
   /** {@code shm}, {@code tcp} or {@code sim}. */
@@ -100,20 +112,16 @@ public final class RpcConnection {
     return domain;
   }
 
-  CompletionQueue completions() {
-    return completions;
-  }
-
   ConnectionInfo ours() {
     return ConnectionInfo.ours(
-        Layout.CONNECTION_RPC, peer.clientId(), epoch, requests.address(), requests.rkey());
+        kind.code, peer.clientId(), epoch, requests.address(), requests.rkey());
   }
 
   /** The pair stands; {@code onFault} runs when a reply finds that the peer breaks the rules. */
   synchronized void connected(QueuePair connected, Runnable onFault) {
     pair = connected;
     faultListener = onFault;
-    for (int i = 0; i < Layout.RPC_SLOTS; i++) {
+    for (int i = 0; i < kind.slots; i++) {
       pair.postReceive(i);
     }
   }
@@ -123,11 +131,11 @@ public final class RpcConnection {
    * connection is faulty then.
    */
   synchronized boolean receive(
-      long workRequestId, int immediate, int byteCount, List<IncomingCall> arrived) {
+      long workRequestId, int immediate, int byteCount, Consumer<IncomingCall> arrived) {
     if (fault != null) {
       return true;
     }
-    fault = Immediate.fault(immediate, Immediate.REQUEST, Layout.RPC_REQUEST_SLOT_SIZE, byteCount);
+    fault = Immediate.fault(immediate, Immediate.REQUEST, kind.slots, kind.requestSize, byteCount);
     if (fault == null) {
       fault = take(workRequestId, immediate, byteCount, arrived);
     }
@@ -136,7 +144,7 @@ public final class RpcConnection {
 
   /** Returns what is wrong, or null. */
   private String take(
-      long workRequestId, int immediate, int byteCount, List<IncomingCall> arrived) {
+      long workRequestId, int immediate, int byteCount, Consumer<IncomingCall> arrived) {
     int slot = Immediate.slot(immediate);
     int generation = Immediate.generation(immediate);
     if (busy[slot]) {
@@ -145,7 +153,7 @@ public final class RpcConnection {
     if (generation != (generations[slot] + 1 & Immediate.GENERATION_MASK)) {
       return "generation " + generation + " in slot " + slot + " after " + generations[slot];
     }
-    requestBytes.get(slot * Layout.RPC_REQUEST_SLOT_SIZE, copy, 0, byteCount);
+    requestBytes.get(slot * kind.requestSize, copy, 0, byteCount);
     String damage = header.fault(byteCount);
     if (damage != null) {
       return damage;
@@ -161,7 +169,7 @@ public final class RpcConnection {
       generations[slot] = generation;
       calls++;
       pair.postReceive(workRequestId);
-      arrived.add(
+      arrived.accept(
           new IncomingCall(this, slot, header.clientId(), header.sequence(), request, byteCount));
       return null;
     } catch (InvalidProtocolBufferException e) {
@@ -192,30 +200,30 @@ public final class RpcConnection {
   private void send(int slot, long clientId, long sequence, Reply reply) throws IOException {
     if (replies[slot] == null) {
       // Callers take the slot they used last: most connections need a few of them.
-      replies[slot] = domain.allocate(Layout.RPC_REPLY_SLOT_SIZE, Access.LOCAL);
+      replies[slot] = domain.allocate(kind.replySize, Access.LOCAL);
     }
-    Reply fitting = RpcMessage.size(reply) <= Layout.RPC_REPLY_SLOT_SIZE ? reply : tooLarge(reply);
+    Reply fitting = RpcMessage.size(reply) <= kind.replySize ? reply : tooLarge(reply);
     int size = RpcMessage.encode(replies[slot].buffer(), clientId, sequence, epoch, fitting);
     busy[slot] = false;
     sends++;
     pair.writeWithImmediate(
         slot,
         pieces.clear().add(replies[slot], 0, size),
-        peer.address() + (long) slot * Layout.RPC_REPLY_SLOT_SIZE,
+        peer.address() + (long) slot * kind.replySize,
         peer.rkey(),
         Immediate.pack(Immediate.REPLY, generations[slot], slot, size),
         sends % SIGNAL_INTERVAL == 0 ? QueuePair.SIGNALED : 0);
     pair.ring();
   }
 
-  private static Reply tooLarge(Reply reply) {
+  private Reply tooLarge(Reply reply) {
     return Reply.newBuilder()
         .setStatus(Status.INTERNAL)
         .setMessage(
             "the reply takes "
                 + RpcMessage.size(reply)
                 + " bytes, a slot has "
-                + Layout.RPC_REPLY_SLOT_SIZE
+                + kind.replySize
                 + "; ask for fewer entries a call")
         .build();
   }

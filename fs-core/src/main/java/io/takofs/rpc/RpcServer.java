@@ -14,6 +14,7 @@ import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The serving side of one transport: accepts connections, hands their calls to an {@link
- * RpcHandler} and lets connections to the data zone in.
+ * The serving side of one transport: accepts connections, hands their calls to the {@link
+ * RpcHandler} of their kind and lets connections to the data zone in.
  *
  * <p>Where the transport has threads of its own, calls are handled on the thread that received
  * them; otherwise on one poller thread, which sleeps when nothing comes.
@@ -33,7 +34,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class RpcServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
-  private static final int COMPLETIONS_PER_CONNECTION = Layout.RPC_SLOTS + RpcConnection.MAX_SENDS;
+
+  /** Connections of other servers at most: clients never take their place. */
+  private static final int SERVERS_MAX = 64;
 
   /** Operations under way on a connection to the data zone at most, of this side. */
   public static final int DATA_SENDS = 64;
@@ -41,7 +44,7 @@ public final class RpcServer implements AutoCloseable {
   private static final int BATCH = 64;
 
   private final Transport transport;
-  private final RpcHandler handler;
+  private final RpcServices services;
   private final long epoch;
   private final int maxConnections;
 
@@ -65,9 +68,9 @@ public final class RpcServer implements AutoCloseable {
    * @param epoch incarnation of the server
    * @param maxConnections connections that carry calls, at most
    */
-  public RpcServer(Transport transport, RpcHandler handler, long epoch, int maxConnections) {
+  public RpcServer(Transport transport, RpcServices services, long epoch, int maxConnections) {
     this.transport = transport;
-    this.handler = handler;
+    this.services = services;
     this.epoch = epoch;
     this.maxConnections = maxConnections;
     try (CompletionQueue probe = transport.createCompletionQueue(1)) {
@@ -101,7 +104,7 @@ public final class RpcServer implements AutoCloseable {
       int byteCount,
       int immediate) {
     if (opcode != Opcode.RECEIVE_IMMEDIATE) {
-      handler.onDataCompletion(pair, workRequestId, status);
+      services.data().onDataCompletion(pair, workRequestId, status);
     }
   }
 
@@ -132,7 +135,7 @@ public final class RpcServer implements AutoCloseable {
     receiver.connection.fail(why);
     if (receivers.remove(pair, receiver)) {
       try {
-        handler.onDisconnected(receiver.connection);
+        services.of(receiver.connection.kind()).onDisconnected(receiver.connection);
       } finally {
         receiver.inbox.retire(receiver.connection);
       }
@@ -144,44 +147,66 @@ public final class RpcServer implements AutoCloseable {
     @Override
     public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
       ConnectionInfo peer = ConnectionInfo.unpack(privateData, remoteName);
-      return switch (peer.kind()) {
-        case Layout.CONNECTION_RPC -> acceptCalls(remoteName, peer);
-        case Layout.CONNECTION_DATA -> acceptData(peer);
-        default ->
-            throw new TakoException(
-                Status.MALFORMED, remoteName + " asks for unknown connection kind " + peer.kind());
-      };
+      ConnectionKind kind = ConnectionKind.of(peer.kind());
+      if (kind != null) {
+        return acceptCalls(remoteName, kind, peer);
+      }
+      if (peer.kind() == Layout.CONNECTION_DATA) {
+        return acceptData(peer);
+      }
+      throw new TakoException(
+          Status.MALFORMED, remoteName + " asks for unknown connection kind " + peer.kind());
     }
 
-    private Accept acceptCalls(String remoteName, ConnectionInfo peer) throws IOException {
-      if (receivers.size() + accepted.size() >= maxConnections) {
-        throw new TakoException(
-            Status.UNAVAILABLE,
-            "the server has its "
-                + maxConnections
-                + " connections; close some or raise fs.tako.server.connections.max");
-      }
-      Inbox inbox = eventDriven ? new Inbox(COMPLETIONS_PER_CONNECTION) : poller.inbox;
+    private Accept acceptCalls(String remoteName, ConnectionKind kind, ConnectionInfo peer)
+        throws IOException {
+      checkAdmission(remoteName, kind);
+      Inbox inbox = eventDriven ? new Inbox(kind.completions()) : poller.inbox;
       if (eventDriven) {
         inbox.completions.onEvent(inbox::drain);
       }
       RpcConnection connection =
-          new RpcConnection(transport, remoteName, peer, epoch, inbox.completions, eventDriven);
+          new RpcConnection(
+              transport,
+              remoteName,
+              new RpcConnection.Peer(kind, peer),
+              epoch,
+              inbox.completions,
+              eventDriven);
       Accept accept =
           new Accept(
               new QueuePairConfig(
                   connection.domain(),
                   inbox.completions,
                   inbox.completions,
-                  RpcConnection.MAX_SENDS,
-                  Layout.RPC_SLOTS),
+                  kind.sends(),
+                  kind.slots),
               connection.ours().pack());
       accepted.put(accept, new Receiver(connection, inbox));
       return accept;
     }
 
+    private void checkAdmission(String remoteName, ConnectionKind kind) throws TakoException {
+      if (services.of(kind) == null) {
+        throw new TakoException(
+            Status.UNSUPPORTED,
+            remoteName
+                + " asks for a connection of kind "
+                + kind
+                + ", which this server does not accept");
+      }
+      boolean server = kind == ConnectionKind.SERVER;
+      if (receivers.size() + accepted.size() >= maxConnections + (server ? SERVERS_MAX : 0)) {
+        throw new TakoException(
+            Status.UNAVAILABLE,
+            "the server has its "
+                + maxConnections
+                + " connections; close some or raise fs.tako.server.connections.max");
+      }
+    }
+
     private Accept acceptData(ConnectionInfo peer) throws IOException {
-      ProtectionDomain domain = handler.admitDataConnection(transport, peer.clientId());
+      ProtectionDomain domain = services.data().admitDataConnection(transport, peer.clientId());
       ConnectionInfo ours =
           ConnectionInfo.ours(Layout.CONNECTION_DATA, peer.clientId(), epoch, 0, 0);
       Accept accept =
@@ -202,7 +227,7 @@ public final class RpcServer implements AutoCloseable {
       }
       ConnectionInfo client = acceptedData.remove(accept);
       dataPairs.put(pair, client.clientId());
-      handler.onDataConnected(transport, client, pair, accept.config().domain());
+      services.data().onDataConnected(transport, client, pair, accept.config().domain());
     }
 
     @Override
@@ -211,7 +236,7 @@ public final class RpcServer implements AutoCloseable {
       if (receiver != null) {
         receiver.inbox.retire(receiver.connection);
       } else if (acceptedData.remove(accept) != null) {
-        handler.onDataAborted(transport, accept.config().domain());
+        services.data().onDataAborted(transport, accept.config().domain());
       }
     }
 
@@ -223,7 +248,7 @@ public final class RpcServer implements AutoCloseable {
       }
       Long clientId = dataPairs.remove(pair);
       if (clientId != null) {
-        handler.onDataDisconnected(clientId, pair);
+        services.data().onDataDisconnected(clientId, pair);
       }
     }
   }
@@ -233,7 +258,8 @@ public final class RpcServer implements AutoCloseable {
     private final CompletionQueue completions;
     private final List<RpcConnection> retired = new ArrayList<>();
     private final List<QueuePair> faulty = new ArrayList<>();
-    private List<IncomingCall> arrived = new ArrayList<>();
+    private final Map<ConnectionKind, List<IncomingCall>> arrived =
+        new EnumMap<>(ConnectionKind.class);
 
     /** Its only connection has ended. */
     private boolean over;
@@ -256,18 +282,25 @@ public final class RpcServer implements AutoCloseable {
         count = completions.poll(this::onCompletion, Layout.RPC_SLOTS);
         total += count;
         if (!arrived.isEmpty()) {
-          List<IncomingCall> calls = arrived;
-          arrived = new ArrayList<>();
-          handle(calls);
+          handleArrived();
         }
         endFaulty();
       }
       return total;
     }
 
-    private void handle(List<IncomingCall> calls) {
+    private void handleArrived() {
+      for (ConnectionKind kind : ConnectionKind.values()) {
+        List<IncomingCall> calls = arrived.remove(kind);
+        if (calls != null) {
+          handle(kind, calls);
+        }
+      }
+    }
+
+    private void handle(ConnectionKind kind, List<IncomingCall> calls) {
       try {
-        handler.onCalls(calls);
+        services.of(kind).onCalls(calls);
       } catch (RuntimeException e) {
         LOG.error("{} calls failed; their connections end", calls.size(), e);
         endAll(calls, e);
@@ -306,7 +339,7 @@ public final class RpcServer implements AutoCloseable {
           breaksRules(connection, connection.fail(status + " " + pair.errorText()));
         } else if (opcode == Opcode.RECEIVE_IMMEDIATE) {
           breaksRules(
-              connection, !connection.receive(workRequestId, immediate, byteCount, arrived));
+              connection, !connection.receive(workRequestId, immediate, byteCount, this::arrived));
         }
       } catch (RuntimeException | Error e) {
         LOG.error("closing the connection of {}", connection.remoteName(), e);
@@ -315,6 +348,10 @@ public final class RpcServer implements AutoCloseable {
       if (connection.fault() != null) {
         faulty.add(pair);
       }
+    }
+
+    private void arrived(IncomingCall call) {
+      arrived.computeIfAbsent(call.connection().kind(), kind -> new ArrayList<>()).add(call);
     }
 
     private void breaksRules(RpcConnection connection, boolean broken) {
@@ -369,7 +406,9 @@ public final class RpcServer implements AutoCloseable {
     private static final long PAUSE_NS = 1_000_000;
 
     private final Inbox inbox =
-        new Inbox(maxConnections * (COMPLETIONS_PER_CONNECTION + DATA_SENDS + 1));
+        new Inbox(
+            maxConnections * (ConnectionKind.RPC.completions() + DATA_SENDS + 1)
+                + SERVERS_MAX * ConnectionKind.SERVER.completions());
     private final Thread thread = new Thread(this::run, "tako-rpc-" + transport.name());
     private volatile boolean stopped;
 

@@ -68,6 +68,17 @@ class ConnectionFailureTest {
     }
 
     @Override
+    public ServerConnection connectData(String other, long clientId, long deadlineNs)
+        throws IOException {
+      return server.connectData(other, clientId, deadlineNs);
+    }
+
+    @Override
+    public void redirect(String leader) {
+      server.redirect(leader);
+    }
+
+    @Override
     public String server() {
       return server.server();
     }

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 final class FakeFile {
   final long id;
   final TreeMap<Long, Extent> extents = new TreeMap<>();
-  ByteString small = ByteString.EMPTY;
+  ByteString inline = ByteString.EMPTY;
   long version;
   long writer;
   private long length;
@@ -33,7 +33,7 @@ final class FakeFile {
   /** The file as its writer gets it, with the last extent if that has room. */
   OpenedFile opened() {
     OpenedFile.Builder opened =
-        OpenedFile.newBuilder().setFile(info()).setLeaseEpoch(1).setInlineData(small);
+        OpenedFile.newBuilder().setFile(info()).setLeaseEpoch(1).setInlineData(inline);
     if (!extents.isEmpty()) {
       Extent last = extents.lastEntry().getValue();
       if (last.getLength() < last.getCapacity()) {
@@ -46,35 +46,36 @@ final class FakeFile {
   /** Takes what was committed; returns what is wrong with the file then, or null. */
   String commit(CommitExtents commit) {
     if (commit.getExtentsCount() > 0) {
-      small = ByteString.EMPTY;
+      inline = ByteString.EMPTY;
       extents.tailMap(commit.getExtents(0).getFileOffset()).clear();
       commit.getExtentsList().forEach(extent -> extents.put(extent.getFileOffset(), extent));
-    } else if (!commit.getInlineData().isEmpty()) {
-      small = commit.getInlineData();
+    }
+    if (commit.getInlineData().isEmpty() || commit.getInlineOffset() == inline.size()) {
+      inline = inline.concat(commit.getInlineData());
     }
     length = commit.getLength();
     version++;
     if (commit.getClose()) {
       writer = 0;
     }
-    long stored = small.size();
+    long stored = 0;
     for (Extent extent : extents.values()) {
       if (extent.getFileOffset() != stored) {
         return "a gap at " + stored;
       }
       stored += extent.getLength();
     }
+    stored += inline.size();
     return stored == length ? null : stored + " bytes, length " + length;
   }
 
   void truncate(Truncate request) {
+    long inlineLength = request.getLength() - (length - inline.size());
+    inline = inline.substring(0, (int) Math.max(0, inlineLength));
     length = request.getLength();
     extents.tailMap(length).clear();
     if (request.hasLastExtent()) {
       extents.put(request.getLastExtent().getFileOffset(), request.getLastExtent());
-    }
-    if (extents.isEmpty()) {
-      small = small.substring(0, (int) Math.min(length, small.size()));
     }
     version++;
   }

@@ -17,8 +17,10 @@ import io.takofs.proto.ContentSummaryPart;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentMap;
 import io.takofs.proto.GetExtents;
+import io.takofs.proto.GrantExtents;
 import io.takofs.proto.Grants;
 import io.takofs.proto.RemoteArena;
+import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SessionTerms;
@@ -71,6 +73,7 @@ public final class FakeServer implements Connector {
   private final Map<String, Reply> results = new HashMap<>();
   private final Map<String, Integer> executions = new HashMap<>();
   private final List<Connection> connections = new ArrayList<>();
+  private final Map<String, FakeDataServer> dataServers = new HashMap<>();
   private int nextUnit = Layout.ARENA_CHECKSUM_SIZE / Layout.UNIT_SIZE;
   private long nextId = 100;
   private Fault fault = Fault.NONE;
@@ -81,6 +84,7 @@ public final class FakeServer implements Connector {
   private int stalled;
   private long lastAcknowledged;
   private boolean superuser;
+  private FakeSlabs slabs; // null: extents without slabs
 
   /** A server with {@code arenaSize} bytes that grants extents of {@code extentSize}. */
   public FakeServer(int arenaSize, int extentSize) {
@@ -108,6 +112,13 @@ public final class FakeServer implements Connector {
 
   // ---- what tests ask for
 
+  /** Grants extents with so many replicas on {@code servers} from now on. */
+  synchronized FakeSlabs replicate(int replication, List<FakeDataServer> servers) {
+    servers.forEach(server -> dataServers.put(server.name(), server));
+    slabs = new FakeSlabs(replication, servers);
+    return slabs;
+  }
+
   /** Fails the next call. */
   synchronized void failNext(Fault next) {
     fault = next;
@@ -131,6 +142,11 @@ public final class FakeServer implements Connector {
   /** From now on is full of what was deleted, as long as a caller is ready to wait for it. */
   synchronized void beReclaiming() {
     reclaiming = true;
+  }
+
+  /** Takes the file away from its writer. */
+  synchronized void endLease(String path) {
+    files.get(path).writer = 0;
   }
 
   /** Forgets all sessions. */
@@ -190,6 +206,23 @@ public final class FakeServer implements Connector {
     connections.add(connection);
     return connection;
   }
+
+  @Override
+  public ServerConnection connectData(String name, long clientId, long deadlineNs)
+      throws TakoException {
+    FakeDataServer server = dataServer(name);
+    if (server == null) {
+      throw new TakoException(Status.UNAVAILABLE, "connection refused by " + name);
+    }
+    return server.connect(clientId); // which may take its time, without this lock
+  }
+
+  private synchronized FakeDataServer dataServer(String name) {
+    return dataServers.get(name);
+  }
+
+  @Override
+  public void redirect(String leader) {}
 
   @Override
   public String server() {
@@ -322,7 +355,8 @@ public final class FakeServer implements Connector {
 
   private Reply executeAndCount(long clientId, Request request) {
     executions.merge(request.getOperationCase().name(), 1, Integer::sum);
-    return execute(clientId, request);
+    Reply reply = execute(clientId, request);
+    return slabs == null ? reply : slabs.show(reply);
   }
 
   private Reply openSession(long clientId) {
@@ -331,16 +365,18 @@ public final class FakeServer implements Connector {
     }
     long id = clientId != 0 ? clientId : nextId++;
     sessions.add(id);
-    return Reply.newBuilder()
-        .setSession(
-            SessionTerms.newBuilder()
-                .setClientId(id)
-                .setInlineMax(INLINE_MAX)
-                .setSuperuser(superuser)
-                .addGroups("people")
-                .setLeaseSoftLimitMs(LEASE_SOFT_LIMIT_MS)
-                .setSessionTtlMs(LEASE_SOFT_LIMIT_MS))
-        .build();
+    SessionTerms.Builder terms =
+        SessionTerms.newBuilder()
+            .setClientId(id)
+            .setInlineMax(INLINE_MAX)
+            .setSuperuser(superuser)
+            .addGroups("people")
+            .setLeaseSoftLimitMs(LEASE_SOFT_LIMIT_MS)
+            .setSessionTtlMs(LEASE_SOFT_LIMIT_MS);
+    if (slabs != null) {
+      slabs.addTo(terms);
+    }
+    return Reply.newBuilder().setSession(terms).build();
   }
 
   private static Reply refuse(Status status, String message) {
@@ -351,14 +387,33 @@ public final class FakeServer implements Connector {
     return switch (request.getOperationCase()) {
       case CREATE -> create(clientId, request.getCreate().getPath());
       case APPEND -> append(clientId, request.getAppend().getPath());
-      case GRANT_EXTENTS -> grant(request.getGrantExtents().getBytes());
+      case GRANT_EXTENTS -> grant(request.getGrantExtents());
       case COMMIT_EXTENTS -> commit(clientId, request.getCommitExtents());
       case GET_EXTENTS -> extents(request.getGetExtents());
       case GET_FILE -> stat(request.getGetFile().getPath());
       case GET_CONTENT_SUMMARY -> sum(request.getGetContentSummary().getCursor());
       case TRUNCATE -> truncate(request.getTruncate());
+      case GET_CLUSTER_MAP ->
+          slabs == null
+              ? refuse(Status.INVALID_ARGUMENT, "no such call")
+              : Reply.newBuilder().setClusterMap(slabs.map()).build();
+      case RENEW_LEASES -> renew(clientId, request.getRenewLeases());
+      case REPORT_REPLICAS -> {
+        slabs.report(request.getReportReplicas());
+        yield Reply.newBuilder().setDone(true).build();
+      }
       default -> Reply.newBuilder().setDone(true).build();
     };
+  }
+
+  private Reply renew(long clientId, RenewLeases request) {
+    FakeFile file = byId.get(request.getFileId());
+    if (file != null && file.writer != clientId) {
+      return refuse(Status.LEASE_LOST, "another client writes the file");
+    }
+    return slabs == null
+        ? Reply.newBuilder().setDone(true).build()
+        : Reply.newBuilder().setGrants(Grants.newBuilder().addAllExtents(slabs.live())).build();
   }
 
   private Reply create(long clientId, String path) {
@@ -377,9 +432,20 @@ public final class FakeServer implements Connector {
     return Reply.newBuilder().setOpenedFile(file.opened()).build();
   }
 
-  private Reply grant(long bytes) {
+  private Reply grant(GrantExtents request) {
     Grants.Builder grants = Grants.newBuilder();
-    long left = bytes;
+    long left = request.getBytes();
+    while (slabs != null && left > 0) {
+      Extent extent = slabs.grant(unitsPerExtent);
+      if (extent == null) {
+        return refuse(Status.UNAVAILABLE, "too few servers");
+      }
+      grants.addExtents(extent);
+      left -= extent.getCapacity();
+    }
+    if (slabs != null) {
+      slabs.giveUp(request);
+    }
     while (left > 0) {
       if ((nextUnit + unitsPerExtent) * (long) Layout.UNIT_SIZE > arena.capacity()) {
         if (grants.getExtentsCount() > 0) {
@@ -408,6 +474,13 @@ public final class FakeServer implements Connector {
       file.writer = 0;
       return Reply.newBuilder().setFile(file.info()).build();
     }
+    for (Extent extent : commit.getExtentsList()) {
+      if (extent.getSlab() != 0
+          && slabs.isClosed(extent.getSlab())
+          && !file.extents.containsValue(extent)) {
+        return refuse(Status.STALE_VERSION, "slab " + extent.getSlab() + " was closed");
+      }
+    }
     String fault = file.commit(commit);
     return fault != null
         ? refuse(Status.INVALID_ARGUMENT, fault)
@@ -420,7 +493,7 @@ public final class FakeServer implements Connector {
     if (file == null) {
       return refuse(Status.NOT_FOUND, "no such file");
     }
-    ExtentMap.Builder map = ExtentMap.newBuilder().setFile(file.info()).setInlineData(file.small);
+    ExtentMap.Builder map = ExtentMap.newBuilder().setFile(file.info()).setInlineData(file.inline);
     file.extents.values().stream()
         .filter(extent -> extent.getFileOffset() + extent.getLength() > request.getOffset())
         .limit(request.getLimit())

@@ -41,6 +41,13 @@ class SiteXmlTest {
   }
 
   @Test
+  void shouldNameADirectoryThatIsTakenForAFile() {
+    assertThatThrownBy(() -> new TakoConfig().addFile(directory))
+        .isInstanceOf(TakoException.class)
+        .hasMessage(directory + " is a directory: name the configuration file in it");
+  }
+
+  @Test
   void shouldNameFileKeyValueAndWhatIsAllowed() throws IOException {
     Path file =
         file(

@@ -49,7 +49,8 @@ class TakoConfigTest {
   @ParameterizedTest
   @CsvSource({
     "fs.tako.transport,carrier-pigeon",
-    "fs.tako.replication,0",
+    "fs.tako.replication,-1",
+    "fs.tako.replication,513",
     "fs.tako.replication,many",
     "fs.tako.server.port,65536",
     "fs.tako.server.permissions.enabled,yes",
@@ -61,6 +62,12 @@ class TakoConfigTest {
         .isInstanceOf(TakoException.class)
         .hasMessageContaining(name)
         .hasMessageContaining("allowed is");
+  }
+
+  @Test
+  void shouldSayWhyAListOfServersIsRefused() {
+    assertThatThrownBy(() -> new TakoConfig().set("fs.tako.cluster.servers", "A:1,b:1,a:1"))
+        .hasMessageContaining("is 'A:1,b:1,a:1' (a:1 is there twice); allowed is host:port");
   }
 
   @Test

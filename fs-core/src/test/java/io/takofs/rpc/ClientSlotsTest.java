@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ClientSlotsTest {
   @Test
   void shouldGiveEachSlotToOneCall() throws Exception {
-    try (ClientSlots slots = new ClientSlots(new LoopbackTransport(false))) {
+    try (ClientSlots slots = new ClientSlots(new LoopbackTransport(false), ConnectionKind.RPC)) {
       List<ClientSlot> taken = new ArrayList<>();
       while (slots.anyFree()) {
         taken.add(slots.poll());
@@ -26,7 +26,7 @@ class ClientSlotsTest {
 
   @Test
   void shouldGiveTheSlotThatWasFreedLastFirst() throws Exception {
-    try (ClientSlots slots = new ClientSlots(new LoopbackTransport(false))) {
+    try (ClientSlots slots = new ClientSlots(new LoopbackTransport(false), ConnectionKind.RPC)) {
       ClientSlot first = slots.poll();
       ClientSlot second = slots.poll();
       slots.free(first);
@@ -38,7 +38,7 @@ class ClientSlotsTest {
 
   @Test
   void shouldGiveEachSlotMemoryOfItsOwn() throws Exception {
-    try (ClientSlots slots = new ClientSlots(new LoopbackTransport(false))) {
+    try (ClientSlots slots = new ClientSlots(new LoopbackTransport(false), ConnectionKind.RPC)) {
       for (ClientSlot slot : slots.all()) {
         assertThat(slot.request.capacity()).isEqualTo(Layout.RPC_REQUEST_SLOT_SIZE);
         assertThat(slot.reply.capacity()).isEqualTo(Layout.RPC_REPLY_SLOT_SIZE);

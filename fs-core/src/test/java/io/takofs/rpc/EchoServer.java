@@ -8,13 +8,14 @@ import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Answers {@code GetFile} with its path as the message. A path that begins with "hold" is answered
  * when {@link #release} is called, one that begins with "large" with more than a slot takes; one
  * that begins with "break" breaks the server.
  */
-public final class EchoServer implements RpcHandler, AutoCloseable {
+public final class EchoServer implements RpcHandler, DataHandler, AutoCloseable {
   static final long EPOCH = 7;
 
   public final RpcServer rpc;
@@ -22,7 +23,9 @@ public final class EchoServer implements RpcHandler, AutoCloseable {
   private final List<IncomingCall> held = new ArrayList<>();
 
   public EchoServer(Transport transport, String endpoint) throws IOException {
-    rpc = new RpcServer(transport, this, EPOCH, 40);
+    Map<ConnectionKind, RpcHandler> calls =
+        Map.of(ConnectionKind.RPC, this, ConnectionKind.CONTROL, new ControlEcho());
+    rpc = new RpcServer(transport, new RpcServices(calls, this), EPOCH, 40);
     listener = transport.listen(endpoint, rpc.acceptor());
   }
 
@@ -46,6 +49,23 @@ public final class EchoServer implements RpcHandler, AutoCloseable {
         call.reply(echo(call));
       }
     }
+  }
+
+  /** Says that a call came over a connection of its kind. */
+  private final class ControlEcho implements RpcHandler {
+    @Override
+    public void onCalls(List<IncomingCall> calls) {
+      for (IncomingCall call : calls) {
+        if (call.request().getGetFile().getPath().startsWith("echo")) {
+          call.reply(Reply.newBuilder().setMessage("over " + call.connection().kind()).build());
+        } else {
+          EchoServer.this.onCalls(List.of(call));
+        }
+      }
+    }
+
+    @Override
+    public void onDisconnected(RpcConnection connection) {}
   }
 
   int heldCount() {

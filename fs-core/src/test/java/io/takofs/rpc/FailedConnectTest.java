@@ -24,7 +24,11 @@ class FailedConnectTest {
   }
 
   private void connect() throws IOException {
-    RpcClient.connect(transport, ENDPOINT, ENDPOINT, 0, TimeUnit.SECONDS.toNanos(10), Clock.SYSTEM)
+    RpcClient.connect(
+            transport,
+            new RpcTarget(ConnectionKind.RPC, ENDPOINT, ENDPOINT, 0),
+            TimeUnit.SECONDS.toNanos(10),
+            Clock.SYSTEM)
         .close();
   }
 

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongConsumer;
 
 /**
  * Both ends of connections within one process, for tests: writes are copies, made when the doorbell
@@ -43,6 +44,7 @@ final class LoopbackTransport implements Transport {
   private final List<Pair> pairs = new ArrayList<>();
   private final AtomicBoolean failNextAllocation = new AtomicBoolean();
   private final AtomicBoolean failNextQueue = new AtomicBoolean();
+  private LongConsumer silence;
   private int lastPair;
   private int nextKey = 1;
   private long nextAddress = 1L << 32;
@@ -69,6 +71,11 @@ final class LoopbackTransport implements Transport {
   /** The next completion queue that is asked for cannot be made. */
   void failNextQueue() {
     failNextQueue.set(true);
+  }
+
+  /** From now on nobody answers; {@code wait} is given the time that an attempt takes. */
+  void silence(LongConsumer wait) {
+    silence = wait;
   }
 
   /** Regions that are open. */
@@ -118,6 +125,10 @@ final class LoopbackTransport implements Transport {
   public QueuePair connect(
       String endpoint, QueuePairConfig config, byte[] privateData, long timeoutNs)
       throws IOException {
+    if (silence != null) {
+      silence.accept(timeoutNs);
+      throw new IOException("no answer");
+    }
     ConnectionAcceptor acceptor;
     synchronized (this) {
       acceptor = listeners.get(endpoint);

@@ -22,13 +22,21 @@ class ReplyMemoryTest {
     try (transport;
         EchoServer server = new EchoServer(transport, "echo");
         RpcClient client =
-            RpcClient.connect(transport, server.endpoint(), "echo", 0, patience, Clock.SYSTEM)) {
+            RpcClient.connect(
+                transport,
+                new RpcTarget(ConnectionKind.RPC, server.endpoint(), "echo", 0),
+                patience,
+                Clock.SYSTEM)) {
       transport.failNextAllocation();
       TakoException failure =
           catchThrowableOfType(() -> RpcTests.call(client, "/a", patience), TakoException.class);
       assertThat(failure.status()).isEqualTo(Status.DISCONNECTED);
       try (RpcClient next =
-          RpcClient.connect(transport, server.endpoint(), "echo", 0, patience, Clock.SYSTEM)) {
+          RpcClient.connect(
+              transport,
+              new RpcTarget(ConnectionKind.RPC, server.endpoint(), "echo", 0),
+              patience,
+              Clock.SYSTEM)) {
         assertThat(RpcTests.call(next, "/b", patience).getMessage()).isEqualTo("/b");
       }
     }

@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -67,7 +68,12 @@ abstract class RpcTests {
   }
 
   RpcClient connect() throws IOException {
-    return RpcClient.connect(calling, server.endpoint(), "echo", 0, LONG_NS, Clock.SYSTEM);
+    return connect(ConnectionKind.RPC);
+  }
+
+  private RpcClient connect(ConnectionKind kind) throws IOException {
+    RpcTarget target = new RpcTarget(kind, server.endpoint(), "echo", 0);
+    return RpcClient.connect(calling, target, LONG_NS, Clock.SYSTEM);
   }
 
   static Request request(String path) {
@@ -124,6 +130,75 @@ abstract class RpcTests {
     } finally {
       threads.shutdownNow();
     }
+  }
+
+  @Test
+  void shouldHandCallsToTheHandlerOfTheirKind() throws Exception {
+    try (RpcClient control = connect(ConnectionKind.CONTROL)) {
+      assertThat(call(control, "echo", LONG_NS).getMessage()).isEqualTo("over CONTROL");
+      assertThat(call(client, "echo", LONG_NS).getMessage()).isEqualTo("echo");
+    }
+  }
+
+  @Test
+  void shouldRefuseAConnectionOfAKindThatNobodyHandles() {
+    byte[] hello = ConnectionInfo.ours(ConnectionKind.SERVER.code, 0, 0, 0, 0).pack();
+    assertThatThrownBy(() -> server.rpc.acceptor().onConnect("a server", hello))
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.UNSUPPORTED))
+        .hasMessageContaining("a server asks for a connection of kind SERVER");
+    byte[] unknown = ConnectionInfo.ours(99, 0, 0, 0, 0).pack();
+    assertThatThrownBy(() -> server.rpc.acceptor().onConnect("a server", unknown))
+        .hasMessageContaining("unknown connection kind 99");
+  }
+
+  @Test
+  void shouldKeepToTheSizesOfAKind() throws Exception {
+    try (RpcClient control = connect(ConnectionKind.CONTROL)) {
+      TakoException large =
+          catchThrowableOfType(
+              () -> call(control, "x".repeat(Layout.CONTROL_SLOT_SIZE), LONG_NS),
+              TakoException.class);
+      assertThat(large.status()).isEqualTo(Status.INVALID_ARGUMENT);
+      assertThat(large.getMessage()).contains("at most " + Layout.CONTROL_SLOT_SIZE);
+      Reply reply = call(control, "large", LONG_NS);
+      assertThat(reply.getStatus()).isEqualTo(Status.INTERNAL);
+      assertThat(reply.getMessage()).contains("a slot has " + Layout.CONTROL_SLOT_SIZE);
+    }
+  }
+
+  @Test
+  void shouldCarryAsManyCallsAtATimeAsAKindHasSlots() throws Exception {
+    try (RpcClient control = connect(ConnectionKind.CONTROL)) {
+      long deadline = System.nanoTime() + LONG_NS;
+      Queue<String> answers = new ConcurrentLinkedQueue<>();
+      for (int i = 0; i < Layout.CONTROL_SLOTS + 2; i++) {
+        control.call(11, 5, request("hold" + i), deadline, gather(answers, new AtomicInteger()));
+      }
+      await(() -> server.heldCount() == Layout.CONTROL_SLOTS);
+      assertThat(call(client, "/a", LONG_NS).getMessage()).isEqualTo("/a");
+      assertThat(server.heldCount()).isEqualTo(Layout.CONTROL_SLOTS);
+      await(
+          () -> {
+            server.release();
+            control.poll();
+            return answers.size() == Layout.CONTROL_SLOTS + 2;
+          });
+    }
+  }
+
+  private static ReplyHandler gather(Queue<String> answers, AtomicInteger failures) {
+    return new ReplyHandler() {
+      @Override
+      public void onReply(Reply reply) {
+        answers.add(reply.getMessage());
+      }
+
+      @Override
+      public void onFailure(TakoException failure) {
+        failures.incrementAndGet();
+      }
+    };
   }
 
   @Test
@@ -245,18 +320,7 @@ abstract class RpcTests {
   void shouldCallAsynchronously() throws Exception {
     ConcurrentLinkedQueue<String> replies = new ConcurrentLinkedQueue<>();
     AtomicInteger failures = new AtomicInteger();
-    ReplyHandler handler =
-        new ReplyHandler() {
-          @Override
-          public void onReply(Reply reply) {
-            replies.add(reply.getMessage());
-          }
-
-          @Override
-          public void onFailure(TakoException failure) {
-            failures.incrementAndGet();
-          }
-        };
+    ReplyHandler handler = gather(replies, failures);
     for (int i = 0; i < 200; i++) {
       client.call(11, i, request("/a" + i), System.nanoTime() + LONG_NS, handler);
     }

@@ -10,7 +10,7 @@ import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
 import io.takofs.transport.shm.ShmTransport;
-import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,13 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class ShmDataConnectionTest {
   /** Closes data connections when their peers do. */
-  private static final class ClosingHandler implements RpcHandler {
-    @Override
-    public void onCalls(List<IncomingCall> calls) {}
-
-    @Override
-    public void onDisconnected(RpcConnection connection) {}
-
+  private static final class ClosingHandler implements DataHandler {
     private final ProtectionDomain domain;
 
     ClosingHandler(ProtectionDomain domain) {
@@ -58,7 +52,11 @@ class ShmDataConnectionTest {
     try (ShmTransport serving = ShmTransport.create();
         ShmTransport calling = ShmTransport.create();
         RpcServer server =
-            new RpcServer(serving, new ClosingHandler(serving.allocateProtectionDomain()), 7, 4)) {
+            new RpcServer(
+                serving,
+                new RpcServices(Map.of(), new ClosingHandler(serving.allocateProtectionDomain())),
+                7,
+                4)) {
       Transport.Listener listener = serving.listen("", server.acceptor());
       ProtectionDomain domain = calling.allocateProtectionDomain();
       for (int i = 0; i < Layout.SHM_QUEUE_PAIRS + 64; i++) {

@@ -1,7 +1,10 @@
 package io.takofs.hadoop;
 
+import io.takofs.client.ClusterUri;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.ServerUri;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
 import io.takofs.hadoop.internal.ClientConfig;
 import io.takofs.hadoop.internal.CreateFileBuilder;
 import io.takofs.hadoop.internal.CreateModes;
@@ -50,7 +53,8 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.Progressable;
 
 /**
- * Tako as a Hadoop {@link FileSystem}: {@code tako://host:port/}.
+ * Tako as a Hadoop {@link FileSystem}: {@code tako://host:port/}, or {@code tako://NAME/} of a
+ * cluster.
  *
  * <p>It qualifies paths, applies the umask and counts statistics. The classes named {@code
  * *Operations} implement the operations.
@@ -63,7 +67,7 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   private String user;
   private FsPermission umask;
   private Path workingDirectory;
-  private FsServerDefaults defaults;
+  private TakoConfig config;
   private volatile FileSystemOperations operations;
 
   @Override
@@ -90,10 +94,10 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   private void configure(URI name, Configuration conf) throws IOException {
     super.initialize(name, conf);
     setConf(conf);
-    uri = ServerUri.canonical(name);
+    config = ClientConfig.of(conf);
+    uri = ClusterUri.canonical(name, config);
     user = UserGroupInformation.getCurrentUser().getShortUserName();
     umask = FsPermission.getUMask(conf);
-    defaults = FileSystemOperations.serverDefaults(ClientConfig.of(conf));
     workingDirectory = getHomeDirectory();
   }
 
@@ -141,6 +145,12 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
     return ServerUri.DEFAULT_PORT;
   }
 
+  /** Null of a cluster: its name is no host, and there are no tokens to find by it. */
+  @Override
+  public String getCanonicalServiceName() {
+    return uri.getPort() < 0 ? null : super.getCanonicalServiceName();
+  }
+
   @Override
   public Path getHomeDirectory() {
     return new Path(uri.getScheme(), uri.getAuthority(), USER_HOME_PREFIX + "/" + user);
@@ -159,18 +169,22 @@ public class TakoFileSystem extends NewestApi implements IOStatisticsSource {
   }
 
   @Override
-  public FsServerDefaults getServerDefaults(Path path) {
-    return defaults;
+  public FsServerDefaults getServerDefaults(Path path) throws IOException {
+    return operations().serverDefaults(config);
   }
 
   @Override
   public long getDefaultBlockSize(Path path) {
-    return defaults.getBlockSize();
+    return config.get(ConfigKeys.BLOCK_SIZE);
   }
 
   @Override
   public short getDefaultReplication(Path path) {
-    return defaults.getReplication();
+    try {
+      return getServerDefaults(path).getReplication();
+    } catch (IOException e) {
+      return 0; // the server decides when the file is created
+    }
   }
 
   @Override

@@ -1,7 +1,9 @@
 package io.takofs.hadoop;
 
+import io.takofs.client.ClusterUri;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.ServerUri;
+import io.takofs.hadoop.internal.ClientConfig;
 import io.takofs.hadoop.internal.CreateModes;
 import io.takofs.hadoop.internal.FileSystemOperations;
 import java.io.IOException;
@@ -54,7 +56,11 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   /** Called by Hadoop: the class stands in {@code fs.AbstractFileSystem.tako.impl}. */
   public TakoFs(URI name, Configuration conf) throws IOException, URISyntaxException {
-    super(ServerUri.canonical(name), ServerUri.SCHEME, true, ServerUri.DEFAULT_PORT);
+    super(
+        ClusterUri.canonical(name, ClientConfig.of(conf)),
+        ServerUri.SCHEME,
+        true,
+        ServerUri.DEFAULT_PORT);
     fs.initializeForContext(getUri(), conf, statistics);
   }
 
@@ -78,12 +84,12 @@ public class TakoFs extends AbstractFileSystem implements IOStatisticsSource {
 
   @Override
   @Deprecated
-  public FsServerDefaults getServerDefaults() {
+  public FsServerDefaults getServerDefaults() throws IOException {
     return fs.getServerDefaults(null);
   }
 
   @Override
-  public FsServerDefaults getServerDefaults(Path path) {
+  public FsServerDefaults getServerDefaults(Path path) throws IOException {
     return fs.getServerDefaults(path);
   }
 

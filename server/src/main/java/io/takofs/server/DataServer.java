@@ -3,100 +3,119 @@ package io.takofs.server;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.base.Undo;
+import io.takofs.base.Version;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
-import io.takofs.proto.Status;
-import io.takofs.rpc.ConnectionInfo;
-import io.takofs.rpc.IncomingCall;
-import io.takofs.rpc.RpcConnection;
+import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.RpcHandler;
 import io.takofs.rpc.RpcServer;
+import io.takofs.rpc.RpcServices;
 import io.takofs.server.http.ServerView;
 import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.ServerSettings;
-import io.takofs.server.zone.ArenaExport;
-import io.takofs.server.zone.ArenaExports;
+import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.DataServers;
+import io.takofs.server.report.ClusterReport;
 import io.takofs.server.zone.DataConnections;
 import io.takofs.server.zone.ServerDataZone;
-import io.takofs.server.zone.WindowPosts;
-import io.takofs.server.zone.WindowedConnection;
-import io.takofs.server.zone.WriteWindows;
-import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.ConnectionAcceptor;
-import io.takofs.transport.ProtectionDomain;
-import io.takofs.transport.QueuePair;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.concurrent.TimeUnit;
 
 /**
- * A data server over whatever transports it is given: {@link DataServerCore} under one lock.
+ * One server of a cluster over whatever transports it is given: its data zone, and the group that
+ * it leads, if it leads one.
  *
  * <p>It has no threads of its own: {@link #tick} is called by {@link HousekeepingThread}, or by a
  * simulation.
  *
  * <p>Thread rule: any thread.
  */
-public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(DataServer.class);
+public final class DataServer implements ServerView, AutoCloseable {
+  /** Pause between two ticks of a server that leads nothing. */
+  private static final long IDLE_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private final BoundedLock boundedLock;
   private final SteadyClock clock;
-  private final DataServerCore core;
-  private final DataConnections dataConnections;
-  private final GroupLookups lookups;
+  private final long startedNs;
+  private final ServerSettings settings;
   private final long epoch;
+  private final Cluster cluster;
   private final int maxConnections;
   private final ServerDataZone zone;
-  private final WriteWindows windows;
+  private final ControlClients controlClients;
+  private final DataConnectionHandler dataHandler;
   private final TransportReport transportReport = new TransportReport();
+  private final ClusterReport report;
+  private final ReplyCompletion completion;
   private final List<RpcServer> served = new ArrayList<>();
 
-  private final Map<String, ArenaExports> exports = new ConcurrentHashMap<>(); // by transport
-
+  private volatile GroupServer group; // null of a server that leads none
+  private volatile ClusterPoll follower; // null of one that leads, or knows no other
   private volatile Runnable tickWanted = () -> {};
-  private boolean closed;
+  private volatile boolean closed;
 
   /**
+   * A server that leads nothing yet.
+   *
+   * @param epoch incarnation of the server, from 1
    * @param maxConnections that carry calls, a transport
    */
   public DataServer(
       Clock clock,
       ServerSettings settings,
-      GroupStorage storage,
+      long epoch,
       ServerDataZone zone,
-      GroupLookups lookups,
+      Cluster cluster,
       int maxConnections) {
     this.clock = new SteadyClock(clock);
-    this.boundedLock = new BoundedLock(lock, this.clock);
-    this.epoch = storage.epoch();
+    this.startedNs = this.clock.nanoTime();
+    this.settings = settings;
+    this.epoch = epoch;
+    this.cluster = cluster;
     this.zone = zone;
-    this.windows = zone.windows();
-    this.dataConnections = zone.connections();
-    this.lookups = lookups;
     this.maxConnections = maxConnections;
-    LogGroup group = new LogGroup(this.clock, settings, storage, zone.arenaLengths());
-    this.core = new DataServerCore(group, zone, lookups.groups());
+    this.controlClients = new ControlClients(this.clock);
+    this.report = new ClusterReport(cluster, this.clock);
+    report.ownSpace(zone::usage);
+    this.completion = new ReplyCompletion(cluster, transportReport, report);
+    this.dataHandler = new DataConnectionHandler(zone, this::isClient);
   }
 
   /**
-   * Replays the log; before any transport is added.
+   * Leads a group from now on, whose log is replayed; before any transport is added.
    *
+   * @param servers that keep the group's slabs
    * @throws TakoException when the log cannot be applied
    */
-  public void recover() throws TakoException {
-    core.recover();
-    clock.continueFrom(core.latestTimeMs());
+  public void lead(GroupStorage storage, GroupLookups lookups, DataServers servers)
+      throws TakoException {
+    LogGroup parts = new LogGroup(clock, settings, storage, servers);
+    GroupServer leading = new GroupServer(parts, zone, lookups, clock, servers, completion);
+    leading.recover();
+    leading.onTickWanted(this::wantTick);
+    group = leading;
+  }
+
+  /**
+   * Asks the leader how the cluster is, for a server that leads nothing.
+   *
+   * @param servers for this alone: {@link #tick} is their owner
+   */
+  public void follow(DataServers servers) {
+    follower = new ClusterPoll(cluster, servers, report, clock, ClusterStatus::getDefaultInstance);
+  }
+
+  private boolean isClient(long clientId) {
+    GroupServer leading = group;
+    return (leading != null && leading.hasSession(clientId)) || controlClients.has(clientId);
   }
 
   /** Makes a transport listen. */
@@ -113,10 +132,8 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
    */
   public Transport.Listener serve(Transport transport, Listening listening) throws IOException {
     try (Undo undo = new Undo()) {
-      ArenaExports shown = undo.add(zone.exportTo(transport));
-      exports.put(transport.name(), shown);
-      undo.add(() -> exports.remove(transport.name()));
-      RpcServer rpc = undo.add(new RpcServer(transport, this, epoch, maxConnections));
+      dataHandler.exportTo(transport, undo);
+      RpcServer rpc = undo.add(new RpcServer(transport, services(), epoch, maxConnections));
       Transport.Listener listener = listening.listen(rpc.acceptor());
       served.add(rpc);
       transportReport.add(transport);
@@ -125,9 +142,43 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
     }
   }
 
+  /** Whether {@code clientId} has a connection of kind CONTROL at the moment. */
+  boolean hasControlConnection(long clientId) {
+    return controlClients.isConnected(clientId);
+  }
+
+  /** Takes the connections to the data zone. */
+  DataConnectionHandler dataHandler() {
+    return dataHandler;
+  }
+
+  private RpcServices services() {
+    RpcHandler clients = group == null ? new FollowerHandler(cluster, this::bareCluster) : group;
+    return new RpcServices(
+        Map.of(
+            ConnectionKind.RPC,
+            clients,
+            ConnectionKind.CONTROL,
+            new ControlHandler(zone, cluster, controlClients),
+            ConnectionKind.SERVER,
+            new ServerCallHandler(cluster, zone::handle, this::answerServer, this::finishClosing)),
+        dataHandler);
+  }
+
+  /** Ends what calls of other servers have closed. */
+  private void finishClosing() {
+    zone.windows().post();
+    wantTick();
+  }
+
   /** Runs {@code listener} when {@link #tick} should be called soon. */
   void onTickWanted(Runnable listener) {
     tickWanted = listener;
+  }
+
+  /** Asks for a tick, on any thread: there is something that does not wait for its turn. */
+  public void wantTick() {
+    tickWanted.run();
   }
 
   /**
@@ -138,34 +189,45 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
    */
   public record Tick(long pauseNs, String failure) {}
 
-  /** Does what is due. */
-  public Tick tick() {
-    Tick next;
-    List<Long> toFence;
-    lock.lock();
-    try {
-      if (closed) {
-        return new Tick(Long.MAX_VALUE, null);
-      }
-      next = new Tick(core.onTick(), core.failure());
-      toFence = core.clientsToFence();
-    } finally {
-      lock.unlock();
+  /**
+   * Sends what waited for the commit of entries; to be called, on any thread, when the log may have
+   * committed some. A {@link #tick} does it, too.
+   */
+  public void poll() {
+    GroupServer leading = group;
+    if (leading != null) {
+      leading.poll();
     }
-    windows.post();
-    toFence.forEach(dataConnections::fence);
-    dataConnections.sweep();
-    return next;
   }
 
-  /** As {@link Tick#failure}, for who was not told because a tick threw. */
-  String failure() {
-    lock.lock();
-    try {
-      return core.failure();
-    } finally {
-      lock.unlock();
+  /** Does what is due. */
+  public Tick tick() {
+    if (closed) {
+      return new Tick(Long.MAX_VALUE, null);
     }
+    DataConnections connections = zone.connections();
+    GroupServer leading = group;
+    ClusterPoll following = follower;
+    if (following != null) {
+      following.tick();
+    }
+    GroupServer.Tick next =
+        leading == null ? new GroupServer.Tick(IDLE_NS, null, List.of()) : leading.tick();
+    zone.windows().post();
+    next.toFence().forEach(connections::fence);
+    for (long gone : controlClients.expire(settings.sessionTtl().toNanos())) {
+      if (!isClient(gone)) {
+        connections.fence(gone);
+      }
+    }
+    connections.sweep();
+    return new Tick(next.pauseNs(), next.failure());
+  }
+
+  /** As {@link Tick#failure}, for a caller whose tick threw instead. */
+  String failure() {
+    GroupServer leading = group;
+    return leading == null ? null : leading.failure();
   }
 
   /**
@@ -174,19 +236,16 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
   @Override
   public void close() {
     served.forEach(RpcServer::close);
-    dataConnections.close();
-    lock.lock();
-    try {
-      closed = true;
-      core.checkpoint();
-    } finally {
-      lock.unlock();
+    zone.connections().close();
+    closed = true;
+    GroupServer leading = group;
+    if (leading != null) {
+      leading.close();
     }
-    exports.values().forEach(ArenaExports::close);
+    dataHandler.close();
   }
 
-  // ---- what the server's pages show
-  // ----------------------------------------------------------
+  // ---- what the server's pages show -------------------------------------------------------------
 
   /** Says in every status where the server's pages are. */
   void setHttp(String url) {
@@ -195,174 +254,77 @@ public final class DataServer implements RpcHandler, ServerView, AutoCloseable {
 
   @Override
   public ServerStatus status() throws TakoException {
-    Reply reply;
-    boundedLock.lock();
-    try {
-      reply = core.status();
-    } finally {
-      lock.unlock();
-    }
+    GroupServer leading = group;
+    Reply reply = leading == null ? bareStatus() : leading.status();
     return transportReport.complete(reply).getServerStatus();
   }
 
   @Override
-  public Reply query(String user, Request request) throws TakoException {
-    lookups.await(user);
-    boundedLock.lock();
-    try {
-      return core.query(user, request);
-    } finally {
-      lock.unlock();
+  public ClusterStatus cluster() throws TakoException {
+    return report.build(status());
+  }
+
+  /** The report on the cluster, which other servers' answers complete. */
+  public ClusterReport clusterReport() {
+    return report;
+  }
+
+  /**
+   * The status of this server or of its cluster, without the fields that only people read. It may
+   * be an earlier one: other servers ask on the threads that carry clients' calls.
+   */
+  Reply answerServer(Request request) throws TakoException {
+    GroupServer leading = group;
+    Reply now = leading == null ? bareStatus() : leading.statusAtOnce();
+    ServerStatus whole = transportReport.complete(now).getServerStatus();
+    if (request.hasGetClusterStatus()) {
+      return Reply.newBuilder().setClusterStatus(report.build(whole)).build();
     }
+    ServerStatus status =
+        whole.toBuilder()
+            .clearConnections()
+            .clearConnectionsLeftOut()
+            .clearCounters()
+            .clearOperations()
+            .clearTransports()
+            .build();
+    return Reply.newBuilder().setServerStatus(status).build();
+  }
+
+  private ClusterStatus bareCluster() {
+    return report.build(transportReport.complete(bareStatus()).getServerStatus());
+  }
+
+  private Reply bareStatus() {
+    return Reply.newBuilder()
+        .setServerStatus(
+            ServerStatus.newBuilder()
+                .setVersion(Version.text())
+                .setEpoch(epoch)
+                .setUptimeMs(TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - startedNs))
+                .setUsage(zone.usage()))
+        .build();
+  }
+
+  @Override
+  public Reply query(String user, Request request) throws TakoException {
+    GroupServer leading = group;
+    if (leading == null) {
+      Reply elsewhere = ClusterCalls.notLeader(cluster);
+      throw new TakoException(elsewhere.getStatus(), elsewhere.getMessage());
+    }
+    return leading.query(user, request);
   }
 
   @Override
   public Optional<String> sickness() {
-    try {
-      boundedLock.lock();
-    } catch (TakoException e) {
-      return Optional.of(e.getMessage());
+    if (cluster.serverId() == 0) {
+      return Optional.of(ClusterCalls.notJoinedText(cluster));
     }
-    try {
-      return closed ? Optional.of("the server is stopping") : Optional.ofNullable(core.failure());
-    } finally {
-      lock.unlock();
+    GroupServer leading = group;
+    if (leading != null) {
+      return leading.sickness();
     }
-  }
-
-  // ---- what the transports' threads call
-  // ----------------------------------------------------------
-
-  @Override
-  public void onCalls(List<IncomingCall> calls) {
-    List<IncomingCall> ready = new ArrayList<>(calls.size());
-    for (IncomingCall call : calls) {
-      String user = call.request().getOpenSession().getUser();
-      if (!call.request().hasOpenSession() || lookups.isKnown(user)) {
-        ready.add(call);
-      } else {
-        executeOnceResolved(user, call);
-      }
-    }
-    execute(ready);
-  }
-
-  private void executeOnceResolved(String user, IncomingCall call) {
-    try {
-      lookups.start(user, () -> execute(List.of(call)));
-    } catch (RuntimeException | Error e) {
-      // Too many wait, or there is no memory for a thread: the calls beside this one go on.
-      LOG.warn("no thread to look up the groups of {}: {}", user, e.toString());
-      call.reply(
-          Reply.newBuilder()
-              .setStatus(Status.UNAVAILABLE)
-              .setMessage("too many users are being looked up; try again")
-              .build());
-    }
-  }
-
-  private void execute(List<IncomingCall> calls) {
-    List<FencedReply> replies = new ArrayList<>(calls.size());
-    List<String> stale;
-    boolean tick;
-    long arrivedNs = clock.nanoTime();
-    lock.lock();
-    try {
-      if (closed) {
-        return;
-      }
-      core.onCalls(calls, arrivedNs, replies);
-      stale = core.staleUsers();
-      tick = core.wantsTick();
-    } finally {
-      lock.unlock();
-    }
-    stale.forEach(lookups::refresh);
-    windows.post();
-    for (FencedReply reply : replies) {
-      reply.send(windows, transportReport);
-    }
-    if (tick) {
-      tickWanted.run();
-    }
-  }
-
-  @Override
-  public void onDisconnected(RpcConnection connection) {
-    lock.lock();
-    try {
-      core.onDisconnected(connection);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  @Override
-  public ProtectionDomain admitDataConnection(Transport transport, long clientId)
-      throws IOException {
-    checkDataConnection(clientId);
-    return exports.get(transport.name()).take().domain();
-  }
-
-  private void checkDataConnection(long clientId) throws TakoException {
-    lock.lock();
-    try {
-      core.checkDataConnection(clientId);
-    } finally {
-      lock.unlock();
-    }
-    // The client repeats unfinished writes through this connection, so none may arrive
-    // through an earlier one.
-    dataConnections.fence(clientId);
-    dataConnections.revokeEnded();
-    if (dataConnections.isConnected(clientId)) {
-      throw new TakoException(
-          Status.UNAVAILABLE,
-          "an earlier connection of client "
-              + Long.toHexString(clientId)
-              + " to the data zone has not ended yet: it still has the memory; try again");
-    }
-  }
-
-  @Override
-  public void onDataAborted(Transport transport, ProtectionDomain domain) {
-    ArenaExports mine = exports.get(transport.name());
-    mine.giveBack(mine.of(domain));
-  }
-
-  @Override
-  public void onDataConnected(
-      Transport transport, ConnectionInfo client, QueuePair pair, ProtectionDomain domain) {
-    ArenaExports mine = exports.get(transport.name());
-    ArenaExport export = mine.of(domain);
-    boolean usable = export.isWritable() || takesWindows(client, pair, export);
-    dataConnections.add(
-        client.clientId(), pair, export, clock.currentTimeMillis(), () -> mine.giveBack(export));
-    if (!usable) {
-      dataConnections.ended(pair);
-    }
-  }
-
-  /** Runs before the connection can end, because its end releases its windows. */
-  private boolean takesWindows(ConnectionInfo client, QueuePair pair, ArenaExport export) {
-    try {
-      WindowPosts posts = new WindowPosts(pair, export, client);
-      windows.connected(client.clientId(), new WindowedConnection(pair, posts));
-      return true;
-    } catch (IOException e) {
-      LOG.warn("{} cannot be used: {}", pair, e.getMessage());
-      return false;
-    }
-  }
-
-  @Override
-  public void onDataCompletion(QueuePair pair, long workRequestId, CompletionStatus status) {
-    windows.onCompletion(pair, workRequestId, status);
-  }
-
-  /** The pair stays until it can be fenced: its peer may still have the memory mapped. */
-  @Override
-  public void onDataDisconnected(long clientId, QueuePair pair) {
-    dataConnections.ended(pair);
+    return closed ? Optional.of("the server is stopping") : Optional.empty();
   }
 }

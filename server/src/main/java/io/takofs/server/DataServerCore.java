@@ -3,7 +3,6 @@ package io.takofs.server;
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.proto.Arenas;
 import io.takofs.proto.Caller;
 import io.takofs.proto.Extent;
@@ -23,6 +22,7 @@ import io.takofs.server.loggroup.Callers;
 import io.takofs.server.loggroup.ClientState;
 import io.takofs.server.loggroup.ClientTable;
 import io.takofs.server.loggroup.Counters;
+import io.takofs.server.loggroup.GrantPlacement;
 import io.takofs.server.loggroup.Housekeeping;
 import io.takofs.server.loggroup.Journal;
 import io.takofs.server.loggroup.LeaseReport;
@@ -31,15 +31,15 @@ import io.takofs.server.loggroup.SafeMode;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.loggroup.StatusReport;
 import io.takofs.server.metrics.OperationTimes;
+import io.takofs.server.namespace.LocalExtents;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.namespace.state.OpenLease;
 import io.takofs.server.namespace.state.SessionInfo;
+import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.ClusterTopology;
 import io.takofs.server.zone.ArenaExport;
 import io.takofs.server.zone.Commits;
-import io.takofs.server.zone.DataConnections;
 import io.takofs.server.zone.DataPersistence;
-import io.takofs.server.zone.Placements;
-import io.takofs.server.zone.ReaderHolds;
 import io.takofs.server.zone.ServerDataZone;
 import io.takofs.server.zone.WriteWindows;
 import java.util.List;
@@ -51,11 +51,15 @@ import org.slf4j.LoggerFactory;
  * The data server without threads, transports and files: calls go in, replies come out, and {@link
  * #onTick} does what time demands. A simulation drives it like the real server does.
  *
- * <p>Thread rule: one thread at a time; {@link DataServer} holds its lock.
+ * <p>Thread rule: one thread at a time; {@link GroupServer} holds its lock.
  */
 final class DataServerCore {
   private static final Logger LOG = LoggerFactory.getLogger(DataServerCore.class);
 
+  /** Pause between two attempts to begin, while this server is not known to lead. */
+  private static final long JOINING_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final LogGroup group;
   private final Clock clock;
   private final ServerSettings settings;
   private final long epoch;
@@ -63,7 +67,6 @@ final class DataServerCore {
   private final Journal journal;
   private final ClientTable sessions;
   private final Callers callers;
-  private final ReaderHolds holds;
   private final Counters counters;
   private final OperationTimes times;
   private final SafeMode safeMode;
@@ -71,11 +74,17 @@ final class DataServerCore {
   private final StatusReport statusReport;
   private final LeaseReport leaseReport;
   private final DataPersistence persistence;
-  private final Placements placements;
-  private final DataConnections dataConnections;
+  private final LocalExtents local;
+  private final ServerDataZone zone;
+  private final Cluster cluster;
   private final WriteWindows windows;
+  private final HeldReplies replies;
 
-  DataServerCore(LogGroup group, ServerDataZone zone, GroupMapping groups) {
+  /** Whether this server has begun to lead the group; it goes on for as long as it runs. */
+  private boolean leading;
+
+  DataServerCore(LogGroup group, ServerDataZone zone, GroupMapping groups, Cluster cluster) {
+    this.group = group;
     this.clock = group.clock();
     this.settings = group.settings();
     this.epoch = group.epoch();
@@ -85,19 +94,20 @@ final class DataServerCore {
     this.safeMode = group.safeMode();
     this.counters = group.counters();
     this.times = group.times();
-    this.holds = zone.holds();
-    this.dataConnections = zone.connections();
+    this.zone = zone;
+    this.cluster = cluster;
     this.windows = zone.windows();
+    this.replies = new HeldReplies(journal);
     this.callers = new Callers(settings, groups);
     this.persistence = DataPersistence.of(zone.arenas(), machine::committedLength, journal::stop);
-    this.placements = new Placements(zone.arenas(), machine);
-    this.housekeeping = new Housekeeping(group, zone);
+    this.local = new LocalExtents(cluster::serverId, machine);
+    this.housekeeping = new Housekeeping(group);
     this.statusReport = new StatusReport(group);
     this.leaseReport = new LeaseReport(clock, machine, sessions);
   }
 
   /**
-   * Replays the log; afterwards calls may come.
+   * Replays the log, and begins to lead if this server is known to.
    *
    * @throws TakoException when the log cannot be applied
    */
@@ -105,16 +115,33 @@ final class DataServerCore {
     int count = journal.recover();
     machine.takeEndedLeases(); // nobody writes through windows yet
     statusReport.recovered();
-    for (SessionInfo session : machine.sessions()) {
-      sessions.recovered(
-          session.clientId(), TimeUnit.MILLISECONDS.toNanos(session.connectTimeoutMs()));
-    }
+    beginOnceLeading();
     if (count > 0 || epoch > 1) { // else the pool is new
       Facts.of("epoch", epoch)
           .and("entries", count)
           .and("files", machine.files())
           .info(LOG, "the log is replayed");
     }
+  }
+
+  /**
+   * Lets clients in, and asks the data servers what they hold, as soon as the map says that this
+   * server leads: a server that has not joined may be one of two that take themselves for leaders.
+   *
+   * @return whether it leads
+   * @throws TakoException when the log takes no entry
+   */
+  private boolean beginOnceLeading() throws TakoException {
+    if (leading || !cluster.leads(ClusterTopology.NAMESPACE_GROUP)) {
+      return leading;
+    }
+    group.begin(cluster.term(ClusterTopology.NAMESPACE_GROUP));
+    for (SessionInfo session : machine.sessions()) {
+      sessions.recovered(
+          session.clientId(), TimeUnit.MILLISECONDS.toNanos(session.connectTimeoutMs()));
+    }
+    leading = true;
+    return true;
   }
 
   /**
@@ -127,7 +154,7 @@ final class DataServerCore {
   }
 
   /**
-   * Executes {@code calls} in order; {@code out} gets the reply of each.
+   * Executes {@code calls} in order; {@code out} gets the replies that may be sent now.
    *
    * @param arrivedNs when they came, by the server's clock
    */
@@ -138,7 +165,7 @@ final class DataServerCore {
       try {
         reply = execute(call);
       } catch (TakoException e) {
-        reply = refused(e.status(), e.getMessage());
+        reply = ClusterCalls.refused(e);
       } catch (RuntimeException e) {
         if (journal.failure() != null) {
           throw e; // the connection ends, so that the client asks the next incarnation
@@ -147,21 +174,37 @@ final class DataServerCore {
             .and("session", Long.toHexString(call.clientId()))
             .and("remote", call.connection().remoteName())
             .error(LOG, "a call failed: " + call.request(), e);
-        reply = refused(Status.INTERNAL, "the server failed: " + e);
+        reply = ClusterCalls.refused(Status.INTERNAL, "the server failed: " + e);
       }
       closeWindows(call.clientId(), call.request(), reply);
-      out.add(FencedReply.to(call, reply, machine, windows));
+      replies.add(FencedReply.to(call, reply, journal.ticket(), machine, local, windows), out);
       times.record(
           call.request().getOperationCase(), reply.getStatus(), clock.nanoTime() - arrivedNs);
     }
   }
 
+  /**
+   * Does what waited for entries that are committed by now; {@code out} gets the replies that did.
+   */
+  void poll(List<FencedReply> out) {
+    journal.poll();
+    replies.release(out);
+  }
+
+  /** Runs {@code action} when all is committed that the state has now. */
+  void whenCommitted(Runnable action) {
+    journal.whenCommitted(action);
+  }
+
   /** Takes away what nobody may write any more, before anybody else is told that he may. */
   private void closeWindows(long clientId, Request request, Reply reply) {
-    if (request.hasCommitExtents() && reply.getStatus() == Status.OK) {
+    if (request.hasCommitExtents() && reply.getStatus() == Status.OK && windows.concern(clientId)) {
       for (Extent extent : request.getCommitExtents().getExtentsList()) {
         if (extent.getLength() == extent.getCapacity()) {
-          windows.close(clientId, request.getCommitExtents().getFileId(), extent);
+          Extent here = local.of(extent);
+          if (here != null) {
+            windows.close(clientId, request.getCommitExtents().getFileId(), here);
+          }
         }
       }
     }
@@ -180,11 +223,9 @@ final class DataServerCore {
     sessions.unbind(connection);
   }
 
-  /** Whether {@code clientId} may connect to the data zone. */
-  void checkDataConnection(long clientId) throws TakoException {
-    if (sessions.find(clientId) == null) {
-      throw unknownSession(clientId);
-    }
+  /** Whether {@code clientId} has a session. */
+  boolean hasSession(long clientId) {
+    return sessions.find(clientId) != null;
   }
 
   /**
@@ -193,6 +234,14 @@ final class DataServerCore {
    * @return nanoseconds until the next call is wanted
    */
   long onTick() {
+    try {
+      if (!beginOnceLeading()) {
+        return JOINING_NS;
+      }
+    } catch (TakoException e) {
+      LOG.warn("the group cannot begin yet: {}", e.getMessage());
+      return JOINING_NS;
+    }
     long next = housekeeping.tick();
     closeWindowsOfEndedLeases();
     return next;
@@ -223,19 +272,27 @@ final class DataServerCore {
   private Reply execute(IncomingCall call) throws TakoException {
     journal.checkUsable();
     Request request = call.request();
+    if (request.hasGetClusterMap()) {
+      return ClusterCalls.map(cluster);
+    }
     if (request.hasOpenSession()) {
       return openSession(call, request.getOpenSession());
     }
     ClientState client = sessions.of(call.connection());
     if (client == null || client.clientId != call.clientId()) {
-      throw unknownSession(call.clientId());
+      throw ClusterCalls.unknownSession(call.clientId());
     }
     client.lastHeardNs = clock.nanoTime();
-    if (request.hasGetServerStatus()) {
+    if (request.hasGetServerStatus() || request.hasGetClusterStatus()) {
       return statusReport.build();
     }
     if (request.hasRenewLeases()) {
       return renewed(call.clientId(), request.getRenewLeases());
+    }
+    if (request.hasReportReplicas()) {
+      group.leases().report(call.clientId(), request.getReportReplicas());
+      group.repair().report(request.getReportReplicas());
+      return Reply.newBuilder().setDone(true).build();
     }
     if (request.hasGetArenas()) {
       return arenas(call.clientId(), request.getGetArenas().getFirst());
@@ -249,6 +306,9 @@ final class DataServerCore {
       return known;
     }
     Caller caller = callers.of(client, client.lastHeardNs);
+    if (request.hasGetUsage()) {
+      return Reply.newBuilder().setUsage(group.supply().usage()).build();
+    }
     if (request.hasListLeases()) {
       return leaseReport.list(caller, request.getListLeases());
     }
@@ -284,13 +344,7 @@ final class DataServerCore {
   }
 
   private Reply arenas(long clientId, int first) throws TakoException {
-    ArenaExport export = dataConnections.exportTo(clientId);
-    if (export == null) {
-      throw new TakoException(
-          Status.DISCONNECTED, "the client has no connection to the data zone; make one first");
-    }
-    Arenas.Builder arenas = export.describe(first).toBuilder();
-    holds.describe(arenas);
+    Arenas arenas = zone.describe(clientId, first, ArenaExport.DESCRIBED_MAX);
     return Reply.newBuilder().setArenas(arenas).build();
   }
 
@@ -299,27 +353,30 @@ final class DataServerCore {
    */
   private Reply mutate(IncomingCall call, Caller caller, Reply known) throws TakoException {
     long clientId = call.clientId();
-    Request asked = call.request();
+    Request request = call.request();
     if (call.sequence() == 0) {
       throw new TakoException(
           Status.MALFORMED, "a call that changes something carries no number; numbers begin at 1");
     }
-    safeMode.check(clientId, asked);
-    settings.check(asked);
-    housekeeping.makeRoomFor(asked);
-    Reply refusal = machine.refusal(asked);
+    safeMode.check(clientId, request);
+    settings.check(request);
+    GrantPlacement placement = housekeeping.makeRoomFor(caller, request, clientId);
+    Reply refusal = machine.refusal(request);
     if (refusal != null) {
       return refusal;
     }
-    Request request = placements.place(clientId, asked);
     LogEntry.Builder entry =
         LogEntry.newBuilder()
             .setClientId(clientId)
             .setSequence(call.sequence())
             .setTimeMs(clock.currentTimeMillis())
             .setCaller(caller)
+            .setNearServer(placement.near())
+            .addAllAvoidedServers(placement.avoided())
             .addAllLapsedClients(housekeeping.lapsedClients(request, caller));
-    persistence.persist(Commits.of(request));
+    if (persistence.isDurable()) {
+      persistence.persist(local.of(Commits.of(request)));
+    }
     Reply reply = known;
     do {
       Request next = StateMachine.next(request, reply);
@@ -357,9 +414,12 @@ final class DataServerCore {
   // ---- sessions ---------------------------------------------------------------------------------
 
   private Reply openSession(IncomingCall call, OpenSessionRequest open) throws TakoException {
-    checkVersion(open);
+    ClusterCalls.checkVersion("client", open.getProtocolVersion(), open.getLayoutHash());
     if (open.getUser().isBlank()) {
       throw new TakoException(Status.INVALID_ARGUMENT, "a session needs a user; none was named");
+    }
+    if (!leading) {
+      return ClusterCalls.notLeader(cluster);
     }
     StateMachine.check(open);
     Caller caller = callers.of(open.getUser());
@@ -378,36 +438,26 @@ final class DataServerCore {
     client.caller = caller;
     client.groupsKnownNs = clock.nanoTime();
     client.clientName = open.getClientName();
+    client.nearServer = NearServer.of(cluster, call.connection());
     sessions.bind(call.connection(), client);
     SessionTerms session =
         reply.getSession().toBuilder()
+            .setLeaseSoftLimitMs(settings.leaseSoftLimit().toMillis())
+            .setLeaseHardLimitMs(settings.leaseHardLimit().toMillis())
             .setEpoch(epoch)
             .setSessionTtlMs(settings.sessionTtl().toMillis())
             .setSuperuser(caller.getSuperuser())
             .addAllGroups(caller.getGroupsList())
+            .setTicket(cluster.ticket(clientId, ClusterTopology.NAMESPACE_GROUP))
+            .setNearServer(client.nearServer)
             .build();
     return reply.toBuilder().setSession(session).build();
-  }
-
-  private static void checkVersion(OpenSessionRequest open) throws TakoException {
-    if (open.getProtocolVersion() != Layout.PROTOCOL_VERSION
-        || open.getLayoutHash() != Layout.LAYOUT_HASH) {
-      throw new TakoException(
-          Status.VERSION_MISMATCH,
-          String.format(
-              "the client speaks protocol %d with layout %016x, the server protocol %d with layout"
-                  + " %016x; run the same version of Tako on both",
-              open.getProtocolVersion(),
-              open.getLayoutHash(),
-              Layout.PROTOCOL_VERSION,
-              Layout.LAYOUT_HASH));
-    }
   }
 
   private void checkResumable(long clientId, String user) throws TakoException {
     SessionInfo session = machine.session(clientId);
     if (session == null) {
-      throw unknownSession(clientId);
+      throw ClusterCalls.unknownSession(clientId);
     }
     if (!session.user().equals(user)) {
       throw new TakoException(
@@ -421,23 +471,9 @@ final class DataServerCore {
     SessionTerms session =
         SessionTerms.newBuilder()
             .setClientId(clientId)
-            .setBlockSize(settings.limits().blockSizeOfTerms())
-            .setLeaseSoftLimitMs(settings.leaseSoftLimit().toMillis())
-            .setLeaseHardLimitMs(settings.leaseHardLimit().toMillis())
-            .setInlineMax(settings.limits().inlineMax())
+            .setReplication(machine.limits().defaultReplication())
+            .setInlineMax(machine.limits().inlineMax())
             .build();
     return Reply.newBuilder().setSession(session).build();
-  }
-
-  private static TakoException unknownSession(long clientId) {
-    return new TakoException(
-        Status.SESSION_EXPIRED,
-        "the server has no session "
-            + Long.toHexString(clientId)
-            + " on this connection; open a new one");
-  }
-
-  private static Reply refused(Status status, String message) {
-    return Reply.newBuilder().setStatus(status).setMessage(message).build();
   }
 }

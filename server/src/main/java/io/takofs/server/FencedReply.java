@@ -7,38 +7,70 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
+import io.takofs.server.extent.SlabRange;
+import io.takofs.server.loggroup.Ticket;
+import io.takofs.server.namespace.LocalExtents;
+import io.takofs.server.namespace.ReplySlabs;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.zone.ReplyGate;
 import io.takofs.server.zone.WriteWindows;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
  * A reply that is sent when the server's lock is free, and when what it lets its caller write can
  * be written by the caller alone.
+ *
+ * @param ticket of the newest entry that the reply may tell of
+ * @param placesForKeys where the extents that the caller may write through windows are in the
+ *     arenas of this server
  */
-record FencedReply(IncomingCall call, Reply reply, ReplyGate gate, boolean takesKeys) {
+record FencedReply(
+    IncomingCall call,
+    Reply reply,
+    Ticket ticket,
+    ReplyGate gate,
+    Map<SlabRange, Extent> placesForKeys) {
   /**
    * Opens what {@code reply} lets the caller write: of a reply that was recorded earlier, what it
    * may write still.
    */
   static FencedReply to(
-      IncomingCall call, Reply reply, StateMachine machine, WriteWindows windows) {
+      IncomingCall call,
+      Reply reply,
+      Ticket ticket,
+      StateMachine machine,
+      LocalExtents local,
+      WriteWindows windows) {
     ReplyGate gate = new ReplyGate();
     List<Extent> extents = extents(reply);
     long clientId = call.clientId();
+    Reply shown = ReplySlabs.add(machine, reply);
     if (extents.isEmpty() || !windows.concern(clientId)) {
-      return new FencedReply(call, reply, gate, false);
+      return new FencedReply(call, shown, ticket, gate, Map.of());
     }
     long fileId = fileId(call.request(), reply);
-    windows.open(clientId, fileId, machine.writableBy(clientId, fileId, extents), gate);
-    return new FencedReply(call, reply, gate, true);
+    Map<SlabRange, Extent> places = new HashMap<>();
+    for (Extent extent : machine.writableBy(clientId, fileId, extents)) {
+      Extent here = local.of(extent);
+      if (here != null) {
+        places.put(SlabRange.of(extent), here);
+      }
+    }
+    windows.open(clientId, fileId, List.copyOf(places.values()), gate);
+    return new FencedReply(call, shown, ticket, gate, places);
   }
 
   /** Replies now or when the windows are open; without the server's lock. */
-  void send(WriteWindows windows, TransportReport transports) {
-    gate.then(() -> call.reply(takesKeys ? withKeys(windows) : transports.complete(reply)));
+  void send(WriteWindows windows, ReplyCompletion completion) {
+    gate.then(
+        () ->
+            call.reply(
+                completion.complete(
+                    call.request(), placesForKeys.isEmpty() ? reply : withKeys(windows))));
     gate.release();
   }
 
@@ -56,7 +88,15 @@ record FencedReply(IncomingCall call, Reply reply, ReplyGate gate, boolean takes
   }
 
   private Extent withKeys(Extent extent, WriteWindows windows) {
-    return windows.withKeys(call.clientId(), fileId(call.request(), reply), extent);
+    Extent here = placesForKeys.get(SlabRange.of(extent));
+    if (here == null) {
+      return extent;
+    }
+    Extent keys = windows.withKeys(call.clientId(), fileId(call.request(), reply), here);
+    return extent.toBuilder()
+        .setRkey(keys.getRkey())
+        .setChecksumsRkey(keys.getChecksumsRkey())
+        .build();
   }
 
   private static long fileId(Request request, Reply reply) {

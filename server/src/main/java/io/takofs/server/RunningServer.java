@@ -6,6 +6,7 @@ import io.takofs.base.TakoException;
 import io.takofs.base.Undo;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Status;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.groups.SystemGroups;
@@ -23,6 +24,8 @@ import io.takofs.server.store.PagedStore;
 import io.takofs.server.zone.PoolHolds;
 import io.takofs.server.zone.ReaderHolds;
 import io.takofs.server.zone.ServerDataZone;
+import io.takofs.server.zone.SlabTable;
+import io.takofs.server.zone.SlabZone;
 import io.takofs.transport.shm.ShmTransport;
 import java.io.IOException;
 import java.net.URI;
@@ -103,7 +106,7 @@ public final class RunningServer implements AutoCloseable {
         keep(
             SegmentedLog.open(
                 LogZone.of(pool.log(), 0, pool.log().length()),
-                new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()), 1),
+                new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch())),
                 store.checkpointIndex()));
     ExecutorService blocking = LookupThreads.create();
     keep(blocking::shutdownNow);
@@ -113,20 +116,32 @@ public final class RunningServer implements AutoCloseable {
         ShmTransport.unavailabilityCause().isEmpty()
             ? keep(new PoolHolds(pool.data()))
             : ReaderHolds.NONE;
+    ServerDataZone zone =
+        new ServerDataZone(
+            pool.arenas(), slabs(pool), holds, registering, () -> hasFormerPeers(pool));
+    ClusterPlace place = keep(new ClusterPlace(config, pool));
     DataServer server =
         new DataServer(
             Clock.SYSTEM,
             settings,
-            new GroupStorage(store, log, pool.epoch()),
-            new ServerDataZone(pool.arenas(), holds, registering, () -> hasFormerPeers(pool)),
-            new GroupLookups(groups, blocking),
+            pool.epoch(),
+            zone,
+            place.cluster(),
             config.get(ConfigKeys.CONNECTIONS_MAX));
-    server.recover();
+    if (place.leads()) {
+      server.lead(
+          new GroupStorage(store, log, pool.epoch()),
+          new GroupLookups(groups, blocking),
+          place.servers(zone::handle));
+    } else {
+      server.follow(place.servers(zone::handle));
+    }
     server.status(); // the first takes long, for classes are loaded; it is nobody's call yet
     // Closed the other way round: listeners, housekeeping, connections, transports.
     ServerTransports made = keep(new ServerTransports());
     keep(server);
     keep(new HousekeepingThread(server));
+    keep(place.copySlabs(zone));
     keep(() -> lookWhetherUsed(server)); // when nobody can connect any more
     keep(made::stopListening);
     made.listen(server, config, pool.shm());
@@ -136,6 +151,7 @@ public final class RunningServer implements AutoCloseable {
       keep(http);
       server.setHttp(http.url());
     }
+    place.join(server, uri(), http == null ? "" : http.url());
     Facts.of("uri", uri())
         .and("transports", transportText())
         .and("http", http == null ? "off" : http.url())
@@ -148,7 +164,7 @@ public final class RunningServer implements AutoCloseable {
   private void lookWhetherUsed(DataServer server) throws TakoException {
     if (!serving) {
       used = true; // if it cannot be told
-      used = server.status().getLogLastIndex() > 0;
+      used = server.status().getOperationsList().stream().anyMatch(call -> call.getCalls() > 0);
     }
   }
 
@@ -163,6 +179,11 @@ public final class RunningServer implements AutoCloseable {
             PoolMarkers.boot(Path.of("/proc")),
             Clock.SYSTEM);
     return new PoolStart(path, ServerSettings.poolSizes(config), markers);
+  }
+
+  private static SlabTable slabs(Pool pool) throws TakoException {
+    return SlabTable.open(
+        SlabZone.of(pool.slabs()), pool.arenas().stream().map(MappedMemory::length).toList());
   }
 
   private static boolean hasFormerPeers(Pool pool) {

@@ -72,11 +72,14 @@ class DataConnectionTest {
     try (TestClient hoarder = new TestClient(server, "mallory");
         TestClient other = new TestClient(server, "alice")) {
       long clientId = hoarder.session.getClientId();
-      server.server.onDataConnected(
-          server.transport,
-          ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 0, 0),
-          pairThatIsRevokedWhen(released),
-          server.server.admitDataConnection(server.transport, clientId));
+      server
+          .server
+          .dataHandler()
+          .onDataConnected(
+              server.transport,
+              ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 0, 0),
+              pairThatIsRevokedWhen(released),
+              server.server.dataHandler().admitDataConnection(server.transport, clientId));
       assertThatThrownBy(hoarder::connectData)
           .hasMessageContaining("earlier connection")
           .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);

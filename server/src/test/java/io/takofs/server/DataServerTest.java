@@ -148,7 +148,9 @@ class DataServerTest {
                           .setUser("alice"))
                   .build());
       assertThat(reply.getStatus()).isEqualTo(Status.VERSION_MISMATCH);
-      assertThat(reply.getMessage()).contains("protocol 7").contains("protocol 1");
+      assertThat(reply.getMessage())
+          .contains("protocol 7")
+          .contains("protocol " + Layout.PROTOCOL_VERSION);
     }
   }
 

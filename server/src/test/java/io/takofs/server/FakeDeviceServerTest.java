@@ -165,11 +165,14 @@ class FakeDeviceServerTest {
     private final FakeDevice.Pair pair = FakeDevice.newPair(this::rung);
 
     Writer(Transport device, long clientId) throws Exception {
-      server.server.onDataConnected(
-          device,
-          ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 64, 64),
-          pair.pair(),
-          server.server.admitDataConnection(device, clientId));
+      server
+          .server
+          .dataHandler()
+          .onDataConnected(
+              device,
+              ConnectionInfo.ours(Layout.CONNECTION_DATA, clientId, 0, 64, 64),
+              pair.pair(),
+              server.server.dataHandler().admitDataConnection(device, clientId));
     }
 
     private void rung(Queue<Long> posted) {
@@ -180,7 +183,7 @@ class FakeDeviceServerTest {
 
     private void completeAll() {
       for (Long id = pair.posted().poll(); id != null; id = pair.posted().poll()) {
-        server.server.onDataCompletion(pair.pair(), id, CompletionStatus.SUCCESS);
+        server.server.dataHandler().onDataCompletion(pair.pair(), id, CompletionStatus.SUCCESS);
       }
     }
 

@@ -7,6 +7,7 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
 import io.takofs.server.loggroup.ClientTable;
 import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.Housekeeping;
@@ -14,10 +15,14 @@ import io.takofs.server.loggroup.Journal;
 import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.peer.DataServers;
+import io.takofs.server.peer.LocalDataServer;
+import io.takofs.server.slabs.RepairSettings;
+import io.takofs.server.slabs.SlabLeases;
+import io.takofs.server.slabs.SlabRepair;
+import io.takofs.server.slabs.SlabSupply;
 import io.takofs.server.store.CountingStore;
 import io.takofs.server.store.Store;
-import io.takofs.server.zone.ReaderHolds;
-import io.takofs.server.zone.ServerDataZone;
 import java.time.Duration;
 import java.util.List;
 
@@ -29,24 +34,31 @@ final class HousekeepingRig {
   static final Caller ROOT =
       Caller.newBuilder().setUser(TestServer.SUPERUSER).setSuperuser(true).build();
 
-  private static final ServerSettings SETTINGS =
-      new ServerSettings(
-          TestServer.SUPERUSER,
-          "supergroup",
-          true,
-          128 << 20,
-          1 << 20,
-          64 << 20,
-          Duration.ofSeconds(10),
-          Duration.ofSeconds(60),
-          Duration.ofMinutes(20),
-          Duration.ofSeconds(2));
+  private static ServerSettings settings(int replicationMax, int replicationMin) {
+    return new ServerSettings(
+        TestServer.SUPERUSER,
+        "supergroup",
+        true,
+        128 << 20,
+        1 << 20,
+        replicationMax,
+        replicationMin,
+        64 << 20,
+        Duration.ofSeconds(10),
+        Duration.ofSeconds(60),
+        Duration.ofMinutes(20),
+        Duration.ofSeconds(2),
+        RepairSettings.defaults());
+  }
 
   final CountingStore store;
   final StateMachine machine;
-  final MemoryLog log = new MemoryLog();
+  final MemoryLog log;
   final Journal journal;
   final ClientTable sessions;
+  final SlabSupply supply;
+  final SlabRepair repair;
+  final SlabLeases leases;
   final Housekeeping housekeeping;
   int ticks;
 
@@ -55,8 +67,27 @@ final class HousekeepingRig {
 
   private long nowNs = Duration.ofDays(20_000).toNanos();
   private long sequence;
+  private final long term;
+  private final ServerSettings settings;
 
   HousekeepingRig(Store store, List<Long> arenas) {
+    this(store, new LentSlabs(arenas));
+  }
+
+  HousekeepingRig(Store store, LentSlabs slabs) {
+    this(store, new LocalDataServer(ServerEntry.newBuilder().setId(1).build(), slabs), 1, 1);
+  }
+
+  /** A leader of {@code servers}. */
+  HousekeepingRig(Store store, DataServers servers, int replicationMax, int replicationMin) {
+    this(store, new MemoryLog(), servers, settings(replicationMax, replicationMin), 1);
+  }
+
+  private HousekeepingRig(
+      Store store, MemoryLog log, DataServers servers, ServerSettings settings, long term) {
+    this.log = log;
+    this.term = term;
+    this.settings = settings;
     Clock clock =
         new Clock() {
           @Override
@@ -71,13 +102,29 @@ final class HousekeepingRig {
           }
         };
     this.store = new CountingStore(store);
-    LogGroup group = new LogGroup(clock, SETTINGS, new GroupStorage(this.store, log, 1), arenas);
+    LogGroup group =
+        new LogGroup(clock, settings, new GroupStorage(this.store, log, term), servers);
     this.machine = group.machine();
     this.journal = group.journal();
     this.sessions = group.sessions();
-    this.housekeeping =
-        new Housekeeping(
-            group, new ServerDataZone(List.of(), ReaderHolds.NONE, Runnable::run, () -> false));
+    this.supply = group.supply();
+    this.repair = group.repair();
+    this.leases = group.leases();
+    this.housekeeping = new Housekeeping(group);
+    try {
+      group.begin(0);
+    } catch (TakoException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** The next leader, which knows only what the state says; the time goes on. */
+  HousekeepingRig restarted(DataServers servers) {
+    journal.checkpoint();
+    HousekeepingRig next = new HousekeepingRig(store, log, servers, settings, term + 1);
+    next.nowNs = nowNs;
+    next.sequence = sequence;
+    return next;
   }
 
   long nowMs() {

@@ -5,24 +5,30 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.AddSlab;
 import io.takofs.proto.Append;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Delete;
 import io.takofs.proto.Extent;
-import io.takofs.proto.GrantExtents;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
 import io.takofs.server.codec.ByteWriter;
+import io.takofs.server.extent.Slabs;
+import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.store.HeapStore;
+import io.takofs.server.store.PagedStore;
 import io.takofs.server.store.PagedStores;
-import io.takofs.server.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -33,38 +39,54 @@ class HousekeepingTest {
   /** A tick has some ten looks at the clock, and frees 128 extents between two. */
   private static final long VISITED_MAX = 20_000;
 
-  private static Store withQuarantined(int extents, int granted, long grantee) throws Exception {
-    Store store = new PagedStores(12_288).open();
-    for (int i = 0; i < granted + extents; i++) {
-      int unit = i % (UNITS_PER_ARENA - 32) + 32;
-      byte[] key =
-          new ByteWriter(9)
-              .u8('X')
-              .u32(i / (UNITS_PER_ARENA - 32))
-              .u32(unit * Layout.UNIT_SIZE)
-              .toBytes();
-      ByteWriter value =
-          new ByteWriter(26).u8(i < granted ? 1 : 2).u32(i).variable(Layout.UNIT_SIZE);
-      store
-          .server()
-          .put(
-              key,
-              i < granted ? value.u64(1).u64(1).toBytes() : value.u64(grantee).u64(1).toBytes());
-      if (store.checkpointDue()) {
-        store.checkpoint(0);
+  private static HousekeepingRig withQuarantined(int extents, int granted) throws Exception {
+    List<Long> arenas =
+        Collections.nCopies((extents + granted) / UNITS_PER_ARENA + 2, (long) Layout.ARENA_SIZE);
+    PagedStore store = new PagedStores(12_288).open();
+    Map<Long, BitSet> used = new TreeMap<>();
+    byte[] format = Limits.defaults(TestServer.SUPERUSER).toProto(1).toByteArray();
+    store.server().put(new byte[] {'F'}, format);
+    int i = 0;
+    for (AddSlab.Builder added : Slabs.of(1, arenas)) {
+      long id = added.getReplicas(0).getLease();
+      Slab slab =
+          Slab.newBuilder()
+              .setId(id)
+              .setVersion(1)
+              .setWanted(1)
+              .addAllReplicas(added.getReplicasList())
+              .setFirstUnit(added.getFirstUnit())
+              .setEndUnit(added.getEndUnit())
+              .build();
+      store.server().put(new ByteWriter(9).u8('B').u64(id).toBytes(), slab.toByteArray());
+      for (int unit = slab.getFirstUnit(); unit < slab.getEndUnit(); unit++) {
+        if (i < granted + extents) {
+          ByteWriter value = new ByteWriter(26).u8(i < granted ? 1 : 2).variable(i).variable(1);
+          store
+              .server()
+              .put(
+                  new ByteWriter(10).u8('X').u64(id).u8(unit).toBytes(),
+                  i < granted
+                      ? value.u64(1).u64(1).toBytes()
+                      : value.u64(0).variable(1).variable(0).toBytes());
+          used.computeIfAbsent(id, any -> new BitSet()).set(unit);
+          i++;
+        }
+        if (store.checkpointDue()) {
+          store.checkpoint(0);
+        }
       }
     }
+    Slabs.summarize(store, used);
     store.checkpoint(0);
-    return store;
+    return new HousekeepingRig(store, LentSlabs.allHeld(arenas));
   }
 
   @Test
   void shouldFreeAMillionExtentsInSecondsAndLookAtFewRecordsAtATime() throws Exception {
     int extents = 1_000_000;
-    HousekeepingRig rig =
-        new HousekeepingRig(
-            withQuarantined(extents, 0, 0),
-            Collections.nCopies(extents / UNITS_PER_ARENA + 2, (long) Layout.ARENA_SIZE));
+    HousekeepingRig rig = withQuarantined(extents, 0);
+    assertThat(rig.machine.quarantinedCount()).isEqualTo(extents);
     long begin = rig.nowMs();
     while (rig.machine.quarantinedCount() > 0) {
       rig.tick();
@@ -76,26 +98,13 @@ class HousekeepingTest {
 
   @Test
   void shouldNotLookAtAllExtentsThatAreGrantedOrCannotBeFreed() throws Exception {
-    HousekeepingRig rig =
-        new HousekeepingRig(
-            withQuarantined(100_000, 100_000, 0),
-            Collections.nCopies(14, (long) Layout.ARENA_SIZE));
+    HousekeepingRig rig = withQuarantined(100_000, 100_000);
     rig.passMs(-rig.nowMs()); // nothing is due: all came a millisecond after the beginning
     for (int i = 0; i < 100; i++) {
       rig.tick();
     }
     assertThat(rig.visitedMax).isLessThan(100);
     assertThat(rig.machine.quarantinedCount()).isEqualTo(100_000);
-  }
-
-  private static Request grant(OpenedFile file, long bytes) {
-    return Request.newBuilder()
-        .setGrantExtents(
-            GrantExtents.newBuilder()
-                .setFileId(file.getFile().getId())
-                .setLeaseEpoch(file.getLeaseEpoch())
-                .setBytes(bytes))
-        .build();
   }
 
   private static OpenedFile create(HousekeepingRig rig, long client, String path)
@@ -115,9 +124,11 @@ class HousekeepingTest {
             .setFileId(large.getFile().getId())
             .setLeaseEpoch(large.getLeaseEpoch());
     long end = 0;
-    while (rig.machine.usage().getFree() > 0) {
+    while (rig.supply.usage().getFree() > 0) {
       for (Extent extent :
-          TestClient.ok(rig.execute(client, grant(large, 16 << 20))).getGrants().getExtentsList()) {
+          TestClient.ok(serve(rig, client, TestClient.grant(large, 16 << 20)))
+              .getGrants()
+              .getExtentsList()) {
         commit.addExtents(extent.toBuilder().setFileOffset(end).setLength(extent.getCapacity()));
         end += extent.getCapacity();
       }
@@ -133,7 +144,8 @@ class HousekeepingTest {
                 .setCommitExtents(commit.setClose(true).setAllWritesCompleted(true))
                 .build()));
     OpenedFile open = create(rig, client, "/new");
-    assertThat(rig.execute(client, grant(open, 1)).getStatus()).isEqualTo(Status.NO_SPACE);
+    assertThat(rig.execute(client, TestClient.grant(open, 1)).getStatus())
+        .isEqualTo(Status.NO_SPACE);
     TestClient.ok(
         rig.execute(
             client,
@@ -146,7 +158,7 @@ class HousekeepingTest {
   /** Grants as a server does. */
   private static Reply serve(HousekeepingRig rig, long client, Request request)
       throws TakoException {
-    rig.housekeeping.makeRoomFor(request);
+    rig.housekeeping.makeRoomFor(HousekeepingRig.ROOT, request, 0);
     return rig.execute(client, request);
   }
 
@@ -156,7 +168,7 @@ class HousekeepingTest {
         new HousekeepingRig(new HeapStore(Long.MAX_VALUE), List.of((long) Layout.ARENA_SIZE));
     long client = rig.openSession();
     OpenedFile file = fullOfWhatIsDeleted(rig, client);
-    Request wanted = grant(file, 1);
+    Request wanted = TestClient.grant(file, 1);
     int refused = 0;
     Reply reply = null;
     while (reply == null) {
@@ -178,7 +190,7 @@ class HousekeepingTest {
         new HousekeepingRig(new HeapStore(Long.MAX_VALUE), List.of((long) Layout.ARENA_SIZE));
     long client = rig.openSession();
     OpenedFile file = fullOfWhatIsDeleted(rig, client);
-    Request wanted = grant(file, 1);
+    Request wanted = TestClient.grant(file, 1);
     assertThatThrownBy(() -> serve(rig, client, wanted))
         .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
     Reply reply = serve(rig, client, wanted.toBuilder().setHasWaited(true).build());

@@ -14,6 +14,8 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
+import io.takofs.rpc.ConnectionKind;
+import io.takofs.rpc.RpcTarget;
 import io.takofs.transport.Access;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.tcp.TcpSettings;
@@ -45,7 +47,11 @@ class ManyArenasTest {
     memory = new LocalMemory(transport, new MemoryBudget(64L << 20));
     connection =
         RpcServerConnection.connect(
-            transport, memory, server.endpoint(), "test", 0, deadline(), Clock.SYSTEM);
+            transport,
+            memory,
+            new RpcTarget(ConnectionKind.RPC, server.endpoint(), "test", 0),
+            deadline(),
+            Clock.SYSTEM);
     OpenSessionRequest open =
         OpenSessionRequest.newBuilder()
             .setProtocolVersion(Layout.PROTOCOL_VERSION)

@@ -11,6 +11,17 @@ final class MemoryLog implements Log {
   private long lastIndex;
   private long deliveredIndex;
   private long bytes;
+  private long term;
+
+  @Override
+  public void lead(long newTerm) {
+    term = newTerm;
+  }
+
+  @Override
+  public long term() {
+    return term;
+  }
 
   @Override
   public long propose(ByteBuffer payload) {
@@ -23,7 +34,7 @@ final class MemoryLog implements Log {
   public int poll(CommitHandler handler) {
     int count = 0;
     for (; !committed.isEmpty(); count++) {
-      handler.onCommit(++deliveredIndex, committed.remove());
+      handler.onCommit(++deliveredIndex, term, committed.remove());
     }
     return count;
   }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.base.Clock;
 import io.takofs.config.TakoConfig;
+import io.takofs.proto.GetServerStatus;
+import io.takofs.proto.Request;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.http.HttpEndpoint;
 import io.takofs.server.http.Site;
@@ -80,9 +82,7 @@ class StuckServerTest {
 
   @BeforeEach
   void start() throws Exception {
-    server =
-        new TestServer(
-            directory.resolve("pool"), new ManualClock(), PoolSizes.DATA_MIN, groups, threads);
+    server = testServer("pool");
     Site site =
         new Site(
             server.server,
@@ -91,6 +91,11 @@ class StuckServerTest {
             Optional.of(PAGE_USER),
             Clock.SYSTEM);
     endpoint = HttpEndpoint.listen("127.0.0.1", 0, site);
+  }
+
+  private TestServer testServer(String pool) throws Exception {
+    return new TestServer(
+        directory.resolve(pool), new ManualClock(), PoolSizes.DATA_MIN, groups, threads);
   }
 
   @AfterEach
@@ -115,6 +120,20 @@ class StuckServerTest {
               return null;
             });
     assertThat(groups.locked.await(20, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void shouldTellOtherServersHowItWasWhenTheLockIsHeld() throws Exception {
+    Request ask =
+        Request.newBuilder().setGetServerStatus(GetServerStatus.getDefaultInstance()).build();
+    endpoint.close();
+    server.close();
+    server = testServer("unasked"); // no page has asked it either
+    holdTheLock();
+    long capacity = server.server.answerServer(ask).getServerStatus().getUsage().getCapacity();
+    groups.go.countDown();
+    assertThat(capacity).isEqualTo(server.server.status().getUsage().getCapacity());
+    assertThat(capacity).isPositive();
   }
 
   @Test

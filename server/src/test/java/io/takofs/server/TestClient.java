@@ -6,10 +6,12 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Create;
+import io.takofs.proto.Delete;
 import io.takofs.proto.GetArenas;
 import io.takofs.proto.GetExtents;
 import io.takofs.proto.GetFile;
 import io.takofs.proto.GetServerStatus;
+import io.takofs.proto.GrantExtents;
 import io.takofs.proto.Mkdirs;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.OpenedFile;
@@ -19,7 +21,9 @@ import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
+import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.RpcClient;
+import io.takofs.rpc.RpcTarget;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
@@ -66,7 +70,12 @@ final class TestClient implements AutoCloseable {
     if (rpc != null) {
       rpc.close();
     }
-    rpc = RpcClient.connect(transport, to, "test", session.getClientId(), TIMEOUT_NS, Clock.SYSTEM);
+    rpc =
+        RpcClient.connect(
+            transport,
+            new RpcTarget(ConnectionKind.RPC, to, "test", session.getClientId()),
+            TIMEOUT_NS,
+            Clock.SYSTEM);
     Reply reply = openSession();
     if (reply.getStatus() != Status.OK) {
       throw new TakoException(reply.getStatus(), reply.getMessage());
@@ -108,15 +117,33 @@ final class TestClient implements AutoCloseable {
   }
 
   static Request create(String path, long grantBytes) {
+    return create(path, grantBytes, 1);
+  }
+
+  static Request create(String path, long grantBytes, int replication) {
     return Request.newBuilder()
         .setCreate(
             Create.newBuilder()
                 .setPath(path)
                 .setPermission(0644)
-                .setReplication(1)
+                .setReplication(replication)
                 .setBlockSize(128 << 20)
                 .setGrantBytes(grantBytes))
         .build();
+  }
+
+  static Request grant(OpenedFile file, long bytes) {
+    return Request.newBuilder()
+        .setGrantExtents(
+            GrantExtents.newBuilder()
+                .setFileId(file.getFile().getId())
+                .setLeaseEpoch(file.getLeaseEpoch())
+                .setBytes(bytes))
+        .build();
+  }
+
+  static Request delete(String path) {
+    return Request.newBuilder().setDelete(Delete.newBuilder().setPath(path)).build();
   }
 
   /** Writes a small file whole. */
@@ -163,12 +190,12 @@ final class TestClient implements AutoCloseable {
     return reply;
   }
 
-  /** A connection to the data zone for this session. */
   /** Asks where the arenas are for the connection to the data zone. */
   Reply arenas() throws TakoException {
     return call(Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build());
   }
 
+  /** A connection to the data zone for this session. */
   QueuePair connectData() throws IOException {
     ProtectionDomain domain = transport.allocateProtectionDomain();
     CompletionQueue completions = transport.createCompletionQueue(16);

@@ -3,6 +3,7 @@ package io.takofs.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.memory.MappedMemory;
+import io.takofs.proto.ServerEntry;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.log.LogIdentity;
@@ -10,11 +11,18 @@ import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
 import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.ServerSettings;
+import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.LocalDataServer;
+import io.takofs.server.peer.LoneCluster;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolSizes;
+import io.takofs.server.slabs.RepairSettings;
 import io.takofs.server.store.PagedStore;
+import io.takofs.server.zone.HeapSlabs;
 import io.takofs.server.zone.ReaderHolds;
 import io.takofs.server.zone.ServerDataZone;
+import io.takofs.server.zone.SlabTable;
+import io.takofs.server.zone.SlabZone;
 import io.takofs.transport.Transport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
@@ -30,7 +38,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** A data server over tcp with a clock of its own; ticks when told, and can die without a word. */
-final class TestServer implements AutoCloseable {
+public final class TestServer implements AutoCloseable {
   static final String SUPERUSER = "root";
 
   /** bob is in the group staff, carol a superuser. */
@@ -39,6 +47,7 @@ final class TestServer implements AutoCloseable {
 
   final ManualClock clock;
   final DataServer server;
+  final ServerDataZone zone;
   final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
   private final Pool pool;
   private final Transport.Listener listener;
@@ -55,33 +64,47 @@ final class TestServer implements AutoCloseable {
   TestServer(
       Path directory, ManualClock clock, long dataSize, GroupMapping groups, Executor blocking)
       throws IOException {
-    this(directory, clock, dataSize, groups, blocking, 1);
+    this(directory, clock, new Options(dataSize, groups, blocking, 1, new LoneCluster(), true));
   }
 
   /** A server whose pool seems to have {@code arenas} arenas; all of them are the same memory. */
   static TestServer withArenas(Path directory, ManualClock clock, int arenas) throws IOException {
-    return new TestServer(directory, clock, PoolSizes.DATA_MIN, GROUPS, Runnable::run, arenas);
+    return new TestServer(
+        directory,
+        clock,
+        new Options(PoolSizes.DATA_MIN, GROUPS, Runnable::run, arenas, new LoneCluster(), true));
   }
 
-  private TestServer(
-      Path directory,
-      ManualClock clock,
+  /** A server of a cluster, which leads its group or no group. */
+  static TestServer inCluster(Path directory, ManualClock clock, Cluster cluster, boolean leads)
+      throws IOException {
+    return new TestServer(
+        directory,
+        clock,
+        new Options(PoolSizes.DATA_MIN, GROUPS, Runnable::run, 1, cluster, leads));
+  }
+
+  private record Options(
       long dataSize,
       GroupMapping groups,
       Executor blocking,
-      int copies)
-      throws IOException {
+      int copies,
+      Cluster cluster,
+      boolean leads) {}
+
+  private TestServer(Path directory, ManualClock clock, Options options) throws IOException {
+    int copies = options.copies;
     this.clock = clock;
     pool =
         Pool.openOrFormat(
-            directory, new PoolSizes(PoolSizes.PAGES_MIN, PoolSizes.LOG_MIN, dataSize));
+            directory, new PoolSizes(PoolSizes.PAGES_MIN, PoolSizes.LOG_MIN, options.dataSize));
     List<MappedMemory> arenas =
         copies == 1 ? pool.arenas() : Collections.nCopies(copies, pool.arenas().get(0));
     PagedStore store = PagedStore.open(pool.pages());
     SegmentedLog log =
         SegmentedLog.open(
             LogZone.of(pool.log(), 0, pool.log().length()),
-            new LogIdentity(1, (int) pool.epoch(), 1),
+            new LogIdentity(1, (int) pool.epoch()),
             store.checkpointIndex());
     ServerSettings settings =
         new ServerSettings(
@@ -90,25 +113,36 @@ final class TestServer implements AutoCloseable {
             true,
             128 << 20,
             1 << 20,
+            1,
+            1,
             1 << 20,
             Duration.ofSeconds(10),
             Duration.ofSeconds(60),
             Duration.ofMinutes(20),
-            Duration.ofSeconds(2));
-    server =
-        new DataServer(
-            clock,
-            settings,
-            new GroupStorage(store, log, pool.epoch()),
-            new ServerDataZone(arenas, ReaderHolds.NONE, Runnable::run, () -> false),
-            new GroupLookups(groups, blocking),
-            16);
-    server.recover();
+            Duration.ofSeconds(2),
+            RepairSettings.defaults());
+    zone =
+        new ServerDataZone(
+            arenas, slabs(arenas, copies), ReaderHolds.NONE, Runnable::run, () -> false);
+    server = new DataServer(clock, settings, pool.epoch(), zone, options.cluster, 16);
+    if (options.leads) {
+      server.lead(
+          new GroupStorage(store, log, pool.epoch()),
+          new GroupLookups(options.groups, options.blocking),
+          new LocalDataServer(ServerEntry.newBuilder().setId(1).build(), zone::handle));
+    }
     listener = server.serve(transport, acceptor -> transport.listen("127.0.0.1:0", acceptor));
   }
 
+  private SlabTable slabs(List<MappedMemory> arenas, int copies) throws IOException {
+    List<Long> lengths = arenas.stream().map(MappedMemory::length).toList();
+    return copies == 1
+        ? SlabTable.open(SlabZone.of(pool.slabs()), lengths)
+        : HeapSlabs.table(lengths);
+  }
+
   /** Waits until {@code condition} holds, for a minute at most. */
-  static void await(BooleanSupplier condition) {
+  public static void await(BooleanSupplier condition) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.getAsBoolean()) {
       assertThat(System.nanoTime() - deadline).as("still waiting").isLessThan(0);
@@ -118,6 +152,11 @@ final class TestServer implements AutoCloseable {
 
   String endpoint() {
     return listener.endpoint();
+  }
+
+  /** The first arena. */
+  MappedMemory arena() {
+    return pool.arenas().get(0);
   }
 
   /** A copy of bytes of the first arena. */

@@ -91,6 +91,16 @@ final class BandwidthLines {
       super.prepare(candidate, round);
       write(candidate);
     }
+
+    /** The line as this candidate reads into {@code target}; null if it has nothing to read. */
+    Line into(ByteBuffer target, BenchCandidate candidate) {
+      if (candidate.is(BenchCandidate.RAW_TCP)) {
+        return new RawTcpRead(this, target);
+      }
+      return candidate.is(BenchCandidate.MEMORY)
+          ? MemoryCopy.read(this, target)
+          : super.of(candidate);
+    }
   }
 
   private static final class SequentialWrite extends Bandwidth {
@@ -100,9 +110,13 @@ final class BandwidthLines {
 
     @Override
     public Line of(BenchCandidate candidate) {
+      ByteBuffer source = ByteBuffer.wrap(buffer);
+      if (candidate.is(BenchCandidate.MEMORY_THREE_TIMES)) {
+        return MemoryCopy.write(this, source, 3);
+      }
       return candidate.is(BenchCandidate.MEMORY)
-          ? new MemoryCopy(this, true, ByteBuffer.wrap(buffer))
-          : this;
+          ? MemoryCopy.write(this, source, 1)
+          : super.of(candidate);
     }
 
     @Override
@@ -118,9 +132,7 @@ final class BandwidthLines {
 
     @Override
     public Line of(BenchCandidate candidate) {
-      return candidate.is(BenchCandidate.MEMORY)
-          ? new MemoryCopy(this, false, ByteBuffer.wrap(buffer))
-          : this;
+      return into(ByteBuffer.wrap(buffer), candidate);
     }
 
     @Override
@@ -144,10 +156,7 @@ final class BandwidthLines {
     /** Hadoop's local file system has no such reads. */
     @Override
     public Line of(BenchCandidate candidate) {
-      if (candidate.is(BenchCandidate.LOCAL)) {
-        return null;
-      }
-      return candidate.is(BenchCandidate.MEMORY) ? new MemoryCopy(this, false, direct) : this;
+      return candidate.is(BenchCandidate.LOCAL) ? null : into(direct, candidate);
     }
 
     @Override

@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 
 /**
  * The file systems to compare: HDFS and a directory of the local one, which end with this, and
- * Takos that run already.
+ * Takos that run already; and what limits them.
  *
  * <p>Thread rule: one thread.
  */
@@ -22,7 +22,9 @@ final class Candidates implements AutoCloseable {
   private final java.nio.file.Path work;
   private final Map<String, Checkout> takos;
   private final List<BenchCandidate> list = new ArrayList<>();
+  private final int servers;
   private HdfsCluster hdfs; // null unless it was asked for
+  private RawTcpSender sender; // null unless it was asked for
 
   /**
    * Starts what does not run.
@@ -31,14 +33,17 @@ final class Candidates implements AutoCloseable {
    * @param takos checkouts to compare, by what stands after the @ in a name; they end with this
    * @param tmpfs where the others store
    * @param launcher words before the java command of HDFS's servers
+   * @param servers that have file data, in each cluster
    */
   Candidates(
       List<String> names,
       Map<String, Checkout> takos,
       java.nio.file.Path tmpfs,
-      List<String> launcher)
+      List<String> launcher,
+      int servers)
       throws Exception {
     this.takos = takos;
+    this.servers = servers;
     work = Files.createTempDirectory(tmpfs, "tako-compare-");
     try {
       for (String name : names) {
@@ -70,6 +75,9 @@ final class Candidates implements AutoCloseable {
       if (hdfs != null) {
         hdfs.close();
       }
+      if (sender != null) {
+        sender.close();
+      }
       for (Checkout tako : takos.values()) {
         tako.close();
       }
@@ -84,26 +92,32 @@ final class Candidates implements AutoCloseable {
     String kind = BenchCandidate.kindOf(name);
     return switch (kind) {
       case BenchCandidate.HDFS -> {
-        hdfs = new HdfsCluster(work.resolve(name), launcher);
+        hdfs = new HdfsCluster(work.resolve(name), launcher, servers);
         yield new BenchCandidate(name, hdfs.client(), base, hdfs.pids());
       }
       case BenchCandidate.TAKO_SHM, BenchCandidate.TAKO_TCP -> {
         Checkout tako = takos.get(BenchCandidate.checkoutOf(name));
         String transport = kind.substring("tako-".length());
-        yield new BenchCandidate(name, tako.client(transport), base, List.of(tako.pid()));
+        yield new BenchCandidate(name, tako.client(transport), base, tako.pids());
       }
-      case BenchCandidate.LOCAL, BenchCandidate.MEMORY ->
+      case BenchCandidate.LOCAL, BenchCandidate.MEMORY, BenchCandidate.MEMORY_THREE_TIMES ->
           new BenchCandidate(name, rawLocal(), new Path(work.resolve(name).toUri()), List.of());
+      case BenchCandidate.RAW_TCP -> {
+        sender = new RawTcpSender(launcher);
+        yield new BenchCandidate(name, rawLocal(), base, List.of(sender.pid()), sender.address());
+      }
       default ->
           throw new IllegalArgumentException(
               String.format(
-                  "no candidate '%s': choose of %s, %s, %s, %s, %s",
+                  "no candidate '%s': choose of %s, %s, %s, %s, %s, %s, %s",
                   name,
                   BenchCandidate.HDFS,
                   BenchCandidate.TAKO_SHM,
                   BenchCandidate.TAKO_TCP,
                   BenchCandidate.LOCAL,
-                  BenchCandidate.MEMORY));
+                  BenchCandidate.MEMORY,
+                  BenchCandidate.MEMORY_THREE_TIMES,
+                  BenchCandidate.RAW_TCP));
     };
   }
 

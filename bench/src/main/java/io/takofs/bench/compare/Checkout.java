@@ -16,19 +16,19 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 
 /**
- * A built checkout of Tako, and a server that runs from it. Its clients are of its own plug-in jar,
- * which a class loader of their own keeps apart from those of other checkouts.
+ * A built checkout of Tako, and the servers that run from it. Its clients are of its own plug-in
+ * jar, which a class loader of their own keeps apart from those of other checkouts.
  *
  * <p>Thread rule: one thread.
  */
 final class Checkout implements AutoCloseable {
   private final URI uri;
-  private final long pid;
+  private final List<Long> pids;
   private final PluginLoader loader;
 
   private Checkout(Path plugin, Path state) throws IOException {
     uri = URI.create(Files.readString(state.resolve("uri")).strip());
-    pid = Long.parseLong(Files.readString(state.resolve("pid")).strip());
+    pids = pids(state);
     loader = new PluginLoader(plugin);
   }
 
@@ -58,14 +58,29 @@ final class Checkout implements AutoCloseable {
     return FileSystem.newInstance(uri, conf);
   }
 
-  /** Process id of the server. */
-  long pid() {
-    return pid;
+  /** Process ids of the servers. */
+  List<Long> pids() {
+    return pids;
   }
 
   @Override
   public void close() throws IOException {
     loader.close();
+  }
+
+  /** A cluster's first server is in the directory itself, each of the others in one below it. */
+  private static List<Long> pids(Path state) throws IOException {
+    List<Long> pids = new ArrayList<>(List.of(pid(state)));
+    try (DirectoryStream<Path> others = Files.newDirectoryStream(state, "server-*")) {
+      for (Path other : others) {
+        pids.add(pid(other));
+      }
+    }
+    return List.copyOf(pids);
+  }
+
+  private static long pid(Path server) throws IOException {
+    return Long.parseLong(Files.readString(server.resolve("pid")).strip());
   }
 
   private static Path plugin(Path root) throws IOException {

@@ -39,12 +39,21 @@ public final class CompareMain implements Callable<Integer> {
   @Option(
       names = "--candidates",
       split = ",",
-      defaultValue = "hdfs,tako-shm,tako-tcp,local,memory",
       description =
-          "Which to compare: with the first, and with local and memory (a plain copy) if they are"
-              + " among them. tako-shm@DIR and tako-tcp@DIR are server and client of another built"
-              + " checkout, with which its namesakes here are compared, too.")
+          "Which to compare: with the first, and with local, memory (a plain copy), memory3 (three"
+              + " plain copies, of writes) and raw-tcp (a bare TCP stream, of sequential reads) if"
+              + " they are among them (default: hdfs,tako-shm,tako-tcp,local,memory,raw-tcp, with"
+              + " several servers memory3, too). tako-shm@DIR and tako-tcp@DIR are server and client"
+              + " of another built checkout, with which its namesakes here are compared, too.")
   private List<String> names;
+
+  @Option(
+      names = "--servers",
+      defaultValue = "1",
+      description =
+          "Data servers of each cluster, which the caller has started of Tako: HDFS gets so many"
+              + " DataNodes, and files have as many copies, up to 3 (default: ${DEFAULT-VALUE}).")
+  private int servers;
 
   @Option(names = "--jobs", description = "TestDFSIO, TeraGen, TeraSort and WordCount instead.")
   private boolean jobs;
@@ -89,6 +98,12 @@ public final class CompareMain implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    if (servers < 1) {
+      throw new ParameterException(spec.commandLine(), "--servers " + servers + ": at least 1");
+    }
+    if (names == null) {
+      names = defaultNames();
+    }
     Map<Line, Map<String, Measurement>> results = new LinkedHashMap<>();
     Comparison comparison =
         new Comparison(
@@ -99,7 +114,7 @@ public final class CompareMain implements Callable<Integer> {
           new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
     }
     out.printf("starting %s%n", String.join(", ", names));
-    try (Candidates candidates = new Candidates(names, checkouts(), tmpfs, placement())) {
+    try (Candidates candidates = new Candidates(names, checkouts(), tmpfs, placement(), servers)) {
       for (Line line : lines(candidates)) {
         out.printf("measuring %s%n", line.name());
         results.put(line, comparison.measure(line, candidates.list()));
@@ -134,11 +149,29 @@ public final class CompareMain implements Callable<Integer> {
     return checkouts;
   }
 
+  private List<String> defaultNames() {
+    Stream<String> systems =
+        Stream.of(BenchCandidate.HDFS, BenchCandidate.TAKO_SHM, BenchCandidate.TAKO_TCP);
+    return Stream.concat(systems, limits())
+        .filter(name -> servers > 1 || !name.equals(BenchCandidate.MEMORY_THREE_TIMES))
+        .toList();
+  }
+
+  /** The candidates that limit the others; those without files run no jobs. */
+  private Stream<String> limits() {
+    return jobs
+        ? Stream.of(BenchCandidate.LOCAL)
+        : Stream.of(
+            BenchCandidate.LOCAL,
+            BenchCandidate.MEMORY,
+            BenchCandidate.MEMORY_THREE_TIMES,
+            BenchCandidate.RAW_TCP);
+  }
+
   private List<Baseline> baselines() {
     Stream<Baseline> candidates =
-        Stream.of(names.get(0), BenchCandidate.LOCAL, BenchCandidate.MEMORY)
+        Stream.concat(Stream.of(names.get(0)), limits())
             .filter(names::contains)
-            .filter(name -> !(jobs && name.equals(BenchCandidate.MEMORY)))
             .distinct()
             .map(Baseline::candidate);
     Stream<Baseline> checkouts =

@@ -10,7 +10,7 @@ import io.takofs.bench.report.Row;
 interface Line extends Row {
   /** The line as this candidate does it; null if it makes no sense for it. */
   default Line of(BenchCandidate candidate) {
-    return candidate.is(BenchCandidate.MEMORY) ? null : this;
+    return candidate.hasFiles() ? this : null;
   }
 
   /** Operations (or MiB) that one batch does. */

@@ -23,13 +23,13 @@ import org.apache.hadoop.conf.Configuration;
  */
 final class HadoopDaemons implements AutoCloseable {
   private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
-  private static final long END_TIMEOUT_S = 10;
+  private static final long END_TIMEOUT_S = 30;
   private static final int LOG_TAIL_LINES = 30;
 
   private final Path directory;
   private final List<String> launcher;
   private final List<Process> processes = new CopyOnWriteArrayList<>();
-  private final Thread ender = new Thread(this::end);
+  private final Thread ender = new Thread(() -> end(processes));
 
   /** Asks whether daemons do their work by now; an IOException says no. */
   public interface Probe {
@@ -68,9 +68,17 @@ final class HadoopDaemons implements AutoCloseable {
     }
   }
 
-  /** Starts a daemon. */
-  void start(String name, String mainClass) throws IOException {
-    processes.add(launch(name, mainClass));
+  /** Starts a daemon; its log is {@code name.log}. */
+  Process start(String name, String mainClass, String... arguments) throws IOException {
+    Process daemon = launch(name, mainClass, arguments);
+    processes.add(daemon);
+    return daemon;
+  }
+
+  /** Ends one of those that were started. */
+  void stop(Process daemon) {
+    processes.remove(daemon);
+    end(List.of(daemon));
   }
 
   /** Process ids in the order of their start. */
@@ -112,7 +120,7 @@ final class HadoopDaemons implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    end();
+    end(processes);
     Runtime.getRuntime().removeShutdownHook(ender);
     try (Stream<Path> tree = Files.walk(directory)) {
       for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
@@ -122,7 +130,7 @@ final class HadoopDaemons implements AutoCloseable {
   }
 
   /** Asks them to end, the last first, and kills what has not, with whatever they had started. */
-  private void end() {
+  private static void end(List<Process> processes) {
     List<ProcessHandle> all = new ArrayList<>();
     for (Process process : processes) {
       process.descendants().forEach(all::add);

@@ -13,22 +13,27 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 
 /**
- * HDFS as its users run it: a NameNode and a DataNode process from the Maven jars, one replica,
- * their storage on a tmpfs, reached over loopback TCP.
+ * HDFS as its users run it: a NameNode and DataNode processes from the Maven jars, with up to three
+ * replicas, their storage on a tmpfs, reached over loopback TCP.
  *
  * <p>Thread rule: one thread.
  */
 public final class HdfsCluster implements AutoCloseable {
+  private static final int REPLICAS_MAX = 3;
+
   private final HadoopDaemons daemons;
   private final int port;
+  private final int dataNodes;
 
   /**
    * Starts it.
    *
    * @param directory an empty directory on a tmpfs; removed at the end
    * @param launcher words before the java command, such as a processor placement
+   * @param dataNodes how many; each has every block while there are three at most
    */
-  public HdfsCluster(Path directory, List<String> launcher) throws Exception {
+  public HdfsCluster(Path directory, List<String> launcher, int dataNodes) throws Exception {
+    this.dataNodes = dataNodes;
     this.port = HadoopDaemons.freePort();
     this.daemons = new HadoopDaemons(directory, launcher);
     // The web pages are not in the jars; the servers insist on their directories.
@@ -37,11 +42,17 @@ public final class HdfsCluster implements AutoCloseable {
     configure(directory);
     daemons.run("format", "org.apache.hadoop.hdfs.server.namenode.NameNode", "-format");
     daemons.start("namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode");
-    daemons.start("datanode", "org.apache.hadoop.hdfs.server.datanode.DataNode");
+    for (int number = 1; number <= dataNodes; number++) {
+      Path data = directory.resolve("data-" + number);
+      daemons.start(
+          "datanode-" + number,
+          "org.apache.hadoop.hdfs.server.datanode.DataNode",
+          "-Ddfs.datanode.data.dir=" + data.toUri());
+    }
     daemons.await("HDFS", this::takesAFile);
   }
 
-  /** Process ids of NameNode and DataNode. */
+  /** Process ids of the NameNode and the DataNodes. */
   public List<Long> pids() {
     return daemons.pids();
   }
@@ -58,7 +69,7 @@ public final class HdfsCluster implements AutoCloseable {
 
   private Configuration clientConfiguration() {
     Configuration conf = new Configuration();
-    conf.setInt("dfs.replication", 1);
+    conf.setInt("dfs.replication", replicas());
     return conf;
   }
 
@@ -69,9 +80,8 @@ public final class HdfsCluster implements AutoCloseable {
     daemons.configure(core, "core-site.xml");
     // A separate file, because HDFS's defaults overrule these settings in core-site.xml.
     Configuration site = new Configuration(false);
-    site.set("dfs.replication", "1");
+    site.setInt("dfs.replication", replicas());
     site.set("dfs.namenode.name.dir", directory.resolve("name").toUri().toString());
-    site.set("dfs.datanode.data.dir", directory.resolve("data").toUri().toString());
     for (String address :
         List.of(
             "dfs.namenode.http-address",
@@ -83,7 +93,11 @@ public final class HdfsCluster implements AutoCloseable {
     daemons.configure(site, "hdfs-site.xml");
   }
 
-  /** Whether a file can be written and closed, which needs both servers. */
+  private int replicas() {
+    return Math.min(REPLICAS_MAX, dataNodes);
+  }
+
+  /** Whether a file can be written and closed, which needs all servers. */
   private boolean takesAFile() throws IOException {
     Configuration conf = clientConfiguration();
     conf.setInt("ipc.client.connect.max.retries", 1);
@@ -99,10 +113,12 @@ public final class HdfsCluster implements AutoCloseable {
     return true;
   }
 
-  /** Whether the NameNode knows a DataNode's storage; before that, writing is an error it logs. */
-  private static boolean hasSpace(DistributedFileSystem fs) throws IOException {
+  /** Whether the NameNode knows all storage; before that, writing is an error that it logs. */
+  private boolean hasSpace(DistributedFileSystem fs) throws IOException {
     return Arrays.stream(fs.getDataNodeStats(DatanodeReportType.LIVE))
-        .anyMatch(node -> node.getRemaining() > 0);
+            .filter(node -> node.getRemaining() > 0)
+            .count()
+        == dataNodes;
   }
 
   private URI uri() {

@@ -4,8 +4,12 @@ import static io.takofs.bench.hadoop.HadoopDaemons.freePort;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.mapred.ShuffleHandler;
 import org.apache.hadoop.mapreduce.MRConfig;
@@ -19,8 +23,9 @@ import org.apache.hadoop.yarn.server.nodemanager.NodeManager;
 import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
 
 /**
- * YARN as its users run it: a ResourceManager, a NodeManager and a JobHistoryServer, with the
- * staging directory, the jobs' history and the aggregated logs on the file system under test.
+ * YARN as its users run it: a ResourceManager, NodeManagers and a JobHistoryServer, with the
+ * staging directory, the jobs' history and the aggregated logs on the file system under test. Each
+ * NodeManager listens at an address of its own, which YARN takes for a host.
  *
  * <p>Thread rule: one thread.
  */
@@ -30,8 +35,21 @@ public final class YarnCluster implements AutoCloseable {
   /** A job's master does little more than start. */
   private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ";
 
+  private final Path directory;
   private final HadoopDaemons daemons;
+  private final Map<String, Process> nodes = new LinkedHashMap<>(); // by host
   private final Configuration configuration = new YarnConfiguration();
+
+  /**
+   * The hosts that YARN has.
+   *
+   * @param nodes addresses of this machine, one for each NodeManager
+   * @param topology Hadoop's script that tells the rack of an address; empty for none
+   */
+  public record Hosts(List<String> nodes, String topology) {
+    /** One NodeManager, and no racks. */
+    public static final Hosts ONE = new Hosts(List.of("localhost"), "");
+  }
 
   /**
    * Starts it.
@@ -39,16 +57,45 @@ public final class YarnCluster implements AutoCloseable {
    * @param directory a missing directory of the local file system; removed at the end
    * @param base a directory of the file system, which it becomes the default of
    */
-  public YarnCluster(Path directory, org.apache.hadoop.fs.Path base) throws Exception {
+  public YarnCluster(Path directory, org.apache.hadoop.fs.Path base, Hosts hosts) throws Exception {
+    this.directory = directory;
     daemons = new HadoopDaemons(directory, List.of());
-    configure(core(directory, base), "core-site.xml");
-    configure(yarn(base), "yarn-site.xml");
+    configure(core(directory, base, hosts.topology), "core-site.xml");
+    configure(yarn(base, hosts.nodes.size()), "yarn-site.xml");
     configure(mapReduce(base), "mapred-site.xml");
     configure(scheduler(), "capacity-scheduler.xml");
     daemons.start("resourcemanager", ResourceManager.class.getName());
-    daemons.start("nodemanager", NodeManager.class.getName());
     daemons.start("historyserver", JobHistoryServer.class.getName());
-    daemons.await("YARN", this::hasANode);
+    runOn(hosts.nodes);
+  }
+
+  /** Starts and ends NodeManagers until those of {@code hosts} run and no others. */
+  public void runOn(List<String> hosts) throws Exception {
+    for (String host : new ArrayList<>(nodes.keySet())) {
+      if (!hosts.contains(host)) {
+        daemons.stop(nodes.remove(host));
+      }
+    }
+    for (String host : hosts) {
+      if (!nodes.containsKey(host)) {
+        nodes.put(host, startNode(host));
+      }
+    }
+    daemons.await("YARN", () -> runningNodes() == hosts.size());
+  }
+
+  private Process startNode(String host) throws IOException {
+    Path own = directory.resolve("node-" + host);
+    Map<String, String> settings = new LinkedHashMap<>();
+    settings.put(YarnConfiguration.NM_ADDRESS, host + ":0");
+    settings.put(YarnConfiguration.NM_LOCALIZER_ADDRESS, host + ":0");
+    settings.put(YarnConfiguration.NM_WEBAPP_ADDRESS, host + ":0");
+    settings.put(YarnConfiguration.NM_LOCAL_DIRS, own.resolve("local").toString());
+    settings.put(YarnConfiguration.NM_LOG_DIRS, own.resolve("logs").toString());
+    List<String> arguments = new ArrayList<>();
+    settings.forEach((key, value) -> arguments.add("-D" + key + "=" + value));
+    return daemons.start(
+        "nodemanager-" + host, NodeManager.class.getName(), arguments.toArray(String[]::new));
   }
 
   /** The configuration for a client of the cluster. */
@@ -67,15 +114,25 @@ public final class YarnCluster implements AutoCloseable {
         new org.apache.hadoop.fs.Path(daemons.configuration().resolve(name).toUri()));
   }
 
-  private static Configuration core(Path directory, org.apache.hadoop.fs.Path base) {
+  /** Daemons and tasks that start at once leave a data server little of the processor. */
+  public static void bePatient(Configuration site) {
+    site.set("fs.tako.client.connect.timeout", "1m");
+  }
+
+  private static Configuration core(
+      Path directory, org.apache.hadoop.fs.Path base, String topology) {
     Configuration site = new Configuration(false);
     site.set(FileSystem.FS_DEFAULT_NAME_KEY, base.toUri().resolve("/").toString());
     site.set("fs.AbstractFileSystem.tako.impl", "io.takofs.hadoop.TakoFs");
     site.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
+    bePatient(site);
+    if (!topology.isEmpty()) {
+      site.set(CommonConfigurationKeysPublic.NET_TOPOLOGY_SCRIPT_FILE_NAME_KEY, topology);
+    }
     return site;
   }
 
-  private static Configuration yarn(org.apache.hadoop.fs.Path base) throws IOException {
+  private static Configuration yarn(org.apache.hadoop.fs.Path base, int nodes) throws IOException {
     Configuration site = new Configuration(false);
     for (String address :
         List.of(
@@ -86,13 +143,6 @@ public final class YarnCluster implements AutoCloseable {
             YarnConfiguration.RM_WEBAPP_ADDRESS)) {
       site.set(address, "localhost:" + freePort());
     }
-    for (String address :
-        List.of(
-            YarnConfiguration.NM_ADDRESS,
-            YarnConfiguration.NM_LOCALIZER_ADDRESS,
-            YarnConfiguration.NM_WEBAPP_ADDRESS)) {
-      site.set(address, "localhost:0");
-    }
     site.set(YarnConfiguration.NM_AUX_SERVICES, ShuffleHandler.MAPREDUCE_SHUFFLE_SERVICEID);
     site.set(
         String.format(
@@ -100,7 +150,7 @@ public final class YarnCluster implements AutoCloseable {
         ShuffleHandler.class.getName());
     // More processors than there may be: with one, a job's master would wait for its own tasks.
     site.setInt(YarnConfiguration.NM_VCORES, 4);
-    site.setInt(YarnConfiguration.NM_PMEM_MB, 6144);
+    site.setInt(YarnConfiguration.NM_PMEM_MB, 6144 / nodes);
     site.setInt(YarnConfiguration.RM_SCHEDULER_MINIMUM_ALLOCATION_MB, 256);
     site.setBoolean(YarnConfiguration.NM_VMEM_CHECK_ENABLED, false);
     // Mapped arenas count as the memory of each process that maps them.
@@ -148,7 +198,7 @@ public final class YarnCluster implements AutoCloseable {
     return new org.apache.hadoop.fs.Path(base, name).toUri().getPath();
   }
 
-  private boolean hasANode() throws Exception {
+  private int runningNodes() throws Exception {
     Configuration impatient = configuration();
     impatient.setInt("yarn.resourcemanager.connect.max-wait.ms", 1000);
     impatient.setInt("yarn.resourcemanager.connect.retry-interval.ms", 200);
@@ -156,7 +206,7 @@ public final class YarnCluster implements AutoCloseable {
     try (YarnClient client = YarnClient.createYarnClient()) {
       client.init(impatient);
       client.start();
-      return !client.getNodeReports(NodeState.RUNNING).isEmpty();
+      return client.getNodeReports(NodeState.RUNNING).size();
     }
   }
 }

@@ -47,6 +47,20 @@ public final class JobsMain implements Callable<Integer> {
   @Option(names = "--yarn", description = "Run them on a YARN cluster of their own.")
   private boolean onYarn;
 
+  @Option(
+      names = "--hosts",
+      split = ",",
+      description =
+          "With --yarn: the addresses of a cluster's data servers, all of this machine; each gets a"
+              + " NodeManager, and it is checked that maps run where their data is.")
+  private List<String> hosts = List.of();
+
+  @Option(
+      names = "--topology",
+      defaultValue = "",
+      description = "Hadoop's script that tells the rack of an address.")
+  private String topology;
+
   @Option(names = "--work", required = true, description = "Local directory for spills and logs.")
   private String work;
 
@@ -79,12 +93,21 @@ public final class JobsMain implements Callable<Integer> {
   }
 
   private void runOnYarn(Path directory) throws Exception {
-    out.println("==> YARN: ResourceManager, NodeManager, JobHistoryServer");
-    try (YarnCluster yarn = new YarnCluster(java.nio.file.Path.of(work, "yarn"), directory)) {
+    YarnCluster.Hosts nodes =
+        hosts.isEmpty() ? YarnCluster.Hosts.ONE : new YarnCluster.Hosts(hosts, topology);
+    out.printf(
+        "==> YARN: ResourceManager, JobHistoryServer, NodeManagers at %s%n",
+        String.join(", ", nodes.nodes()));
+    try (YarnCluster yarn =
+        new YarnCluster(java.nio.file.Path.of(work, "yarn"), directory, nodes)) {
       Configuration conf = yarn.configuration();
       run(conf, new Path(directory, "jobs"));
       int applications = new ApplicationRecords(conf).check();
       out.printf("==> history and logs of %d applications read back%n", applications);
+      // Last, because a node that ends takes its logs along.
+      if (!hosts.isEmpty()) {
+        new MapLocality(yarn, new Path(directory, "locality"), hosts, out).check();
+      }
     }
   }
 
@@ -110,6 +133,7 @@ public final class JobsMain implements Callable<Integer> {
   private Configuration configuration() {
     Configuration conf = new Configuration();
     JobRunner.runLocally(conf, fileSystem, work);
+    YarnCluster.bePatient(conf);
     return conf;
   }
 

@@ -3,7 +3,9 @@ package io.takofs.transport.verbs;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.takofs.base.Clock;
+import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.RpcClient;
+import io.takofs.rpc.RpcTarget;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -27,7 +29,10 @@ final class ConnectedProcess {
     for (int i = 0; i < Integer.parseInt(arguments[2]); i++) {
       held.add(
           RpcClient.connect(
-              calls, arguments[0], "server", 0, ConnectedPair.TIMEOUT_NS, Clock.SYSTEM));
+              calls,
+              new RpcTarget(ConnectionKind.RPC, arguments[0], "server", 0),
+              ConnectedPair.TIMEOUT_NS,
+              Clock.SYSTEM));
       held.add(
           plain.transport.connect(
               arguments[1], plain.config(), new byte[0], ConnectedPair.TIMEOUT_NS));

@@ -7,8 +7,10 @@ import io.takofs.proto.GetFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.EchoServer;
 import io.takofs.rpc.RpcClient;
+import io.takofs.rpc.RpcTarget;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;
@@ -117,7 +119,10 @@ class VerbsLeakTest {
       for (int i = 0; i < OPEN; i++) {
         RpcClient client =
             RpcClient.connect(
-                calling, server.endpoint(), "server", 0, ConnectedPair.TIMEOUT_NS, Clock.SYSTEM);
+                calling,
+                new RpcTarget(ConnectionKind.RPC, server.endpoint(), "server", 0),
+                ConnectedPair.TIMEOUT_NS,
+                Clock.SYSTEM);
         clients.add(client);
         Request request =
             Request.newBuilder().setGetFile(GetFile.newBuilder().setPath("/file" + i)).build();

@@ -52,6 +52,8 @@ final class ErrorTranslation {
           UNAVAILABLE,
           INTERNAL,
           SAFE_MODE,
+          NOT_LEADER,
+          STALE_TERM,
           UNSUPPORTED,
           UNRECOGNIZED ->
           e;

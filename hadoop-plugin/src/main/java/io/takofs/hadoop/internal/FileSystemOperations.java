@@ -79,17 +79,25 @@ public record FileSystemOperations(
     }
   }
 
-  /** The defaults for new files. */
-  public static FsServerDefaults serverDefaults(TakoConfig config) {
+  /** The defaults for new files; {@code config} is the client's. */
+  public FsServerDefaults serverDefaults(TakoConfig config) throws IOException {
     return new FsServerDefaults(
         config.get(ConfigKeys.BLOCK_SIZE),
         BYTES_PER_CHECKSUM,
         WRITE_PACKET_BYTES,
-        config.get(ConfigKeys.REPLICATION).shortValue(),
+        defaultReplication(),
         FILE_BUFFER_BYTES,
         false,
         0,
         DataChecksum.Type.CRC32C);
+  }
+
+  private short defaultReplication() throws IOException {
+    try {
+      return (short) client.defaultReplication();
+    } catch (TakoException e) {
+      throw ErrorTranslation.translate(e, client.uri().toString());
+    }
   }
 
   /**

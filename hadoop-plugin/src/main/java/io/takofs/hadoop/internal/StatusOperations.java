@@ -4,6 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.client.DirectoryIterator;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
+import io.takofs.proto.Status;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -85,7 +86,7 @@ public final class StatusOperations {
 
   /**
    * Like {@link #iterate}, for the entries that {@code filter} accepts, with block locations; takes
-   * no further call.
+   * no further call while the server is alone, else one a file.
    */
   public RemoteIterator<LocatedFileStatus> iterateLocated(Path path, PathFilter filter)
       throws IOException {
@@ -107,15 +108,41 @@ public final class StatusOperations {
         if (!hasNext()) {
           throw new NoSuchElementException("no more entries in " + path);
         }
-        LocatedFileStatus located = Statuses.located(next, uri);
+        BlockLocation[] locations =
+            next.isDirectory() ? null : blocks(next, 0, Math.max(1, next.getLen()));
+        LocatedFileStatus located = Statuses.located(next, locations);
         next = null;
         return located;
       }
     };
   }
 
-  public BlockLocation[] blocks(FileStatus status, long start, long length) {
-    return Statuses.blocks(status, start, length, uri);
+  /**
+   * The locations of bytes {@code start} to {@code start + length}, by Hadoop's blocks: the servers
+   * that have replicas, those with most of a block's bytes first.
+   */
+  public BlockLocation[] blocks(FileStatus status, long start, long length) throws IOException {
+    BlockLocation[] alone = Statuses.blocks(status, start, length, uri);
+    if (alone.length == 0) {
+      return alone;
+    }
+    return Call.to(
+        status.getPath(),
+        name -> {
+          if (client.isAlone()) {
+            return alone;
+          }
+          try {
+            long blockSize = Statuses.toldBlockSize(status);
+            long count = Math.min(length, status.getLen() - start);
+            return Statuses.blocks(client.blockPlaces(name, start, count, blockSize), uri);
+          } catch (TakoException e) {
+            if (e.status() == Status.NOT_FOUND || e.status() == Status.PERMISSION_DENIED) {
+              return alone; // a listing goes on all the same
+            }
+            throw e;
+          }
+        });
   }
 
   public FsStatus usage() throws IOException {

@@ -1,7 +1,10 @@
 package io.takofs.hadoop.internal;
 
+import io.takofs.client.BlockPlaces;
 import io.takofs.client.PathStatus;
+import io.takofs.config.ServerList;
 import java.net.URI;
+import java.util.List;
 import java.util.function.Function;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
@@ -25,18 +28,44 @@ final class Statuses {
     return new TakoFileStatus(paths, status);
   }
 
-  /** {@code status} with the places of its data. */
-  static LocatedFileStatus located(TakoFileStatus status, URI server) {
-    BlockLocation[] locations =
-        status.isDirectory() ? null : blocks(status, 0, Math.max(1, status.getLen()), server);
+  /** {@code status} with the places of its data; null of a directory. */
+  static LocatedFileStatus located(TakoFileStatus status, BlockLocation[] locations) {
     return new TakoLocatedFileStatus(status, locations);
+  }
+
+  /** The locations of blocks of {@code status} that {@code server} told of. */
+  static BlockLocation[] blocks(List<BlockPlaces> blocks, URI server) {
+    BlockLocation[] locations = new BlockLocation[blocks.size()];
+    for (int i = 0; i < locations.length; i++) {
+      locations[i] = location(blocks.get(i), server);
+    }
+    return locations;
+  }
+
+  private static BlockLocation location(BlockPlaces block, URI server) {
+    List<BlockPlaces.Host> hosts = block.hosts();
+    if (hosts.isEmpty()) { // in the metadata
+      String[] names = {server.getHost() + ":" + server.getPort()};
+      String[] host = {server.getHost()};
+      return new BlockLocation(names, host, block.offset(), block.length());
+    }
+    String[] names = new String[hosts.size()];
+    String[] hostNames = new String[names.length];
+    String[] topologyPaths = new String[names.length];
+    for (int i = 0; i < names.length; i++) {
+      BlockPlaces.Host host = hosts.get(i);
+      names[i] = ServerList.address(host.host(), host.port());
+      hostNames[i] = host.host();
+      topologyPaths[i] = host.rack() + "/" + names[i];
+    }
+    return new BlockLocation(names, hostNames, topologyPaths, block.offset(), block.length());
   }
 
   /**
    * The file's block size, or the multiple of it with which a file of many tiny blocks has no more
    * than {@link #BLOCKS_MAX}.
    */
-  private static long toldBlockSize(FileStatus status) {
+  static long toldBlockSize(FileStatus status) {
     long blockSize = Math.max(1, status.getBlockSize());
     long blocks = (status.getLen() - 1) / blockSize + 1;
     return blockSize * ((blocks - 1) / BLOCKS_MAX + 1);

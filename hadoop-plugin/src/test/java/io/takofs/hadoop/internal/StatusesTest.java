@@ -3,6 +3,7 @@ package io.takofs.hadoop.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.client.BlockPlaces;
 import io.takofs.client.PathStatus;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.net.URI;
+import java.util.List;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -55,7 +57,8 @@ class StatusesTest {
     assertThat(entry()).isEqualTo(entry()).hasSameHashCodeAs(entry());
     assertThat(entry().toString()).contains("path=" + path);
     assertThat(new FileStatus(entry()).getPath()).isEqualTo(path);
-    assertThat(Statuses.located(entry(), SERVER).getPath()).isEqualTo(path);
+    assertThat(Statuses.located(entry(), Statuses.blocks(entry(), 0, 1, SERVER)).getPath())
+        .isEqualTo(path);
 
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     new ObjectOutputStream(bytes).writeObject(entry());
@@ -123,5 +126,20 @@ class StatusesTest {
       }
       assertThat(end).isEqualTo(length);
     }
+  }
+
+  @Test
+  void shouldTellTheServersAndRacksOfABlock() throws IOException {
+    BlockPlaces.Host near = new BlockPlaces.Host("a", 7420, "/rack1");
+    BlockPlaces.Host far = new BlockPlaces.Host("b", 7421, "/rack2");
+    BlockLocation[] blocks =
+        Statuses.blocks(
+            List.of(new BlockPlaces(0, 10, List.of(near, far)), new BlockPlaces(10, 1, List.of())),
+            SERVER);
+    assertThat(blocks[0].getHosts()).containsExactly("a", "b");
+    assertThat(blocks[0].getNames()).containsExactly("a:7420", "b:7421");
+    assertThat(blocks[0].getTopologyPaths()).containsExactly("/rack1/a:7420", "/rack2/b:7421");
+    assertThat(blocks[1].getHosts()).containsExactly(SERVER.getHost());
+    assertThat(blocks[1].getOffset()).isEqualTo(10);
   }
 }

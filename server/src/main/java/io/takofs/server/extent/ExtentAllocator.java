@@ -2,213 +2,273 @@ package io.takofs.server.extent;
 
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
-import java.util.BitSet;
+import io.takofs.proto.Replica;
+import io.takofs.proto.Slab;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
- * Free units of the data zone. Extents are buddies: 2^k units, k = 0..4, aligned to their size
- * within a frame of EXTENT_SIZE_MAX bytes. The choice depends on nothing but which units are free
- * (the lowest of the tightest fitting frames), so that it is the same on every replay and a fresh
- * zone is handed out in address order.
- *
- * <p>The first units of an arena hold its checksums, 4 bytes a granule, and are never handed out.
+ * Free units of the group's slabs. The choice depends on nothing but the slabs and which of their
+ * units are free, so that it is the same on every replay: of the open slabs that are to have as
+ * many copies as are asked for, one with a copy near the writer first, then the tightest fitting
+ * frame, then the lowest slab.
  *
  * <p>Thread rule: the state machine's thread.
  */
-public final class ExtentAllocator {
-  private static final int ORDER_MAX = 4;
-  private static final int FRAME_UNITS = 1 << ORDER_MAX;
-  private static final int ALL_FREE = (1 << FRAME_UNITS) - 1;
+final class ExtentAllocator {
+  /** Open slabs that are to have as many copies, and one of them on a server; 0 for any server. */
+  private record Kind(int copies, int server) {}
 
-  /** First frame of each arena, and one past the last frame at the end. */
-  private final int[] firstFrame;
+  private static final class Entry {
+    final SlabUnits units;
+    List<SlabIndex> indexes = List.of();
+    List<Integer> servers = List.of();
 
-  /** A bit a unit, set when free. */
-  private final char[] free;
-
-  /** Frames whose largest free buddy is of exactly this order. */
-  private final BitSet[] framesByOrder = new BitSet[ORDER_MAX + 1];
-
-  private final long capacityBytes;
-  private long freeBytes;
-
-  /**
-   * Begins with everything free.
-   *
-   * @param arenas bytes of each arena, multiples of UNIT_SIZE up to ARENA_SIZE
-   */
-  public ExtentAllocator(List<Long> arenas) {
-    firstFrame = new int[arenas.size() + 1];
-    for (int arena = 0; arena < arenas.size(); arena++) {
-      long size = arenas.get(arena);
-      if (size <= 0 || size > Layout.ARENA_SIZE || size % Layout.UNIT_SIZE != 0) {
-        throw new IllegalArgumentException(
-            "arena %d has %d bytes; it must have a multiple of %d up to %d"
-                .formatted(arena, size, Layout.UNIT_SIZE, Layout.ARENA_SIZE));
-      }
-      firstFrame[arena + 1] =
-          firstFrame[arena] + (int) ((size + Layout.EXTENT_SIZE_MAX - 1) / Layout.EXTENT_SIZE_MAX);
+    Entry(SlabUnits units) {
+      this.units = units;
     }
-    free = new char[firstFrame[arenas.size()]];
-    for (int order = 0; order <= ORDER_MAX; order++) {
-      framesByOrder[order] = new BitSet(free.length);
-    }
-    for (int arena = 0; arena < arenas.size(); arena++) {
-      int units = (int) (arenas.get(arena) / Layout.UNIT_SIZE);
-      for (int unit = checksumUnits(arenas.get(arena)); unit < units; unit++) {
-        setMask(frameOf(arena, unit), mask(arena, unit, 1), true);
-      }
-    }
-    capacityBytes = freeBytes;
   }
 
-  /** Units at the start of an arena of {@code size} bytes that hold its checksums. */
-  static int checksumUnits(long size) {
-    long bytes = size / Layout.GRANULE_SIZE * Integer.BYTES;
-    return (int) ((bytes + Layout.UNIT_SIZE - 1) / Layout.UNIT_SIZE);
+  private final Map<Long, Entry> slabs = new TreeMap<>();
+  private final Map<Kind, SlabIndex> indexes = new HashMap<>();
+  private final Set<Long> changed = new TreeSet<>();
+  private final Map<Integer, Long> unitsAt = new HashMap<>(); // of all replicas, by server
+  private final Map<Integer, Long> freeUnitsAt = new HashMap<>(); // of them
+  private long units;
+  private long freeUnits;
+
+  /** A slab comes, all of it free. */
+  void add(Slab slab) {
+    SlabUnits all = new SlabUnits(slab.getId(), slab.getFirstUnit(), slab.getEndUnit());
+    Entry entry = new Entry(all);
+    slabs.put(slab.getId(), entry);
+    units += all.units();
+    freeUnits += all.freeUnits();
+    changed.add(slab.getId());
+    index(entry, slab);
+    countAt(entry, all.units(), all.freeUnits());
   }
 
-  /** Bytes that extents can ever have. */
+  private void countAt(Entry entry, long added, long freed) {
+    for (int server : entry.servers) {
+      unitsAt.merge(server, added, Long::sum);
+      freeUnitsAt.merge(server, freed, Long::sum);
+    }
+  }
+
+  /** A slab goes, all of which is free. */
+  void remove(Slab slab) {
+    Entry entry = entry(slab.getId());
+    Invariant.check(entry.units.isWhollyFree(), () -> "not free: slab " + slab.getId());
+    leaveIndexes(entry);
+    countAt(entry, -entry.units.units(), -entry.units.freeUnits());
+    slabs.remove(slab.getId());
+    units -= entry.units.units();
+    freeUnits -= entry.units.freeUnits();
+    changed.add(slab.getId());
+  }
+
+  /** A slab opens or closes, or has other replicas. */
+  void replace(Slab after) {
+    Entry entry = entry(after.getId());
+    leaveIndexes(entry);
+    countAt(entry, -entry.units.units(), -entry.units.freeUnits());
+    index(entry, after);
+    countAt(entry, entry.units.units(), entry.units.freeUnits());
+  }
+
+  private void index(Entry entry, Slab slab) {
+    entry.servers = slab.getReplicasList().stream().map(Replica::getServer).toList();
+    if (slab.getClosed()) {
+      return;
+    }
+    List<SlabIndex> of = new ArrayList<>();
+    of.add(index(slab.getWanted(), 0));
+    for (Replica replica : slab.getReplicasList()) {
+      of.add(index(slab.getWanted(), replica.getServer()));
+    }
+    entry.indexes = of;
+    for (SlabIndex index : of) {
+      index.change(entry.units, 0, entry.units.orders(), entry.units.freeUnits());
+    }
+  }
+
+  private SlabIndex index(int copies, int server) {
+    return indexes.computeIfAbsent(new Kind(copies, server), kind -> new SlabIndex());
+  }
+
+  private static void leaveIndexes(Entry entry) {
+    for (SlabIndex index : entry.indexes) {
+      index.change(entry.units, entry.units.orders(), 0, -entry.units.freeUnits());
+    }
+    entry.indexes = List.of();
+  }
+
+  /** Bytes that extents can ever have in the slabs there are. */
   long capacityBytes() {
-    return capacityBytes;
+    return units * Layout.UNIT_SIZE;
   }
 
   /** Bytes not handed out. */
-  public long freeBytes() {
-    return freeBytes;
+  long freeBytes() {
+    return freeUnits * Layout.UNIT_SIZE;
+  }
+
+  /**
+   * Bytes that extents of files with so many copies can be granted now, in slabs without a copy at
+   * the {@code avoided} servers.
+   */
+  long freeBytes(int copies, Set<Integer> avoided) {
+    SlabIndex index = indexes.get(new Kind(copies, 0));
+    if (index == null) {
+      return 0;
+    }
+    long units = index.freeUnits();
+    if (avoided.size() == 1) {
+      SlabIndex there = indexes.get(new Kind(copies, avoided.iterator().next()));
+      units -= there == null ? 0 : there.freeUnits();
+    } else if (!avoided.isEmpty()) {
+      units =
+          slabs.values().stream()
+              .filter(entry -> entry.indexes.contains(index) && !isAt(entry, avoided))
+              .mapToLong(entry -> entry.units.freeUnits())
+              .sum();
+    }
+    return units * Layout.UNIT_SIZE;
+  }
+
+  private static boolean isAt(Entry entry, Set<Integer> servers) {
+    return entry.servers.stream().anyMatch(servers::contains);
+  }
+
+  /** Bytes of a slab that are not handed out. */
+  long freeBytesOf(long slab) {
+    return (long) entry(slab).units.freeUnits() * Layout.UNIT_SIZE;
+  }
+
+  /** Bytes of the replicas at {@code server} that are not handed out. */
+  long freeBytesAt(int server) {
+    return freeUnitsAt.getOrDefault(server, 0L) * Layout.UNIT_SIZE;
+  }
+
+  /** Bytes of the replicas at {@code server} that are handed out. */
+  long usedBytesAt(int server) {
+    return unitsAt.getOrDefault(server, 0L) * Layout.UNIT_SIZE - freeBytesAt(server);
+  }
+
+  /** Whether nothing of a slab is handed out. */
+  boolean isWhollyFree(long slab) {
+    return entry(slab).units.isWhollyFree();
   }
 
   /**
    * Takes the largest extent there is of at most {@code bytes} rounded up to a size that extents
    * have, and marks it used.
    *
-   * @return its location, or null when nothing is free
+   * @param where the kind of slab
+   * @return its place, or null when nothing is free
    */
-  Location allocate(long bytes) {
-    long units = (Math.max(bytes, 1) + Layout.UNIT_SIZE - 1) / Layout.UNIT_SIZE;
-    int wanted = units >= FRAME_UNITS ? ORDER_MAX : log2((int) units);
-    for (int order = wanted; order >= 0; order--) {
-      int frame = tightestFrame(order);
-      if (frame >= 0) {
-        int unit = Integer.numberOfTrailingZeros(buddies(free[frame], order));
-        setMask(frame, run(1 << order) << unit, false);
-        return location(frame, unit, 1 << order);
+  SlabRange allocate(long bytes, Wanted where) {
+    SlabIndex all = indexes.get(new Kind(where.copies(), 0));
+    if (all == null) {
+      return null;
+    }
+    SlabIndex nearby =
+        where.near() == 0 ? null : indexes.get(new Kind(where.copies(), where.near()));
+    long wanted = (Math.max(bytes, 1) + Layout.UNIT_SIZE - 1) / Layout.UNIT_SIZE;
+    int most = Math.min(SlabUnits.ORDER_MAX, log2((int) Math.min(wanted, SlabRange.SLAB_UNITS)));
+    for (int order = most; order >= 0; order--) {
+      SlabRange found = nearby == null ? null : allocate(nearby, order, where.avoided());
+      found = found == null ? allocate(all, order, where.avoided()) : found;
+      if (found != null) {
+        return found;
       }
     }
     return null;
   }
 
+  private SlabRange allocate(SlabIndex index, int order, Set<Integer> avoided) {
+    for (int larger = order; larger <= SlabUnits.ORDER_MAX; larger++) {
+      SlabUnits found =
+          index.first(larger, slab -> avoided.isEmpty() || !isAt(entry(slab), avoided));
+      if (found != null) {
+        return allocate(found, order, larger);
+      }
+    }
+    return null;
+  }
+
+  private SlabRange allocate(SlabUnits slab, int order, int frame) {
+    Entry entry = entry(slab.slab());
+    int before = entry.units.orders();
+    SlabRange range = entry.units.allocate(order, frame);
+    changed(entry, before, -range.units());
+    return range;
+  }
+
   /** Marks an extent used that is known from stored state. */
-  public void take(Location extent) {
-    change(extent, false);
+  void take(SlabRange extent) {
+    Entry entry = entry(extent.slab());
+    int before = entry.units.orders();
+    entry.units.take(extent);
+    changed(entry, before, -extent.units());
   }
 
   /** Gives an extent back. */
-  void free(Location extent) {
-    change(extent, true);
+  void free(SlabRange extent) {
+    Entry entry = entry(extent.slab());
+    int before = entry.units.orders();
+    entry.units.free(extent);
+    changed(entry, before, extent.units());
   }
 
-  /** Whether every unit of {@code extent} is free. */
-  boolean isFree(Location extent) {
-    int unit = extent.offset() / Layout.UNIT_SIZE;
-    int mask = mask(extent.arena(), unit, extent.capacity() / Layout.UNIT_SIZE);
-    return (free[frameOf(extent.arena(), unit)] & mask) == mask;
-  }
-
-  private void change(Location extent, boolean toFree) {
-    int unit = extent.offset() / Layout.UNIT_SIZE;
-    int mask = mask(extent.arena(), unit, extent.capacity() / Layout.UNIT_SIZE);
-    int frame = frameOf(extent.arena(), unit);
-    Invariant.check(
-        (free[frame] & mask) == (toFree ? 0 : mask),
-        () -> (toFree ? "freed twice: " : "taken twice: ") + extent);
-    setMask(frame, mask, toFree);
-  }
-
-  private void setMask(int frame, int mask, boolean toFree) {
-    int before = free[frame];
-    int after = toFree ? before | mask : before & ~mask;
-    free[frame] = (char) after;
-    freeBytes += (long) (Integer.bitCount(after) - Integer.bitCount(before)) * Layout.UNIT_SIZE;
-    int oldOrder = largestOrder(before);
-    int newOrder = largestOrder(after);
-    if (oldOrder != newOrder) {
-      if (oldOrder >= 0) {
-        framesByOrder[oldOrder].clear(frame);
-      }
-      if (newOrder >= 0) {
-        framesByOrder[newOrder].set(frame);
-      }
+  private void changed(Entry entry, int ordersBefore, int unitsFreed) {
+    freeUnits += unitsFreed;
+    countAt(entry, 0, unitsFreed);
+    changed.add(entry.units.slab());
+    int orders = entry.units.orders();
+    for (SlabIndex index : entry.indexes) {
+      index.change(entry.units, ordersBefore, orders, unitsFreed);
     }
   }
 
-  private int tightestFrame(int order) {
-    for (int larger = order; larger <= ORDER_MAX; larger++) {
-      int frame = framesByOrder[larger].nextSetBit(0);
-      if (frame >= 0) {
-        return frame;
-      }
-    }
-    return -1;
+  private Entry entry(long slab) {
+    Entry entry = slabs.get(slab);
+    Invariant.check(entry != null, () -> "no such slab: " + slab);
+    return entry;
   }
 
-  private Location location(int frame, int unit, int units) {
-    int arena = 0;
-    int last = firstFrame.length - 2;
-    while (arena < last) {
-      int middle = (arena + last + 1) >>> 1;
-      if (firstFrame[middle] <= frame) {
-        arena = middle;
-      } else {
-        last = middle - 1;
-      }
-    }
-    int offset = ((frame - firstFrame[arena]) * FRAME_UNITS + unit) * Layout.UNIT_SIZE;
-    return new Location(arena, offset, units * Layout.UNIT_SIZE);
+  // ---- what is written down of it
+
+  /** Slabs whose units have changed since this was last asked. */
+  List<Long> takeChanged() {
+    List<Long> taken = List.copyOf(changed);
+    changed.clear();
+    return taken;
   }
 
-  private int frameOf(int arena, int unit) {
-    return firstFrame[arena] + unit / FRAME_UNITS;
+  /** A bit a unit, set when it is used; null when there is no such slab, or nothing is used. */
+  byte[] used(long slab) {
+    Entry entry = slabs.get(slab);
+    if (entry == null || entry.units.isWhollyFree()) {
+      return null;
+    }
+    return entry.units.used();
   }
 
-  private int mask(int arena, int unit, int units) {
-    Invariant.check(
-        unit % FRAME_UNITS + units <= FRAME_UNITS && frameOf(arena, unit) < firstFrame[arena + 1],
-        () -> "no extent: arena %d unit %d, %d units".formatted(arena, unit, units));
-    return run(units) << unit % FRAME_UNITS;
-  }
-
-  private static int run(int units) {
-    return (1 << units) - 1;
-  }
-
-  /** Bit u is set when units u .. u + 2^order are free and u is a multiple of 2^order. */
-  private static int buddies(int mask, int order) {
-    int starts = mask;
-    if (order >= 1) {
-      starts &= starts >>> 1 & 0x5555;
-    }
-    if (order >= 2) {
-      starts &= starts >>> 2 & 0x1111;
-    }
-    if (order >= 3) {
-      starts &= starts >>> 4 & 0x0101;
-    }
-    if (order >= 4) {
-      starts &= starts >>> 8 & 0x0001;
-    }
-    return starts;
-  }
-
-  private static int largestOrder(int mask) {
-    if (mask == ALL_FREE) {
-      return ORDER_MAX;
-    }
-    int order = ORDER_MAX - 1;
-    while (order >= 0 && buddies(mask, order) == 0) {
-      order--;
-    }
-    return order;
+  /** Marks used what {@link #used} said once of a slab that is all free. */
+  void restore(long slab, byte[] used) {
+    Entry entry = entry(slab);
+    int before = entry.units.orders();
+    int taken = entry.units.freeUnits();
+    entry.units.restore(used);
+    changed(entry, before, entry.units.freeUnits() - taken);
+    changed.remove(slab);
   }
 
   private static int log2(int units) {

@@ -20,9 +20,9 @@ final class LongQueue {
     size++;
   }
 
-  /** The oldest, of which there is one. */
-  long first() {
-    return items[first];
+  /** The oldest is 0, the one that came after it 1; it is there. */
+  long get(int position) {
+    return items[(first + position) & (items.length - 1)];
   }
 
   long removeFirst() {

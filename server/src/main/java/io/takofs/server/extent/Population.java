@@ -17,18 +17,27 @@ final class Population {
     this.state = state;
   }
 
-  void add(Location extent) {
+  void add(SlabRange extent) {
     change(1, extent.capacity());
   }
 
-  void add(Transaction tx, Location extent) {
+  void add(Transaction tx, SlabRange extent) {
     add(extent);
     tx.undoWith(() -> change(-1, -extent.capacity()));
   }
 
-  void remove(Transaction tx, Location extent) {
+  void remove(Transaction tx, SlabRange extent) {
     change(-1, -extent.capacity());
     tx.undoWith(() -> change(1, extent.capacity()));
+  }
+
+  /** Takes the counts of a summary, at start. */
+  void restore(long count, long length) {
+    change(count, length);
+  }
+
+  long bytes() {
+    return bytes;
   }
 
   long extents() {
@@ -39,7 +48,7 @@ final class Population {
     return ExtentStatus.newBuilder().setState(state).setExtents(extents).setBytes(bytes).build();
   }
 
-  private void change(int count, long length) {
+  private void change(long count, long length) {
     extents += count;
     bytes += length;
   }

@@ -1,13 +1,11 @@
 package io.takofs.server.extent;
 
-import io.takofs.base.Invariant;
-import io.takofs.layout.Layout;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The extents in quarantine in the order in which they came there, so that those whose time is over
- * are found without looking at the others. It says where they are, 8 bytes each; whether one is
+ * are found without looking at the others. It says which they are, 16 bytes each; whether one is
  * still there its record says.
  *
  * <p>One that was looked at and stays, because somebody may still reach it, is looked at again
@@ -20,12 +18,10 @@ final class QuarantineQueue {
   @FunctionalInterface
   interface Records {
     /** Null when it is in quarantine no more. */
-    Quarantined find(int arena, int offset, int generation);
+    Quarantined find(long slab, int unit, long generation);
   }
 
-  private static final int UNIT_BITS =
-      Integer.numberOfTrailingZeros(Layout.ARENA_SIZE / Layout.UNIT_SIZE);
-  private static final int ARENAS_MAX = 1 << (Integer.SIZE - UNIT_BITS);
+  private static final int UNIT_BITS = Integer.numberOfTrailingZeros(SlabRange.SLAB_UNITS);
 
   private final Records records;
   private final LongQueue fresh = new LongQueue();
@@ -38,15 +34,14 @@ final class QuarantineQueue {
 
   /** It came into quarantine after all others. */
   void add(Quarantined extent) {
-    Location location = extent.location();
-    Invariant.check(location.arena() < ARENAS_MAX, "an arena has its number in the queue");
-    long place = (long) location.arena() << UNIT_BITS | location.unit();
-    fresh.add(place << Integer.SIZE | Integer.toUnsignedLong(extent.generation()));
+    fresh.add(extent.range().slab() << UNIT_BITS | extent.range().unit());
+    fresh.add(extent.generation());
     latestMs = Math.max(latestMs, extent.sinceMs());
   }
 
   /** The last one did not come. */
   void undoAdd() {
+    fresh.removeLast();
     fresh.removeLast();
   }
 
@@ -60,27 +55,31 @@ final class QuarantineQueue {
     if (fresh.size() == 0) {
       return false;
     }
-    Quarantined extent = find(fresh.first());
+    Quarantined extent = find(fresh.get(0), fresh.get(1));
     return extent == null || extent.sinceMs() <= untilMs;
   }
 
   /** Up to {@code limit} that came at {@code untilMs} or before; looks at twice as many records. */
   List<Quarantined> next(long untilMs, int limit) {
     List<Quarantined> found = new ArrayList<>();
-    int again = Math.min(limit, seen.size());
+    int again = Math.min(limit, seen.size() / 2);
     for (int i = 0; i < limit && hasFresh(untilMs); i++) {
-      long item = fresh.removeFirst();
-      Quarantined extent = find(item);
+      long place = fresh.removeFirst();
+      long generation = fresh.removeFirst();
+      Quarantined extent = find(place, generation);
       if (extent != null) {
-        seen.add(item);
+        seen.add(place);
+        seen.add(generation);
         found.add(extent);
       }
     }
     for (int i = 0; i < again; i++) {
-      long item = seen.removeFirst();
-      Quarantined extent = find(item);
+      long place = seen.removeFirst();
+      long generation = seen.removeFirst();
+      Quarantined extent = find(place, generation);
       if (extent != null) {
-        seen.add(item);
+        seen.add(place);
+        seen.add(generation);
         if (extent.sinceMs() <= untilMs && found.size() < limit) {
           found.add(extent);
         }
@@ -89,9 +88,8 @@ final class QuarantineQueue {
     return found;
   }
 
-  private Quarantined find(long item) {
-    int place = (int) (item >>> Integer.SIZE);
-    int unit = place & ((1 << UNIT_BITS) - 1);
-    return records.find(place >>> UNIT_BITS, unit * Layout.UNIT_SIZE, (int) item);
+  private Quarantined find(long place, long generation) {
+    int unit = (int) place & (SlabRange.SLAB_UNITS - 1);
+    return records.find(place >>> UNIT_BITS, unit, generation);
   }
 }

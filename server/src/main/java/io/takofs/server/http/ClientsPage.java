@@ -21,6 +21,11 @@ final class ClientsPage implements HtmlPage {
   }
 
   @Override
+  public boolean isOfNamespace() {
+    return true;
+  }
+
+  @Override
   public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
     ServerStatus now = status.get();
     List<ConnectionStatus> connections = now.getConnectionsList();

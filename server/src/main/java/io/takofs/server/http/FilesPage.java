@@ -35,6 +35,11 @@ final class FilesPage implements HtmlPage {
   }
 
   @Override
+  public boolean isOfNamespace() {
+    return true;
+  }
+
+  @Override
   public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
     String path = HtmlPage.first(parameters, "path");
     path = path.isEmpty() ? "/" : path;

@@ -12,7 +12,12 @@ import java.util.Map;
  * <p>Thread rule: one thread.
  */
 final class Html {
+  private static final String CHARTS =
+      "<link rel=\"stylesheet\" href=\"/uplot.css\"><link rel=\"stylesheet\" href=\"/charts.css\">"
+          + "<script src=\"/uplot.js\" defer></script><script src=\"/charts.js\" defer></script>";
+
   private final StringBuilder out = new StringBuilder(1 << 14);
+  private String[] columns = {};
 
   /**
    * A page with its head.
@@ -25,8 +30,11 @@ final class Html {
     out.append("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">")
         .append("<meta name=\"viewport\" content=\"width=device-width\"><title>");
     text(pages.get(path).title() + " - " + server);
-    out.append("</title><link rel=\"stylesheet\" href=\"/tako.css\">")
-        .append("<script src=\"/tako.js\" defer></script></head>\n<body><header><h1>");
+    out.append("</title><link rel=\"icon\" href=\"/tako.svg\">")
+        .append("<link rel=\"stylesheet\" href=\"/tako.css\">")
+        .append("<script src=\"/tako.js\" defer></script>")
+        .append(pages.get(path).hasCharts() ? CHARTS : "")
+        .append("</head>\n<body><header><h1>");
     text(server);
     out.append("</h1><nav>");
     pages.forEach(
@@ -43,7 +51,8 @@ final class Html {
   String finish() {
     return out.append(
             "</main>\n<footer><a href=\"/metrics\">metrics</a><a href=\"/health\">health</a>"
-                + "<a href=\"/status\">status</a></footer></body></html>\n")
+                + "<a href=\"/status\">status</a><a href=\"/history\">history</a></footer>"
+                + "</body></html>\n")
         .toString();
   }
 
@@ -62,9 +71,19 @@ final class Html {
     return this;
   }
 
-  /** Begins a table; cells that begin a row's heading are not told apart. */
+  /** The place of the charts, which a script fills. */
+  Html charts() {
+    out.append("<div id=\"charts\"></div>\n");
+    return this;
+  }
+
+  /**
+   * Begins a table; cells that begin a row's heading are not told apart. Where the page is narrow,
+   * a row is a list of headings and cells, unless the table has no headings.
+   */
   Html table(String... headings) {
-    out.append("<table><thead><tr>");
+    columns = headings;
+    out.append(headings[0].isEmpty() ? "<table><thead><tr>" : "<table class=\"list\"><thead><tr>");
     for (String heading : headings) {
       element("th", heading);
     }
@@ -74,23 +93,36 @@ final class Html {
 
   Html row(Object... cells) {
     out.append("<tr>");
-    for (Object cell : cells) {
-      cell(cell);
+    for (int i = 0; i < cells.length; i++) {
+      out.append("<td");
+      if (!columns[i].isEmpty()) {
+        attribute("data-label", columns[i]);
+      }
+      cell(cells[i]);
     }
     out.append("</tr>\n");
     return this;
   }
 
+  private void attribute(String name, String value) {
+    out.append(' ').append(name).append("=\"");
+    text(value);
+    out.append('"');
+  }
+
   private void cell(Object cell) {
     if (cell instanceof Link link) {
-      out.append("<td>");
+      out.append('>');
       link(link);
-      out.append("</td>");
+    } else if (cell instanceof Alert alert) {
+      out.append(" class=\"alert\">");
+      text(alert.text());
     } else {
-      out.append(cell instanceof Number ? "<td class=\"number\">" : "<td>");
-      text(cell.toString());
-      out.append("</td>");
+      boolean figure = cell instanceof Number || cell instanceof Figure;
+      out.append(figure ? " class=\"number\">" : ">");
+      text(cell instanceof Figure text ? text.text() : cell.toString());
     }
+    out.append("</td>");
   }
 
   Html endTable() {
@@ -114,6 +146,27 @@ final class Html {
    * @param parameters names and values
    */
   record Link(String text, String path, String... parameters) {}
+
+  /** A short text in a table that stays on one line, such as a size. */
+  record Figure(String text) {}
+
+  /** Text in a table that must not be overlooked. */
+  record Alert(String text) {}
+
+  /** A sentence that must not be overlooked. */
+  Html warning(String sentence) {
+    out.append("<p class=\"alert\">");
+    text(sentence);
+    out.append("</p>\n");
+    return this;
+  }
+
+  /**
+   * Whether a link may lead there: to the pages of another server, and to nothing that runs here.
+   */
+  static boolean isPageAddress(String url) {
+    return url.matches("https?://[A-Za-z0-9._:\\[\\]-]+/?");
+  }
 
   Html paragraph(Link link) {
     out.append("<p>");

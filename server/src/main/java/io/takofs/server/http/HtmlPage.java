@@ -18,6 +18,16 @@ interface HtmlPage {
    */
   int write(Html html, Map<String, List<String>> parameters) throws TakoException;
 
+  /** Whether it has a place for charts. */
+  default boolean hasCharts() {
+    return false;
+  }
+
+  /** Whether the server with the namespace alone knows what is on it. */
+  default boolean isOfNamespace() {
+    return false;
+  }
+
   /** The first value of a parameter; empty when it is not given. */
   static String first(Map<String, List<String>> parameters, String name) {
     List<String> values = parameters.getOrDefault(name, List.of());

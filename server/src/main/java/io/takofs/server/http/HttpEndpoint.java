@@ -14,6 +14,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.takofs.server.report.History;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -21,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Listens for HTTP. A connection carries one request and lives for a bounded time, and there are so
- * many of them at most: who is slow, or sends nonsense, keeps others from the pages for a moment
- * and nobody from the file system.
+ * many of them at most: a client that is slow, or sends nonsense, keeps others from the pages for a
+ * moment and nobody from the file system. Its thread also takes the samples that the charts show.
  *
  * <p>Thread rule: any thread.
  */
@@ -65,6 +66,9 @@ public final class HttpEndpoint implements AutoCloseable {
       throw new IOException("cannot listen on " + address + ": " + bound.cause().getMessage());
     }
     listener = bound.channel();
+    var unused =
+        loop.scheduleWithFixedDelay(
+            site::sample, 0, History.PERIOD.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /**

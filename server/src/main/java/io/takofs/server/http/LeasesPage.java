@@ -28,6 +28,11 @@ final class LeasesPage implements HtmlPage {
   }
 
   @Override
+  public boolean isOfNamespace() {
+    return true;
+  }
+
+  @Override
   public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
     html.heading("Files open for writing");
     if (user.isEmpty()) {

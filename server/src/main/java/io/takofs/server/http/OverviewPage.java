@@ -1,6 +1,7 @@
 package io.takofs.server.http;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.OperationStatus;
 import io.takofs.proto.ServerStatus;
@@ -15,15 +16,18 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /** The server at a glance. */
 final class OverviewPage implements HtmlPage {
   private final StatusSource status;
+  private final ClusterPage.ClusterSource cluster;
   private final URI uri;
 
-  OverviewPage(StatusSource status, URI uri) {
+  OverviewPage(StatusSource status, ClusterPage.ClusterSource cluster, URI uri) {
     this.status = status;
+    this.cluster = cluster;
     this.uri = uri;
   }
 
@@ -33,14 +37,30 @@ final class OverviewPage implements HtmlPage {
   }
 
   @Override
+  public boolean hasCharts() {
+    return true;
+  }
+
+  @Override
   public int write(Html html, Map<String, List<String>> parameters) throws TakoException {
     ServerStatus now = status.get();
-    facts(html, now);
-    html.heading("Space");
-    SpaceUsage usage = now.getUsage();
-    html.bar(
-        Sizes.human(usage.getUsed()) + " of " + Sizes.human(usage.getCapacity()) + " of data used",
-        share(usage.getUsed(), usage.getCapacity()));
+    ClusterStatus all = cluster.get();
+    all.getWarningsList().forEach(html::warning);
+    html.heading("Server").table("", "");
+    html.row("Clients use", uri);
+    html.row("Version", now.getVersion() + ", epoch " + now.getEpoch());
+    html.row("Up", Spans.clock(Duration.ofMillis(now.getUptimeMs())));
+    Optional<Html.Link> elsewhere = NamespaceLink.elsewhere(all, "/");
+    if (elsewhere.isPresent()) {
+      html.row("Namespace", elsewhere.get());
+      html.endTable();
+      html.charts();
+      space(html, now.getUsage());
+      return 200;
+    }
+    namespace(html, now);
+    html.charts();
+    space(html, now.getUsage());
     html.bar(
         now.getMetadataPagesUsed() + " of " + now.getMetadataPagesTotal() + " metadata pages used",
         share(now.getMetadataPagesUsed(), now.getMetadataPagesTotal()));
@@ -55,11 +75,14 @@ final class OverviewPage implements HtmlPage {
     return 200;
   }
 
-  private void facts(Html html, ServerStatus now) {
-    html.heading("Server").table("", "");
-    html.row("Clients use", uri);
-    html.row("Version", now.getVersion() + ", epoch " + now.getEpoch());
-    html.row("Up", Spans.clock(Duration.ofMillis(now.getUptimeMs())));
+  private static void space(Html html, SpaceUsage usage) {
+    html.heading("Space");
+    html.bar(
+        Sizes.human(usage.getUsed()) + " of " + Sizes.human(usage.getCapacity()) + " of data used",
+        share(usage.getUsed(), usage.getCapacity()));
+  }
+
+  private static void namespace(Html html, ServerStatus now) {
     html.row("Changes", now.getSafeMode() ? "stopped: it is in safe mode" : "possible");
     html.row("Files", now.getFiles() + " (" + now.getOpenFiles() + " open for writing)");
     html.row("Directories", now.getDirectories());

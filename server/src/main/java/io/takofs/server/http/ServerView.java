@@ -1,6 +1,7 @@
 package io.takofs.server.http;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
@@ -18,6 +19,13 @@ public interface ServerView {
    * @throws TakoException UNAVAILABLE when the server is stuck; after a bounded time
    */
   ServerStatus status() throws TakoException;
+
+  /**
+   * The whole cluster, as far as the server knows it.
+   *
+   * @throws TakoException as {@link #status}
+   */
+  ClusterStatus cluster() throws TakoException;
 
   /**
    * Answers {@code request}, which changes nothing, as {@code user} would be answered.

@@ -6,24 +6,25 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.ServerStatus;
+import io.takofs.server.report.History;
 import io.takofs.server.report.MetricsText;
 import io.takofs.server.report.StatusJson;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Maps addresses to pages.
+ * Maps addresses to pages, and keeps what the charts on them show.
  *
  * <p>Thread rule: one thread.
  */
 public final class Site {
+  private static final Logger LOG = LoggerFactory.getLogger(Site.class);
   private static final String JSON = "application/json; charset=utf-8";
   private static final String HTML = "text/html; charset=utf-8";
 
@@ -34,10 +35,8 @@ public final class Site {
   private final Clock clock;
   private final URI uri;
   private final Map<String, HtmlPage> pages = new LinkedHashMap<>();
-  private final Map<String, HttpResponse> assets =
-      Map.of(
-          "/tako.css", asset("tako.css", "text/css; charset=utf-8"),
-          "/tako.js", asset("tako.js", "text/javascript; charset=utf-8"));
+  private final Assets assets = new Assets();
+  private final History history = new History();
   private ServerStatus status;
   private long statusNs;
 
@@ -52,11 +51,23 @@ public final class Site {
     this.server = server;
     this.clock = clock;
     this.uri = uri;
-    pages.put("/", new OverviewPage(this::status, uri));
+    pages.put("/", new OverviewPage(this::status, server::cluster, uri));
+    pages.put("/cluster", new ClusterPage(server::cluster));
     pages.put("/files", new FilesPage(server, user));
     pages.put("/clients", new ClientsPage(this::status));
     pages.put("/leases", new LeasesPage(server, user));
     pages.put("/config", new ConfigPage(config));
+  }
+
+  /** Adds the present status to the history; to be called once each {@link History#PERIOD}. */
+  public void sample() {
+    ServerStatus now = null;
+    try {
+      now = server.status();
+    } catch (TakoException | RuntimeException e) { // a gap in the charts: they begin again after it
+      LOG.debug("no sample for the charts: {}", e.toString());
+    }
+    history.add(clock.currentTimeMillis(), clock.nanoTime(), now);
   }
 
   /** The response for {@code address}, a path with parameters. */
@@ -87,15 +98,19 @@ public final class Site {
 
   private HttpResponse forPrograms(String path) throws TakoException {
     return switch (path) {
-      case "/metrics" -> HttpResponse.of(200, MetricsText.CONTENT_TYPE, MetricsText.of(status()));
-      case "/status" -> HttpResponse.of(200, JSON, StatusJson.text(uri, "", status()));
+      case "/metrics" ->
+          HttpResponse.of(
+              200, MetricsText.CONTENT_TYPE, MetricsText.of(status(), server.cluster()));
+      case "/status" ->
+          HttpResponse.of(200, JSON, StatusJson.text(uri, "", status(), server.cluster()));
+      case "/history" -> HttpResponse.of(200, JSON, history.json() + "\n");
       case "/health" -> health();
       default ->
           HttpResponse.text(
               404,
               "nothing is here; there are "
                   + String.join(" ", pages.keySet())
-                  + " /metrics /health /status");
+                  + " /metrics /health /status /history");
     };
   }
 
@@ -103,7 +118,16 @@ public final class Site {
     Html html = new Html(uri.toString(), path, pages);
     int code;
     try {
-      code = page.write(html, parameters);
+      Optional<Html.Link> elsewhere =
+          page.isOfNamespace() ? NamespaceLink.elsewhere(server.cluster(), path) : Optional.empty();
+      if (elsewhere.isPresent()) {
+        html.heading(page.title())
+            .paragraph("Another server has the namespace, and shows this:")
+            .paragraph(elsewhere.get());
+        code = 200;
+      } else {
+        code = page.write(html, parameters);
+      }
     } catch (TakoException e) {
       html.paragraph(e.getMessage());
       code = 503;
@@ -126,13 +150,5 @@ public final class Site {
       statusNs = now;
     }
     return status;
-  }
-
-  private static HttpResponse asset(String name, String type) {
-    try (InputStream in = Site.class.getResourceAsStream(name)) {
-      return new HttpResponse(200, type, in.readAllBytes());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

@@ -119,6 +119,16 @@ class FrameCodec {
     return memory.getLong(offset + Layout.FRAME_HEADER_COMMIT_INDEX_OFFSET);
   }
 
+  /**
+   * The term in which the entry of a frame was first proposed: the frame has its low half.
+   *
+   * @param segmentTerm of the segment, in the same namespace
+   */
+  static long entryTerm(ByteBuffer memory, int offset, long segmentTerm) {
+    return segmentTerm >>> Integer.SIZE << Integer.SIZE
+        | Integer.toUnsignedLong(memory.getInt(offset + Layout.FRAME_HEADER_ENTRY_TERM_OFFSET));
+  }
+
   /** Chain value of the valid frame at {@code offset}. */
   static int chain(ByteBuffer memory, int offset) {
     int trailer = offset + Layout.FRAME_HEADER_SIZE + padded(length(memory, offset));

@@ -12,9 +12,24 @@ public interface Log extends AutoCloseable {
   /** Receives committed entries, each once, in index order. */
   @FunctionalInterface
   interface CommitHandler {
-    /** {@code payload} is read-only and valid only during the call. */
-    void onCommit(long index, ByteBuffer payload);
+    /**
+     * @param term of the leader that first proposed the entry
+     * @param payload read-only and valid only during the call
+     */
+    void onCommit(long index, long term, ByteBuffer payload);
   }
+
+  /**
+   * Begins {@code term}, from 1, which no other leader has: entries proposed from now on are of it.
+   * Called before the first {@link #propose}.
+   *
+   * @throws TakoException with status STALE_TERM when the log has entries of a later term; nothing
+   *     has changed then
+   */
+  void lead(long term) throws TakoException;
+
+  /** The term of the last {@link #lead}; 0 before. */
+  long term();
 
   /**
    * Appends {@code payload} (1 byte to FRAME_PAYLOAD_MAX) and returns its index at once. It is
@@ -29,7 +44,10 @@ public interface Log extends AutoCloseable {
    */
   long propose(ByteBuffer payload) throws TakoException;
 
-  /** Hands newly committed entries to {@code handler}; returns how many. Never blocks. */
+  /**
+   * Hands newly committed entries to {@code handler}; returns how many. Never blocks: what others
+   * have to acknowledge is committed by a later call.
+   */
   int poll(CommitHandler handler);
 
   /** Highest index proposed; 0 when empty. */
@@ -42,7 +60,7 @@ public interface Log extends AutoCloseable {
    */
   ByteBuffer last();
 
-  /** Highest index committed. */
+  /** Highest index committed; changes in {@link #poll} only. */
   long commitIndex();
 
   /** Bytes appended since the log began, for deciding when to checkpoint. */

@@ -102,17 +102,23 @@ final class LogRecovery {
       if (committed == CommitMark.UNREADABLE) {
         throw corrupt(name(slot) + ": both of its commit marks are damaged");
       }
-      return scanner.scan(zone.slot(slot), header, committed, zone.segmentSize());
+      return scanner.scan(zone.slot(slot), header, lastTerm(), committed, zone.segmentSize());
     }
     int sealed = header.sealedLength();
     if (sealed < Layout.SEGMENT_DATA_OFFSET || sealed > zone.segmentSize()) {
       throw corrupt(name(slot) + ": a sealed length of " + sealed + " bytes is impossible");
     }
-    SegmentScanner.Result result = scanner.scan(zone.slot(slot), header, sealed, sealed);
+    SegmentScanner.Result result =
+        scanner.scan(zone.slot(slot), header, lastTerm(), sealed, sealed);
     if (result.end() != End.CORRUPT && result.chain() != header.sealedChain()) {
       throw corrupt(name(slot) + ": its frames do not lead to the chain value in its header");
     }
     return result;
+  }
+
+  /** The term of the last entry found so far; 0 for none. */
+  private long lastTerm() {
+    return tail == null ? 0 : tail.lastTerm();
   }
 
   private void checkFollows(Segment previous, int slot) throws TakoException {
@@ -133,6 +139,17 @@ final class LogRecovery {
               + ", entries up to "
               + previous.lastIndex()
               + "): a segment between them is missing");
+    }
+    if (header.term() < before.term()) {
+      throw corrupt(
+          name(slot)
+              + " is of term "
+              + header.term()
+              + ", and "
+              + name(previous.slot())
+              + " before it of term "
+              + before.term()
+              + ": terms never go down");
     }
   }
 

@@ -133,6 +133,11 @@ final class Segment {
     zero(zone, slot);
   }
 
+  /** The term in which the entry of the frame at {@code offset} was first proposed. */
+  long entryTerm(int offset) {
+    return FrameCodec.entryTerm(memory, offset, header.term());
+  }
+
   /** The payload of the frame at {@code offset}: a view that the next call changes. */
   ByteBuffer payload(int offset) {
     int body = offset + Layout.FRAME_HEADER_SIZE;

@@ -1,6 +1,7 @@
 package io.takofs.server.log;
 
 import io.takofs.layout.Layout;
+import io.takofs.memory.Zeros;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
@@ -51,14 +52,14 @@ record SegmentHeader(
         writeSequence + 1);
   }
 
-  /** The header of a segment without frames that another incarnation takes over. */
-  SegmentHeader adopted(int incarnation) {
+  /** The header of a segment without frames that another incarnation or leader takes over. */
+  SegmentHeader adopted(int incarnation, long newTerm) {
     return new SegmentHeader(
         state,
         logId,
         incarnation,
         segmentSequence,
-        term,
+        newTerm,
         baseIndex,
         baseChain,
         sealedLength,
@@ -110,9 +111,7 @@ record SegmentHeader(
   }
 
   private void encode(ByteBuffer memory, int at, Crc32cScratch crc) {
-    for (int i = at; i < at + Layout.SEGMENT_HEADER_SIZE; i += Long.BYTES) {
-      memory.putLong(i, 0);
-    }
+    Zeros.write(memory, at, Layout.SEGMENT_HEADER_SIZE);
     memory.putInt(at + Layout.SEGMENT_HEADER_MAGIC_OFFSET, Layout.SEGMENT_MAGIC);
     memory.putShort(at + Layout.SEGMENT_HEADER_VERSION_OFFSET, (short) Layout.POOL_VERSION);
     memory.put(at + Layout.SEGMENT_HEADER_STATE_OFFSET, state.code());
@@ -132,7 +131,7 @@ record SegmentHeader(
 
   /** The copy at {@code at}; null when it is not whole or not one of ours. */
   private static SegmentHeader decode(ByteBuffer memory, int at, Crc32cScratch crc) {
-    if (isZero(memory, at)) {
+    if (Zeros.are(memory, at, Layout.SEGMENT_HEADER_SIZE)) {
       return NEVER_USED;
     }
     SegmentState state = SegmentState.of(memory.get(at + Layout.SEGMENT_HEADER_STATE_OFFSET));
@@ -157,14 +156,5 @@ record SegmentHeader(
 
   private static int crcOf(ByteBuffer memory, int at, Crc32cScratch crc) {
     return crc.ofRange(memory.duplicate(), at, Layout.SEGMENT_HEADER_CRC32C_OFFSET);
-  }
-
-  private static boolean isZero(ByteBuffer memory, int at) {
-    for (int i = at; i < at + Layout.SEGMENT_HEADER_SIZE; i += Long.BYTES) {
-      if (memory.getLong(i) != 0) {
-        return false;
-      }
-    }
-    return true;
   }
 }

@@ -24,10 +24,11 @@ final class SegmentScanner {
    *
    * @param length bytes of the segment up to the end of its last valid frame
    * @param lastIndex index of that frame; one less than the base index when there is none
+   * @param lastTerm the term of its entry; of the entry before the segment when there is none
    * @param chain chain value after it
    * @param reason for TORN_END and CORRUPT: which frame is wrong, where and how; else empty
    */
-  record Result(End end, int length, long lastIndex, int chain, String reason) {}
+  record Result(End end, int length, long lastIndex, long lastTerm, int chain, String reason) {}
 
   private final Crc32cScratch crc;
   private final FrameCodec codec;
@@ -41,30 +42,38 @@ final class SegmentScanner {
    * Checks frame after frame from the first.
    *
    * @param memory the segment, little-endian
+   * @param previousTerm of the entry before the segment's first; 0 for none
    * @param requiredLength bytes known to have been valid; ending before makes it CORRUPT
    * @param limit where to stop: the sealed length, or the segment's size
    */
-  Result scan(ByteBuffer memory, SegmentHeader header, int requiredLength, int limit) {
+  Result scan(
+      ByteBuffer memory, SegmentHeader header, long previousTerm, int requiredLength, int limit) {
     ByteBuffer view = memory.duplicate();
     short term16 = (short) header.term();
     int offset = Layout.SEGMENT_DATA_OFFSET;
     int chain = crc.ofSegment(header);
     long index = header.baseIndex();
     long commitIndex = 0;
+    long term = previousTerm;
     String wrong = null;
     while (wrong == null && limit - offset >= FrameCodec.OVERHEAD && memory.getLong(offset) != 0) {
       wrong = codec.check(memory, view, offset, limit, chain, term16, index);
       if (wrong == null) {
         long known = FrameCodec.commitIndex(memory, offset);
+        long entryTerm = FrameCodec.entryTerm(memory, offset, header.term());
+        String impossible = null;
         if (known < commitIndex || known >= index) {
-          return new Result(
-              End.CORRUPT,
-              offset,
-              index - 1,
-              chain,
-              at(offset, index) + "its commit index " + known + " is impossible");
+          impossible = "its commit index " + known + " is impossible";
+        } else if (entryTerm < term || entryTerm > header.term()) {
+          String where = " is not between those of the entry before and of its segment, ";
+          impossible = "its term " + entryTerm + where + term + " and " + header.term();
+        }
+        if (impossible != null) {
+          String reason = at(offset, index) + impossible;
+          return new Result(End.CORRUPT, offset, index - 1, term, chain, reason);
         }
         commitIndex = known;
+        term = entryTerm;
         chain = FrameCodec.chain(memory, offset);
         offset += FrameCodec.frameSize(FrameCodec.length(memory, offset));
         index++;
@@ -76,12 +85,13 @@ final class SegmentScanner {
           End.CORRUPT,
           offset,
           index - 1,
+          term,
           chain,
           at(offset, index) + what + ", but frames up to offset " + requiredLength + " were valid");
     }
     return wrong == null
-        ? new Result(End.CLEAN_END, offset, index - 1, chain, "")
-        : new Result(End.TORN_END, offset, index - 1, chain, at(offset, index) + wrong);
+        ? new Result(End.CLEAN_END, offset, index - 1, term, chain, "")
+        : new Result(End.TORN_END, offset, index - 1, term, chain, at(offset, index) + wrong);
   }
 
   private static String at(int offset, long index) {

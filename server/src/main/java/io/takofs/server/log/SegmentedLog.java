@@ -41,6 +41,7 @@ public final class SegmentedLog implements Log {
   private long deliveredIndex;
   private int readPosition;
   private int readOffset = Layout.SEGMENT_DATA_OFFSET;
+  private long term;
   private long appendedBytes;
   private boolean closed;
 
@@ -78,8 +79,40 @@ public final class SegmentedLog implements Log {
   }
 
   @Override
+  public void lead(long newTerm) throws TakoException {
+    Invariant.check(!closed, "the log is open");
+    Invariant.check(newTerm >= 1, "terms begin at 1");
+    Segment tail = tail();
+    long last = tail == null ? 0 : tail.header().term();
+    if (newTerm < last) {
+      throw new TakoException(
+          Status.STALE_TERM,
+          ("the log has segments of term %d, and this server is to lead in term %d: the catalog, or"
+                  + " the list of servers, is older than the pool; start the server as the member"
+                  + " of the cluster that it was last, with that cluster's catalog")
+              .formatted(last, newTerm));
+    }
+    term = newTerm;
+    if (tail == null || !tail.isOpen() || newTerm == last) {
+      return;
+    }
+    // A segment has one writer.
+    if (tail.lastIndex() >= tail.header().baseIndex()) {
+      tail.seal(crc);
+    } else {
+      reopenTail(newTerm);
+    }
+  }
+
+  @Override
+  public long term() {
+    return term;
+  }
+
+  @Override
   public long propose(ByteBuffer payload) throws TakoException {
     Invariant.check(!closed, "the log is open");
+    Invariant.check(term != 0, "a leader proposes");
     int length = payload.remaining();
     if (length < 1 || length > payloadMax()) {
       throw new TakoException(
@@ -113,7 +146,8 @@ public final class SegmentedLog implements Log {
         readPosition++;
         readOffset = Layout.SEGMENT_DATA_OFFSET;
       } else {
-        handler.onCommit(deliveredIndex + 1, segment.payload(readOffset));
+        handler.onCommit(
+            deliveredIndex + 1, segment.entryTerm(readOffset), segment.payload(readOffset));
         readOffset = segment.next(readOffset);
         deliveredIndex++;
         count++;
@@ -222,7 +256,7 @@ public final class SegmentedLog implements Log {
         identity.logId(),
         identity.incarnation(),
         tail == null ? 1 : tail.header().segmentSequence() + 1,
-        identity.term(),
+        term,
         tail == null ? 1 : tail.lastIndex() + 1,
         tail == null ? 0 : tail.chain(),
         0,
@@ -253,9 +287,15 @@ public final class SegmentedLog implements Log {
       tail.seal(crc);
     } else {
       Segment.zero(zone, tail.slot());
-      SegmentHeader header = tail.header().adopted(identity.incarnation());
-      segments.set(segments.size() - 1, Segment.open(zone, tail.slot(), header, crc));
+      reopenTail(tail.header().term());
     }
+  }
+
+  /** The tail, which has no frames, is written by this incarnation in {@code newTerm}. */
+  private void reopenTail(long newTerm) {
+    Segment tail = tail();
+    SegmentHeader header = tail.header().adopted(identity.incarnation(), newTerm);
+    segments.set(segments.size() - 1, Segment.open(zone, tail.slot(), header, crc));
   }
 
   private void seekAfter(long checkpointIndex) {

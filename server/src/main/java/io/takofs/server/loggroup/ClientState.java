@@ -27,6 +27,9 @@ public final class ClientState {
   public String clientName = "";
   public long lastHeardNs;
 
+  /** The server on the client's host; 0 for none. */
+  public int nearServer;
+
   /** When the last connection went. */
   long aloneSinceNs;
 

@@ -42,6 +42,12 @@ public final class ClientTable {
     return clients.get(clientId);
   }
 
+  /** The server on the host of {@code clientId}; 0 when there is none, or no such session. */
+  public int nearServer(long clientId) {
+    ClientState client = clients.get(clientId);
+    return client == null ? 0 : client.nearServer;
+  }
+
   public void bind(RpcConnection connection, ClientState client) {
     unbind(connection);
     client.connections.add(connection);

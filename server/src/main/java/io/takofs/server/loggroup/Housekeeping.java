@@ -13,27 +13,29 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reclaim;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.Status;
-import io.takofs.server.extent.Location;
+import io.takofs.server.extent.Quarantined;
 import io.takofs.server.namespace.StateMachine;
-import io.takofs.server.namespace.state.QuarantinedExtent;
 import io.takofs.server.namespace.state.SessionInfo;
-import io.takofs.server.zone.DataConnections;
-import io.takofs.server.zone.ReaderHolds;
-import io.takofs.server.zone.ServerDataZone;
+import io.takofs.server.slabs.ServerWatch;
+import io.takofs.server.slabs.SlabLeases;
+import io.takofs.server.slabs.SlabRepair;
+import io.takofs.server.slabs.SlabSupply;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Background work of the server: ends sessions and leases, frees extents, empties what was deleted,
- * makes checkpoints. All of it goes through the log like everything else.
+ * has lost copies made again, makes checkpoints. All of it goes through the log like everything
+ * else.
  *
  * <p>Each tick does a bounded amount of work, so that calls are never kept waiting for long.
  *
@@ -51,6 +53,12 @@ public final class Housekeeping {
   /** Time one tick may take, checked between entries. */
   private static final long BUDGET_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
+  /** Time that windows on an extent have to close by themselves, when space is short. */
+  private static final long CLOSING_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** Time after a shortage in which windows have only {@link #CLOSING_NS} to close. */
+  private static final long PRESSED_NS = 10 * CLOSING_NS;
+
   private static final int CHECKPOINT_PAGES = 256;
   private static final int RECLAIM_ENTRIES = 64;
   private static final int FREE_EXTENTS = 128;
@@ -61,13 +69,18 @@ public final class Housekeeping {
   private final StateMachine machine;
   private final ClientTable sessions;
   private final SafeMode safeMode;
-  private final DataConnections dataConnections;
-  private final ReaderHolds holds;
+  private final SlabLeases leases;
+  private final SlabSupply supply;
+  private final SlabRepair repair;
+  private final ServerWatch watch;
+  private final Fencing fencing;
   private final Counters counters;
   private final Set<Long> lapsed = new TreeSet<>();
   private final Set<Long> toFence = new LinkedHashSet<>();
   private long lastScanNs;
-  private boolean pressed;
+
+  /** Time of the last shortage; see {@link #PRESSED_NS}. */
+  private long pressedNs;
 
   /** There may be more extents whose rest is over. */
   private boolean freeing;
@@ -77,7 +90,7 @@ public final class Housekeeping {
 
   private boolean countRefused; // as reclaimRefused
 
-  public Housekeeping(LogGroup group, ServerDataZone zone) {
+  public Housekeeping(LogGroup group) {
     this.clock = group.clock;
     this.settings = group.settings;
     this.journal = group.journal();
@@ -85,9 +98,14 @@ public final class Housekeeping {
     this.sessions = group.sessions();
     this.safeMode = group.safeMode();
     this.counters = group.counters;
-    this.dataConnections = zone.connections();
-    this.holds = zone.holds();
+    this.leases = group.leases();
+    this.supply = group.supply();
+    this.repair = group.repair();
+    this.watch = group.watch();
+    this.fencing =
+        new Fencing(clock, group.servers, group::leadership, machine.slabs()::get, watch::isGone);
     this.lastScanNs = clock.nanoTime() - IDLE_NS;
+    this.pressedNs = clock.nanoTime() - PRESSED_NS;
   }
 
   /** Does what is due; returns nanoseconds until the next tick is wanted. */
@@ -101,10 +119,13 @@ public final class Housekeeping {
           expireSessions();
           expireLeases();
         }
+        supply.tick();
+        leases.tick();
         freeing = true;
         reclaimRefused = false;
         countRefused = false;
       }
+      repair.tick();
       do {
         workOff();
       } while (hasBacklog() && clock.nanoTime() - begin < BUDGET_NS);
@@ -113,7 +134,7 @@ public final class Housekeeping {
       LOG.warn("housekeeping has to wait: {}", e.getMessage());
       return IDLE_NS;
     }
-    return isBusy() ? BUSY_NS : IDLE_NS;
+    return isBusy() ? BUSY_NS : Math.min(IDLE_NS, repair.pauseNs());
   }
 
   /** Whether there is work that a next tick should go on with soon. */
@@ -230,28 +251,40 @@ public final class Housekeeping {
    * Frees what can be freed when the pool could not hold what {@code request} asks for; what rests
    * in quarantine for slow readers need not, because readers verify what they read.
    *
-   * @throws TakoException UNAVAILABLE when there is no space at all until windows are closed that
-   *     are being closed; or, unless the caller has waited for that, until what was deleted is
-   *     reclaimed or clients can write no more to what was taken from them
+   * @return where extents may be granted to the client: with fewer servers avoided when there is no
+   *     space without them
+   * @throws TakoException UNAVAILABLE when there is no space at all until a server lends some, or
+   *     only with a copy at a server that did not answer the client; or, unless the caller has
+   *     waited for that, until what was deleted is reclaimed, servers have answered whether it can
+   *     be freed, or clients can write no more to what was taken from them; NO_SPACE when servers
+   *     of a cluster are full
    */
-  public void makeRoomFor(Request request) throws TakoException {
-    long wanted =
+  public GrantPlacement makeRoomFor(Caller caller, Request request, long clientId)
+      throws TakoException {
+    long asked =
         switch (request.getOperationCase()) {
           case CREATE -> request.getCreate().getGrantBytes();
           case APPEND -> request.getAppend().getGrantBytes();
           case GRANT_EXTENTS -> request.getGrantExtents().getBytes();
           default -> 0;
         };
-    if (wanted == 0 || hasRoom(wanted)) {
-      return;
+    int copies = asked == 0 ? 0 : machine.copies(caller, request);
+    if (copies == 0) {
+      return GrantPlacement.NONE;
     }
-    pressed = true;
+    int near = sessions.nearServer(clientId);
+    Set<Integer> avoided = watch.avoided(clientId, machine.slabs().servers());
+    long most = StateMachine.GRANT_MAX;
+    long wanted = (asked < 0 ? most : Math.min(asked, most)) + Layout.EXTENT_SIZE_MAX;
+    if (supply.makeRoom(copies, near, avoided, wanted)) {
+      return new GrantPlacement(near, avoided);
+    }
     long begin = clock.nanoTime();
+    pressedNs = begin;
     long seen = 0;
-    boolean closing = false;
     boolean writable = false;
     boolean progress = true;
-    while (!hasRoom(wanted)
+    while (!supply.makeRoom(copies, near, avoided, wanted)
         && (progress || seen < machine.quarantinedCount())
         && clock.nanoTime() - begin < BUDGET_NS) {
       boolean reclaiming = machine.reclaimPending();
@@ -259,82 +292,99 @@ public final class Housekeeping {
         reclaim();
       }
       Round round = freeUntil(clock.currentTimeMillis(), true);
-      closing |= round.closing;
       writable |= round.writable;
       progress = (reclaiming && !reclaimRefused) || round.freed > 0;
       seen = progress ? 0 : seen + FREE_EXTENTS;
     }
-    boolean waits = (writable || machine.reclaimPending()) && !request.getHasWaited();
-    if ((closing || waits)
-        && request.hasGrantExtents()
-        && machine.usage().getFree() < Layout.UNIT_SIZE) {
-      throw new TakoException(
-          Status.UNAVAILABLE, "the space of other files is being freed at the moment; try again");
+    if (machine.freeBytes(copies, avoided) >= Layout.UNIT_SIZE) {
+      return new GrantPlacement(near, avoided);
     }
+    if (request.hasGrantExtents()) {
+      supply.checkServers(copies);
+      boolean mayCome = writable || fencing.isAsking() || machine.reclaimPending();
+      if (supply.isAsking() || (mayCome && !request.getHasWaited())) {
+        throw new TakoException(
+            Status.UNAVAILABLE, "the space of other files is being freed at the moment; try again");
+      }
+    }
+    if (supply.isAsking()) {
+      return new GrantPlacement(near, avoided);
+    }
+    Set<Integer> forbidden = watch.forbidden(clientId, machine.slabs().servers());
+    if (request.hasGrantExtents()) {
+      checkNotForbidden(copies, forbidden);
+      if (machine.freeBytes(copies, Set.of()) < Layout.UNIT_SIZE) {
+        supply.checkFull(copies);
+      }
+    }
+    return new GrantPlacement(near, forbidden);
   }
 
-  private boolean hasRoom(long bytes) {
-    SpaceUsage usage = machine.usage();
-    return usage.getFree() >= bytes + Layout.EXTENT_SIZE_MAX;
+  /**
+   * @throws TakoException UNAVAILABLE when there is room only with a copy at a server that the
+   *     client cannot use
+   */
+  private void checkNotForbidden(int copies, Set<Integer> forbidden) throws TakoException {
+    if (machine.freeBytes(copies, forbidden) < Layout.UNIT_SIZE
+        && machine.freeBytes(copies, Set.of()) >= Layout.UNIT_SIZE) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          ("there is room for a file of %d copies only with one on %s %s, which did not answer this"
+                  + " client or is not UP; start what is silent (tako status), or free space on the"
+                  + " others")
+              .formatted(
+                  copies,
+                  forbidden.size() == 1 ? "server" : "one of the servers",
+                  forbidden.stream().map(String::valueOf).collect(Collectors.joining(", "))));
+    }
   }
 
   private void freeQuarantined() throws TakoException {
     long untilMs = clock.currentTimeMillis() - settings.quarantine().toMillis();
-    Round round = freeUntil(untilMs, pressed);
+    Round round = freeUntil(untilMs, clock.nanoTime() - pressedNs < PRESSED_NS);
     // Those that cannot be freed yet wait for the next time.
     freeing = round.freed > 0 || machine.hasFreshQuarantined(untilMs);
-    pressed &= freeing;
   }
 
   /**
-   * Frees some of the extents that rest since {@code untilMs}, that nobody can write and that no
-   * reader holds. Grantees that stand in the way are fenced if their session has ended, if they had
-   * the lease's soft limit to release it, or if space is short.
+   * Frees some of the extents that rest since {@code untilMs}, that nobody can write, that no
+   * reader holds and whose writer does not want to read them back. Connections of grantees that
+   * stand in the way are ended if their session has ended, if they had the lease's soft limit to
+   * release it, or if space is short.
    */
   private Round freeUntil(long untilMs, boolean spaceIsShort) throws TakoException {
-    List<QuarantinedExtent> resting = machine.quarantined(untilMs, FREE_EXTENTS);
+    List<Quarantined> resting = machine.quarantined(untilMs, FREE_EXTENTS);
+    boolean kept = resting.removeIf(machine::isKept);
+    Duration patience = settings.leaseSoftLimit();
+    long overdueMs = clock.currentTimeMillis() - patience.toMillis();
+    Set<Quarantined> done =
+        fencing.ask(
+            resting,
+            extent ->
+                (extent.file() == 0 && extent.sinceMs() < overdueMs)
+                    || fencing.askedForNs(extent) >= patience.toNanos()
+                    || (spaceIsShort && fencing.askedForNs(extent) >= CLOSING_NS)
+                    || machine.session(extent.grantee()) == null);
     FreeExtents.Builder free = FreeExtents.newBuilder();
-    long patience = clock.currentTimeMillis() - settings.leaseSoftLimit().toMillis();
-    boolean closing = false;
-    boolean writable = false;
-    Set<Location> held = holds.held(resting.stream().map(e -> Location.of(e.extent())).toList());
-    for (QuarantinedExtent extent : resting) {
-      if (held.contains(Location.of(extent.extent()))) {
-        continue;
-      }
-      long grantee = extent.granteeId();
-      if (grantee == 0 || isFenced(extent)) {
-        free.addExtents(extent.extent());
-        continue;
-      }
-      writable = true;
-      boolean windows = dataConnections.takesWindows(grantee);
-      boolean outOfPatience = extent.sinceMs() < patience;
-      closing |= windows && !outOfPatience;
-      if ((spaceIsShort && !windows) || machine.session(grantee) == null || outOfPatience) {
-        fence(grantee);
-      }
+    for (Quarantined extent : done) {
+      free.addExtents(extent.range().toProto().setGeneration(extent.generation()));
     }
     if (free.getExtentsCount() > 0) {
       journal.execute(entry().setFreeExtents(free).build());
       counters.add("extents.freed", free.getExtentsCount());
     }
-    return new Round(free.getExtentsCount(), closing, writable);
-  }
-
-  private boolean isFenced(QuarantinedExtent extent) {
-    return dataConnections.isFenced(
-        extent.granteeId(), Location.of(extent.extent()), extent.sinceMs());
+    boolean writable =
+        kept || resting.stream().anyMatch(each -> each.grantee() != 0 && !done.contains(each));
+    return new Round(free.getExtentsCount(), writable);
   }
 
   /**
    * The result of one round over some quarantined extents.
    *
    * @param freed how many could be freed
-   * @param closing whether windows are being closed that others wait for
    * @param writable whether there were any that somebody may still write
    */
-  private record Round(int freed, boolean closing, boolean writable) {}
+  private record Round(int freed, boolean writable) {}
 
   /** Clients whose connections to the data zone must end; asked once each time. */
   public List<Long> clientsToFence() {

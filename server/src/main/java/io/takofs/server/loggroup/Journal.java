@@ -12,6 +12,8 @@ import io.takofs.server.log.Log;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.Store;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +21,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps log, state machine and store in step: what is executed is logged first, what is logged is
  * applied in order, and checkpoints trim the log.
+ *
+ * <p>An entry is applied when it is proposed, so that whoever proposed it goes on at once, with the
+ * state that it left. It has happened when the log has committed it, which may be later: until then
+ * nothing that may tell of it leaves the group. So a reply is held with the {@link #ticket} of the
+ * newest entry there was, whether it is a query's or a change's; what data servers are asked waits
+ * with {@link #whenCommitted}; and a checkpoint is finished when its last entry is committed. A log
+ * that commits within {@link Log#poll}, as that of a single member does, delays none of them.
  *
  * <p>A state machine that fails on a committed entry is a bug that a retry would only repeat: from
  * then on everything is refused with UNAVAILABLE, and the state on disk stays as the log says.
@@ -41,10 +50,15 @@ public final class Journal {
   private long checkpointDoneNs;
   private long checkpointTookNs;
   private long checkpoints;
-  private LogEntry executed;
-  private long executedIndex;
+  private long frozenIndex;
+  private long proposedIndex;
+  private Ticket ticket;
+  private final Queue<Waiting> waiting = new ArrayDeque<>();
   private Reply lastReply;
   private String failure;
+
+  /** What is to be done when an entry is committed. */
+  private record Waiting(Ticket ticket, Runnable action) {}
 
   Journal(
       Clock clock,
@@ -60,7 +74,24 @@ public final class Journal {
     this.counters = counters;
     this.checkpointBytes = checkpointBytes;
     this.appliedIndex = store.checkpointIndex();
+    this.ticket = new Ticket(appliedIndex, 0);
     this.checkpointDoneNs = clock.nanoTime();
+    store.onCheckpoint(() -> machine.summarize());
+  }
+
+  /**
+   * Begins {@code term}: entries executed from now on are of it.
+   *
+   * @throws TakoException STALE_TERM when the log has entries of a later one; nothing is executed
+   *     then
+   */
+  void lead(long term) throws TakoException {
+    try {
+      log.lead(term);
+    } catch (TakoException e) {
+      stop(e.getMessage());
+      throw e;
+    }
   }
 
   /**
@@ -69,8 +100,9 @@ public final class Journal {
    * @throws TakoException INTERNAL when an entry cannot be applied
    */
   public int recover() throws TakoException {
-    int count = log.poll(this::apply);
+    int count = log.poll(this::onCommit);
     checkUsable();
+    ticket = new Ticket(appliedIndex, 0);
     if (count > 0) {
       checkpoint();
     }
@@ -94,27 +126,36 @@ public final class Journal {
   }
 
   /**
-   * Logs {@code entry} and applies it.
+   * Logs {@code entry} and applies it; {@link #ticket} is its ticket then.
    *
+   * @return the reply, which nobody outside of the group may see before the entry is committed
    * @throws TakoException NO_SPACE when the log is full even after a checkpoint, INVALID_ARGUMENT
    *     when the entry is too large for it, INTERNAL when it stands in the log and cannot be
-   *     applied, so that its outcome is unknown, UNAVAILABLE after a failure
+   *     applied, so that its outcome is unknown, UNAVAILABLE after a failure, or while there is no
+   *     room until a checkpoint covers what is not committed yet
    * @throws RuntimeException when the entry cannot be written or made persistent; its outcome is
    *     unknown until the server is started again, so its sender must not get an answer
    */
   public Reply execute(LogEntry entry) throws TakoException {
     checkUsable();
+    if (!isCommitted(ticket) && store.checkpointDue()) {
+      throw checkpointWaits();
+    }
     ByteBuffer payload = entry.toByteString().asReadOnlyByteBuffer();
     lastReply = null;
+    long index;
     try {
-      executedIndex = propose(payload);
-      executed = entry;
-      log.poll(this::apply);
-      executed = null;
+      index = propose(payload);
+      proposedIndex = index;
+      log.poll(this::onCommit);
+      proposedIndex = 0;
     } catch (RuntimeException | Error e) {
       // The log may have the entry, or a part of it: whatever is written after it would commit it.
       stop("a log entry could not be written: " + e);
       throw e;
+    }
+    if (failure == null) {
+      apply(index, entry);
     }
     if (failure != null) {
       throw new TakoException(
@@ -122,6 +163,7 @@ public final class Journal {
           "whether this was executed is unknown until the server is started again, look then: "
               + failure);
     }
+    ticket = new Ticket(index, log.term());
     if (log.appendedBytes() - checkpointedBytes >= checkpointBytes || store.checkpointWanted()) {
       beginCheckpoint();
     }
@@ -135,29 +177,107 @@ public final class Journal {
       if (e.status() != Status.NO_SPACE) {
         throw e;
       }
+      if (!isCommitted(ticket)) {
+        throw checkpointWaits();
+      }
       checkpoint();
       return log.propose(payload.rewind());
     }
   }
 
-  private void apply(long index, ByteBuffer payload) {
-    if (failure != null) {
-      return;
+  private TakoException checkpointWaits() {
+    beginCheckpoint();
+    return new TakoException(
+        Status.UNAVAILABLE,
+        "the log or the metadata zone has no room until entries are committed; try again");
+  }
+
+  private void onCommit(long index, long term, ByteBuffer payload) {
+    if (failure != null || index == proposedIndex) {
+      return; // execute applies it after the poll, from the object that was proposed
     }
+    if (index > appliedIndex) {
+      apply(index, payload);
+    } else if (term != log.term()) {
+      stop(
+          "entry %d of the log is a later leader's, of term %d, and another was applied in term %d"
+              .formatted(index, term, log.term()));
+    }
+  }
+
+  private void apply(long index, ByteBuffer payload) {
+    try {
+      apply(index, LogEntry.parseFrom(payload));
+    } catch (InvalidProtocolBufferException e) {
+      stopAt(index, e);
+    }
+  }
+
+  private void apply(long index, LogEntry entry) {
     try {
       if (store.checkpointDue()) {
         store.checkpoint(appliedIndex);
       }
-      // The log returns the proposed entry unchanged; parsing it again costs a tenth of a call.
-      boolean known = executed != null && index == executedIndex;
-      lastReply = machine.apply(index, known ? executed : LogEntry.parseFrom(payload));
+      lastReply = machine.apply(index, entry);
       appliedIndex = index;
       counters.add("log.applied", 1);
-    } catch (InvalidProtocolBufferException | RuntimeException | Error e) {
-      // It may have been applied in part, so nothing may follow it.
-      failure = "log entry " + index + " cannot be applied: " + e;
-      Facts.of("entry", index)
-          .error(LOG, failure + "; the server refuses all calls from now on", e);
+    } catch (RuntimeException | Error e) {
+      stopAt(index, e);
+    }
+  }
+
+  /** The entry may have been applied in part, so nothing may follow it. */
+  private void stopAt(long index, Throwable e) {
+    failure = "log entry " + index + " cannot be applied: " + e;
+    Facts.of("entry", index).error(LOG, failure + "; the server refuses all calls from now on", e);
+  }
+
+  // ---- what is committed ------------------------------------------------------------------------
+
+  /** The newest entry: once it is committed, all that the state says now has happened. */
+  public Ticket ticket() {
+    return ticket;
+  }
+
+  /** Whether an entry is committed, and so all before it. */
+  public boolean isCommitted(Ticket entry) {
+    return entry.index() <= log.commitIndex();
+  }
+
+  /** Whether all entries are committed, and nothing waits for that any more. */
+  boolean isSettled() {
+    return waiting.isEmpty() && isCommitted(ticket);
+  }
+
+  /**
+   * Runs {@code action} when all entries that there are now are committed, and what was to be done
+   * before it is done: at once, or in a {@link #poll}; never when the journal has stopped before.
+   */
+  public void whenCommitted(Runnable action) {
+    if (isSettled()) {
+      action.run();
+    } else {
+      waiting.add(new Waiting(ticket, action));
+    }
+  }
+
+  /**
+   * Learns what has been committed by now, and does what waited for that. Never blocks.
+   *
+   * @throws RuntimeException when entries cannot be made persistent; nothing is executed from then
+   *     on
+   */
+  public void poll() {
+    if (failure == null && !isCommitted(ticket)) {
+      try {
+        log.poll(this::onCommit);
+      } catch (RuntimeException | Error e) {
+        stop("the log could not be written: " + e);
+        throw e;
+      }
+    }
+    while (failure == null && !waiting.isEmpty() && isCommitted(waiting.peek().ticket)) {
+      waiting.remove().action.run();
     }
   }
 
@@ -187,9 +307,12 @@ public final class Journal {
 
   // ---- checkpoints ------------------------------------------------------------------------------
 
-  /** Makes a whole checkpoint now, and trims the log. */
+  /**
+   * Makes a whole checkpoint now, and trims the log; nothing while there are entries that are not
+   * committed.
+   */
   public void checkpoint() {
-    if (failure != null) {
+    if (failure != null || !isCommitted(ticket)) {
       return;
     }
     if (!checkpointing) {
@@ -214,6 +337,7 @@ public final class Journal {
 
   private void checkpointBegins() {
     checkpointing = true;
+    frozenIndex = appliedIndex;
     checkpointBeganNs = clock.nanoTime();
   }
 
@@ -222,12 +346,13 @@ public final class Journal {
   }
 
   /**
-   * Does {@code pages} pages of the checkpoint under way, if there is one.
+   * Does {@code pages} pages of the checkpoint under way, if there is one and what it has is
+   * committed.
    *
    * @throws RuntimeException when it cannot be made persistent; nothing is executed from then on
    */
   void advanceCheckpoint(int pages) {
-    if (!checkpointing || failure != null) {
+    if (!checkpointing || failure != null || frozenIndex > log.commitIndex()) {
       return;
     }
     stopOnFailure(

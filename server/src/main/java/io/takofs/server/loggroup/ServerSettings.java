@@ -7,6 +7,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.pool.PoolSizes;
+import io.takofs.server.slabs.RepairSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,11 +22,15 @@ import java.util.Map;
  * @param permissionsEnabled whether anybody else is not
  * @param blockSize block size of files whose creator names none, bytes
  * @param blockSizeMin smallest block size that a creator may name, bytes
+ * @param replicationMax copies of file data that are kept at most
+ * @param replicationMin servers that must lend space for file data at least, unless a file asks for
+ *     fewer copies
  * @param checkpointBytes bytes of log between two checkpoints
  * @param sessionTtl life of a session without a connection
  * @param leaseSoftLimit silence after which others may take a file over
  * @param leaseHardLimit silence after which the server closes the files
  * @param quarantine rest of freed extents
+ * @param repair of lost copies
  */
 public record ServerSettings(
     String user,
@@ -33,25 +38,32 @@ public record ServerSettings(
     boolean permissionsEnabled,
     long blockSize,
     long blockSizeMin,
+    int replicationMax,
+    int replicationMin,
     long checkpointBytes,
     Duration sessionTtl,
     Duration leaseSoftLimit,
     Duration leaseHardLimit,
-    Duration quarantine) {
+    Duration quarantine,
+    RepairSettings repair) {
 
   /** The settings of {@code config} for a server run by {@code user}. */
   public static ServerSettings of(TakoConfig config, String user) {
+    boolean alone = config.get(ConfigKeys.CLUSTER_SERVERS).isEmpty();
     return new ServerSettings(
         user,
         config.get(ConfigKeys.SUPERGROUP),
         config.get(ConfigKeys.PERMISSIONS_ENABLED),
         config.get(ConfigKeys.BLOCK_SIZE),
         config.get(ConfigKeys.BLOCK_SIZE_MIN),
+        alone ? 1 : config.get(ConfigKeys.REPLICATION_MAX),
+        alone ? 1 : config.get(ConfigKeys.REPLICATION_MIN),
         config.get(ConfigKeys.CHECKPOINT_SIZE),
         config.get(ConfigKeys.SESSION_TTL),
         config.get(ConfigKeys.LEASE_SOFT_LIMIT),
         config.get(ConfigKeys.LEASE_HARD_LIMIT),
-        config.get(ConfigKeys.QUARANTINE));
+        config.get(ConfigKeys.QUARANTINE),
+        RepairSettings.of(config));
   }
 
   /**
@@ -74,15 +86,10 @@ public record ServerSettings(
     }
   }
 
-  /** The values that the state machine uses. */
+  /** The limits with which a new group is formatted. */
   public Limits limits() {
-    return new Limits(
-        user,
-        supergroup,
-        blockSize,
-        Limits.defaults(user).inlineMax(),
-        leaseSoftLimit.toMillis(),
-        leaseHardLimit.toMillis());
+    Limits defaults = Limits.defaults(user);
+    return new Limits(user, supergroup, blockSize, defaults.inlineMax(), replicationMax);
   }
 
   /** Zones of a pool as {@code config} wants them. */

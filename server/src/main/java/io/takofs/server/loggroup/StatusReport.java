@@ -3,13 +3,18 @@ package io.takofs.server.loggroup;
 import io.takofs.base.Clock;
 import io.takofs.base.Version;
 import io.takofs.proto.ConnectionStatus;
+import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerStatus;
+import io.takofs.proto.SpaceUsage;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.server.log.Log;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.slabs.SlabSupply;
 import io.takofs.server.store.Store;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Builds the status of the server without its transports.
@@ -24,6 +29,7 @@ public final class StatusReport {
   private final Log log;
   private final StateMachine machine;
   private final ClientTable sessions;
+  private final SlabSupply supply;
   private final SafeMode safeMode;
   private final Counters counters;
   private final OperationTimes times;
@@ -39,6 +45,7 @@ public final class StatusReport {
     this.log = group.storage.log();
     this.machine = group.machine();
     this.sessions = group.sessions();
+    this.supply = group.supply();
     this.safeMode = group.safeMode();
     this.counters = group.counters;
     this.times = group.times;
@@ -52,12 +59,13 @@ public final class StatusReport {
   }
 
   public Reply build() {
+    SpaceUsage usage = supply.usage();
     ServerStatus.Builder status =
         ServerStatus.newBuilder()
             .setVersion(Version.text())
             .setEpoch(epoch)
             .setUptimeMs((clock.nanoTime() - startedNs) / 1_000_000)
-            .setUsage(machine.usage())
+            .setUsage(usage)
             .setFiles(machine.files())
             .setDirectories(machine.directories())
             .setOpenFiles(machine.openFiles())
@@ -73,7 +81,7 @@ public final class StatusReport {
             .setMetadataPagesTotal(store.pagesTotal())
             .setSafeMode(safeMode.isOn())
             .addAllOperations(times.snapshot())
-            .addAllExtents(machine.extents())
+            .addAllExtents(extents(usage.getFree()))
             .setCheckpoint(journal.checkpointStatus())
             .setLogSegmentsFree(log.freeSegmentCount())
             .setCommittedBytes(machine.committedBytes() - replayedBytes);
@@ -91,5 +99,14 @@ public final class StatusReport {
       }
     }
     return Reply.newBuilder().setServerStatus(status).build();
+  }
+
+  /** Extents by state, with {@code free} bytes that are free, as in the rest of the status. */
+  private List<ExtentStatus> extents(long free) {
+    List<ExtentStatus> states = new ArrayList<>(machine.extents());
+    states.replaceAll(
+        state ->
+            state.getState().equals("free") ? state.toBuilder().setBytes(free).build() : state);
+    return states;
   }
 }

@@ -2,7 +2,6 @@ package io.takofs.server.namespace;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Caller;
-import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.LogEntry;
@@ -11,8 +10,12 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.Status;
+import io.takofs.server.extent.CommittedExtent;
 import io.takofs.server.extent.Grant;
-import io.takofs.server.extent.Location;
+import io.takofs.server.extent.GroupSlabs;
+import io.takofs.server.extent.LeftReplicas;
+import io.takofs.server.extent.Quarantined;
+import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.operation.AppendOperation;
 import io.takofs.server.namespace.operation.AttributeQueries;
 import io.takofs.server.namespace.operation.CommitOperation;
@@ -22,10 +25,11 @@ import io.takofs.server.namespace.operation.CreateOperation;
 import io.takofs.server.namespace.operation.DeleteFilesOperation;
 import io.takofs.server.namespace.operation.DeleteOperation;
 import io.takofs.server.namespace.operation.Detached;
+import io.takofs.server.namespace.operation.FormatOperation;
 import io.takofs.server.namespace.operation.FreeOperation;
 import io.takofs.server.namespace.operation.GrantOperation;
 import io.takofs.server.namespace.operation.MkdirsOperation;
-import io.takofs.server.namespace.operation.PlacementCheck;
+import io.takofs.server.namespace.operation.Opening;
 import io.takofs.server.namespace.operation.Queries;
 import io.takofs.server.namespace.operation.QuotaCount;
 import io.takofs.server.namespace.operation.QuotaOperation;
@@ -37,6 +41,7 @@ import io.takofs.server.namespace.operation.Replies;
 import io.takofs.server.namespace.operation.SessionOperation;
 import io.takofs.server.namespace.operation.SetAclOperation;
 import io.takofs.server.namespace.operation.SetAttributesOperation;
+import io.takofs.server.namespace.operation.SlabOperation;
 import io.takofs.server.namespace.operation.TruncateOperation;
 import io.takofs.server.namespace.operation.XAttrOperation;
 import io.takofs.server.namespace.state.Context;
@@ -45,12 +50,12 @@ import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.namespace.state.Lease;
 import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.namespace.state.OpenLease;
-import io.takofs.server.namespace.state.QuarantinedExtent;
 import io.takofs.server.namespace.state.SessionInfo;
 import io.takofs.server.namespace.state.State;
 import io.takofs.server.store.Store;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Everything the server knows, as one deterministic function: the same entries applied to the same
@@ -65,15 +70,19 @@ public final class StateMachine {
   /** Changes that must fit for an ordinary request to be logged. */
   private static final int ADMISSION = 64;
 
+  /** Bytes that one call is granted at most. */
+  public static final long GRANT_MAX = Opening.GRANT_MAX;
+
   private final State state;
 
-  /**
-   * Takes {@code store} as it is, or makes the root directory in an empty one.
-   *
-   * @param arenas bytes of each arena of the data zone, in order of index
-   */
-  public StateMachine(Store store, List<Long> arenas, Limits limits) {
-    state = new State(store, arenas, limits);
+  /** Takes {@code store} as it is; a group's first entry is FormatGroup. */
+  public StateMachine(Store store) {
+    state = new State(store);
+  }
+
+  /** Writes the store's summary of what there is now; to be run whenever a checkpoint begins. */
+  public void summarize() throws TakoException {
+    state.summarize();
   }
 
   /**
@@ -99,6 +108,9 @@ public final class StateMachine {
    * @param index position in the log, larger than that of any entry applied before
    */
   public Reply apply(long index, LogEntry entry) {
+    if (!state.isFormatted() && !entry.hasFormatGroup()) {
+      return Replies.failure(malformed("the group's first entry does not format it"));
+    }
     state.store.beginEntry();
     state.quotas.begin();
     if (entry.getCommandCase() == LogEntry.CommandCase.RECLAIM) {
@@ -182,6 +194,13 @@ public final class StateMachine {
       }
       case FREE_EXTENTS -> FreeOperation.apply(context, entry.getFreeExtents());
       case COUNT_QUOTAS -> QuotaCount.apply(context);
+      case FORMAT_GROUP -> FormatOperation.apply(context, entry.getFormatGroup());
+      case ADD_SLAB -> SlabOperation.add(context, entry.getAddSlab());
+      case REMOVE_SLAB -> SlabOperation.remove(context, entry.getRemoveSlab());
+      case CLOSE_SLAB -> SlabOperation.close(context, entry.getCloseSlab());
+      case OPEN_SLAB -> SlabOperation.open(context, entry.getOpenSlab());
+      case SWITCH_REPLICA -> SlabOperation.switchReplica(context, entry.getSwitchReplica());
+      case REPLICA_RETURNED -> SlabOperation.returned(context, entry.getReplicaReturned());
       case RECLAIM, COMMAND_NOT_SET -> throw malformed("a log entry has no command");
     };
   }
@@ -300,15 +319,6 @@ public final class StateMachine {
   }
 
   /**
-   * Checks that the sender of {@code commit} may store the bytes that it carries.
-   *
-   * @throws TakoException when it may not: the commit must not be logged
-   */
-  public void checkPlacements(long clientId, CommitExtents commit) throws TakoException {
-    PlacementCheck.run(state, clientId, commit);
-  }
-
-  /**
    * Checks that {@code clientId} holds a lease.
    *
    * @throws TakoException LEASE_LOST
@@ -324,12 +334,12 @@ public final class StateMachine {
   public List<Extent> writable(long fileId) {
     List<Extent> extents = new ArrayList<>();
     for (Grant grant : state.extents.granted(fileId)) {
-      extents.add(grant.location().toProto().setGeneration(grant.generation()).build());
+      extents.add(grant.toProto());
     }
     Lease lease = state.leases.get(fileId);
     FileExtent last = state.data.last(state.tree.get(lease.parentId(), lease.name()).inode());
     if (last != null && last.canGrow()) {
-      extents.add(last.toProto());
+      extents.add(last.toProto(Math.max(last.generation(), lease.epoch())));
     }
     return extents;
   }
@@ -350,7 +360,7 @@ public final class StateMachine {
   }
 
   private static boolean isSameExtent(Extent one, Extent other) {
-    return Location.of(one).equals(Location.of(other))
+    return SlabRange.of(one).equals(SlabRange.of(other))
         && one.getGeneration() == other.getGeneration();
   }
 
@@ -409,15 +419,14 @@ public final class StateMachine {
    * than twice as many records. Successive calls go round all of them, those first that none has
    * given yet.
    */
-  public List<QuarantinedExtent> quarantined(long untilMs, int limit) {
-    return state.extents.quarantined(untilMs, limit).stream()
-        .map(
-            extent ->
-                new QuarantinedExtent(
-                    extent.location().toProto().setGeneration(extent.generation()).build(),
-                    extent.grantee(),
-                    extent.sinceMs()))
-        .toList();
+  public List<Quarantined> quarantined(long untilMs, int limit) {
+    return state.extents.quarantined(untilMs, limit);
+  }
+
+  /** Whether the writer of an extent in quarantine may read it back: it has not given it up. */
+  public boolean isKept(Quarantined extent) {
+    Lease lease = extent.file() == 0 ? null : state.leases.get(extent.file());
+    return lease != null && lease.clientId() == extent.grantee();
   }
 
   /** Whether there may be one that {@link #quarantined} has not given yet. */
@@ -453,7 +462,52 @@ public final class StateMachine {
     return extent == null || extent.fileOffset() != fileOffset ? 0 : extent.length();
   }
 
-  /** Bytes of the data zone. */
+  /** The slabs of the group. Only entries change them. */
+  public GroupSlabs slabs() {
+    return state.slabs();
+  }
+
+  /**
+   * Replicas that left their slabs and may still be lent to the group. Only entries change them.
+   */
+  public LeftReplicas leftReplicas() {
+    return state.extents.left();
+  }
+
+  /** The committed extents in a slab, as they are to be copied and verified. */
+  public List<Extent> committedIn(long slab) {
+    return state.committedIn(slab).stream().map(FileExtent::toProto).toList();
+  }
+
+  /** The files to which the committed extents in a slab belong, in the order of the extents. */
+  public List<CommittedExtent> extentsIn(long slab) {
+    return state.extents.committedIn(slab);
+  }
+
+  /** Whether somebody may write in a slab: an extent of it is granted. */
+  public boolean isWrittenIn(long slab) {
+    return !state.extents.grantedIn(slab).isEmpty();
+  }
+
+  /** The limits with which the group was formatted; null before its first entry. */
+  public Limits limits() {
+    return state.limits();
+  }
+
+  /**
+   * Bytes that can be granted now to files that are to have {@code copies} copies, none of them at
+   * {@code avoided} servers.
+   */
+  public long freeBytes(int copies, Set<Integer> avoided) {
+    return state.extents.freeBytes(copies, avoided);
+  }
+
+  /** Copies that the file is to have that {@code request} wants extents for; 0 for no such file. */
+  public int copies(Caller caller, Request request) {
+    return Opening.copies(state, caller, request);
+  }
+
+  /** Bytes of the slabs of the group, each counted once. */
   public SpaceUsage usage() {
     return Queries.usage(state);
   }

@@ -31,15 +31,20 @@ public final class Pool implements AutoCloseable {
 
   private final PoolDirectory directory;
   private final PoolLock lock;
-  private final Superblock superblock;
+  private volatile Superblock superblock;
   private final Zones zones;
   private final Path shm;
 
   /** The mappings of an open pool. */
   private record Zones(
-      MappedMemory header, MappedMemory pages, MappedMemory log, List<MappedMemory> arenas) {
+      MappedMemory header,
+      MappedMemory pages,
+      MappedMemory log,
+      MappedMemory slabs,
+      List<MappedMemory> arenas) {
     void close() {
       arenas.forEach(MappedMemory::close);
+      slabs.close();
       log.close();
       pages.close();
       header.close();
@@ -67,7 +72,8 @@ public final class Pool implements AutoCloseable {
     try {
       directory.checkFormattable();
       directory.allocate(sizes);
-      Superblock fresh = new Superblock(new SecureRandom().nextLong(), 0, 1, 0, sizes);
+      PoolIdentity identity = new PoolIdentity(new SecureRandom().nextLong(), 0, 0);
+      Superblock fresh = new Superblock(identity, 0, 1, 0, sizes);
       try (MappedMemory header = map(directory.meta(), 0, Layout.POOL_ALIGN);
           MappedMemory pages = map(directory.meta(), sizes.pageOffset(), sizes.pages())) {
         PagedStore.format(pages);
@@ -97,14 +103,16 @@ public final class Pool implements AutoCloseable {
       MappedMemory header = map(mapped, directory.meta(), 0, Layout.POOL_ALIGN);
       MappedMemory pages = map(mapped, directory.meta(), sizes.pageOffset(), sizes.pages());
       MappedMemory log = map(mapped, directory.meta(), sizes.logOffset(), sizes.log());
+      MappedMemory slabs = map(mapped, directory.meta(), sizes.slabOffset(), sizes.slabs());
       List<MappedMemory> arenas = new ArrayList<>();
       for (int i = 0; i < sizes.arenas(); i++) {
         long offset = (long) i * Layout.ARENA_SIZE;
         arenas.add(map(mapped, directory.data(), offset, sizes.arenaLength(i)));
       }
       Superblock superblock = takeOver(directory, header);
-      Zones zones = new Zones(header, pages, log, List.copyOf(arenas));
-      Pool pool = new Pool(directory, lock, superblock, zones, directory.shm(superblock.poolId()));
+      Zones zones = new Zones(header, pages, log, slabs, List.copyOf(arenas));
+      Path shm = directory.shm(superblock.identity().poolId());
+      Pool pool = new Pool(directory, lock, superblock, zones, shm);
       undo.keep();
       return pool;
     }
@@ -146,7 +154,7 @@ public final class Pool implements AutoCloseable {
     }
     Superblock next =
         new Superblock(
-            last.poolId(),
+            last.identity(),
             last.epoch() + 1,
             last.writeSequence() + 1,
             ProcessHandle.current().pid(),
@@ -195,9 +203,26 @@ public final class Pool implements AutoCloseable {
     return directory.data();
   }
 
-  /** Random identity, drawn at format. */
-  long poolId() {
-    return superblock.poolId();
+  /** The pool's own identity, and its server's in the cluster that it joined last. */
+  public PoolIdentity identity() {
+    return superblock.identity();
+  }
+
+  /**
+   * Writes down which cluster the server has joined, and as which server; on a durable pool it is
+   * durable when this returns. One thread calls this, any may read meanwhile.
+   */
+  public void join(long clusterId, int serverId) {
+    Superblock last = superblock;
+    PoolIdentity joined = new PoolIdentity(last.identity().poolId(), clusterId, serverId);
+    if (joined.equals(last.identity())) {
+      return;
+    }
+    Superblock next =
+        new Superblock(
+            joined, last.epoch(), last.writeSequence() + 1, last.ownerPid(), last.sizes());
+    write(next, zones.header);
+    superblock = next;
   }
 
   /** Incarnation of the server: one more at each open, from 1. */
@@ -217,6 +242,11 @@ public final class Pool implements AutoCloseable {
   /** The log zone, all of this mapping. */
   public MappedMemory log() {
     return zones.log;
+  }
+
+  /** The slab zone, all of this mapping. */
+  public MappedMemory slabs() {
+    return zones.slabs;
   }
 
   /** The data zone: one mapping an arena, in the order extents name them. */

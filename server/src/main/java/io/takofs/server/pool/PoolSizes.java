@@ -6,7 +6,8 @@ import io.takofs.proto.Status;
 
 /**
  * The sizes of the zones of a pool, bytes: pages hold the namespace, the log what is not yet in a
- * checkpoint, data the files. All begin and end on huge pages.
+ * checkpoint, data the files. All begin and end on huge pages. The slab zone's size follows from
+ * that of the data.
  *
  * @param pages page zone, a multiple of 2 MiB, at least {@link #PAGES_MIN}
  * @param log log zone, a multiple of a segment, at least {@link #LOG_MIN}
@@ -33,7 +34,7 @@ public record PoolSizes(long pages, long log, long data) {
 
   /**
    * Divides {@code total} bytes: first 2 MiB for the superblock, then pages, then log, the rest for
-   * data.
+   * data and its slab zone.
    *
    * @param pages bytes, rounded up to 2 MiB; 0 for a sixteenth of the total, at least 8 MiB
    * @param log bytes, rounded up to segments; 0 for a sixteenth of the total, 24 MiB to 256 MiB
@@ -52,7 +53,8 @@ public record PoolSizes(long pages, long log, long data) {
             ? Math.min(
                 LOG_COMPUTED_MAX, Math.max(LOG_COMPUTED_MIN, down(total / 16, Layout.SEGMENT_SIZE)))
             : up(log, Layout.SEGMENT_SIZE);
-    long data = down(total - Layout.POOL_ALIGN - forPages - forLog, Layout.POOL_ALIGN);
+    long rest = down(total - Layout.POOL_ALIGN - forPages - forLog, Layout.POOL_ALIGN);
+    long data = rest - slabZone(Math.max(rest, DATA_MIN));
     if (data < DATA_MIN) {
       throw invalid(
           "a pool of "
@@ -62,7 +64,7 @@ public record PoolSizes(long pages, long log, long data) {
               + " for pages and "
               + forLog
               + " for the log leave no room for data; the least is "
-              + (Layout.POOL_ALIGN + forPages + forLog + DATA_MIN)
+              + (Layout.POOL_ALIGN + forPages + forLog + slabZone(DATA_MIN) + DATA_MIN)
               + " (fs.tako.server.pool.size)");
     }
     return new PoolSizes(forPages, forLog, data).checked();
@@ -73,9 +75,9 @@ public record PoolSizes(long pages, long log, long data) {
     return metaLength() + data;
   }
 
-  /** Bytes of the file of superblock, pages and log. */
+  /** Bytes of the file of superblock, pages, log and slabs. */
   long metaLength() {
-    return Layout.POOL_ALIGN + pages + log;
+    return slabOffset() + slabs();
   }
 
   long pageOffset() {
@@ -84,6 +86,22 @@ public record PoolSizes(long pages, long log, long data) {
 
   long logOffset() {
     return Layout.POOL_ALIGN + pages;
+  }
+
+  long slabOffset() {
+    return logOffset() + log;
+  }
+
+  /** Bytes of the slab zone. */
+  long slabs() {
+    return slabZone(data);
+  }
+
+  /** Arenas are whole slabs, so that only the last slab of the data is short. */
+  private static long slabZone(long data) {
+    long slabs = up(data, Layout.SLAB_SIZE) / Layout.SLAB_SIZE;
+    long slotsOfPage = Layout.POOL_ALIGN / Layout.SLAB_SLOT_SIZE;
+    return up(slabs, slotsOfPage) / slotsOfPage * Layout.POOL_ALIGN;
   }
 
   int arenas() {

@@ -161,7 +161,7 @@ public final class PoolStart {
   /** Without a marker the server works as well; only the loss of its pool would go unnoticed. */
   private Pool remembered(Pool pool) {
     try {
-      markers.remember(path, pool.poolId(), fileSystem(path));
+      markers.remember(path, pool.identity().poolId(), fileSystem(path));
     } catch (IOException e) {
       LOG.warn(
           "cannot write {} ({}): if the pool vanishes, the next start formats an empty one; set"

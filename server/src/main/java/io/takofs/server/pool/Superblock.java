@@ -12,13 +12,14 @@ import java.util.zip.CRC32C;
 /**
  * Identity and sizes of a pool, stored twice: a crash or a bad bit spoils one copy, never both.
  *
- * @param poolId random, drawn at format
+ * @param identity whose pool it is
  * @param epoch incarnation of the server, one more at each open; 0 when just formatted
  * @param writeSequence orders the copies
  * @param ownerPid process that wrote it
  * @param sizes of the zones
  */
-record Superblock(long poolId, long epoch, long writeSequence, long ownerPid, PoolSizes sizes) {
+record Superblock(
+    PoolIdentity identity, long epoch, long writeSequence, long ownerPid, PoolSizes sizes) {
   /** Bytes from the start of the meta file that hold both copies. */
   static final int AREA = Layout.SUPERBLOCK_COPY_B + Layout.SUPERBLOCK_SIZE;
 
@@ -91,7 +92,7 @@ record Superblock(long poolId, long epoch, long writeSequence, long ownerPid, Po
     to.putInt(Layout.SUPERBLOCK_MAGIC_OFFSET, Layout.POOL_MAGIC);
     to.putInt(Layout.SUPERBLOCK_VERSION_OFFSET, Layout.POOL_VERSION);
     to.putLong(Layout.SUPERBLOCK_LAYOUT_HASH_OFFSET, Layout.LAYOUT_HASH);
-    to.putLong(Layout.SUPERBLOCK_POOL_ID_OFFSET, poolId);
+    to.putLong(Layout.SUPERBLOCK_POOL_ID_OFFSET, identity.poolId());
     to.putLong(Layout.SUPERBLOCK_EPOCH_OFFSET, epoch);
     to.putLong(Layout.SUPERBLOCK_WRITE_SEQUENCE_OFFSET, writeSequence);
     to.putLong(Layout.SUPERBLOCK_OWNER_PID_OFFSET, ownerPid);
@@ -100,6 +101,10 @@ record Superblock(long poolId, long epoch, long writeSequence, long ownerPid, Po
     to.putLong(Layout.SUPERBLOCK_LOG_OFFSET_OFFSET, sizes.logOffset());
     to.putLong(Layout.SUPERBLOCK_LOG_LENGTH_OFFSET, sizes.log());
     to.putLong(Layout.SUPERBLOCK_DATA_LENGTH_OFFSET, sizes.data());
+    to.putLong(Layout.SUPERBLOCK_SLAB_OFFSET_OFFSET, sizes.slabOffset());
+    to.putLong(Layout.SUPERBLOCK_SLAB_LENGTH_OFFSET, sizes.slabs());
+    to.putLong(Layout.SUPERBLOCK_CLUSTER_ID_OFFSET, identity.clusterId());
+    to.putInt(Layout.SUPERBLOCK_SERVER_ID_OFFSET, identity.serverId());
     to.putInt(CRC, crc(to));
     return to;
   }
@@ -116,7 +121,10 @@ record Superblock(long poolId, long epoch, long writeSequence, long ownerPid, Po
       throw new TakoException(Status.CORRUPT, where + ": " + e.getMessage(), e);
     }
     return new Superblock(
-        from.getLong(Layout.SUPERBLOCK_POOL_ID_OFFSET),
+        new PoolIdentity(
+            from.getLong(Layout.SUPERBLOCK_POOL_ID_OFFSET),
+            from.getLong(Layout.SUPERBLOCK_CLUSTER_ID_OFFSET),
+            from.getInt(Layout.SUPERBLOCK_SERVER_ID_OFFSET)),
         from.getLong(Layout.SUPERBLOCK_EPOCH_OFFSET),
         sequence(from),
         from.getLong(Layout.SUPERBLOCK_OWNER_PID_OFFSET),
@@ -135,6 +143,17 @@ record Superblock(long poolId, long epoch, long writeSequence, long ownerPid, Po
                 + ", this server knows "
                 + Layout.POOL_VERSION
                 + ": run a newer server, or format a new pool elsewhere");
+      }
+      if (hasMagic(copy) && version > 0 && version < Layout.POOL_VERSION && hasCrc(copy)) {
+        return new TakoException(
+            Status.VERSION_MISMATCH,
+            where
+                + " is a pool of version "
+                + version
+                + ", this server needs version "
+                + Layout.POOL_VERSION
+                + ": copy its files with the version of Tako that made it, then remove the directory"
+                + " and start with --format for an empty pool, or format one elsewhere");
       }
     }
     if (hasMagic(a) || hasMagic(b)) {
@@ -160,7 +179,11 @@ record Superblock(long poolId, long epoch, long writeSequence, long ownerPid, Po
   private static boolean isValid(ByteBuffer copy) {
     return hasMagic(copy)
         && copy.getInt(Layout.SUPERBLOCK_VERSION_OFFSET) == Layout.POOL_VERSION
-        && copy.getInt(CRC) == crc(copy);
+        && hasCrc(copy);
+  }
+
+  private static boolean hasCrc(ByteBuffer copy) {
+    return copy.getInt(CRC) == crc(copy);
   }
 
   private static long sequence(ByteBuffer copy) {

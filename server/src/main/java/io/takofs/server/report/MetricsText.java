@@ -1,15 +1,20 @@
 package io.takofs.server.report;
 
 import io.takofs.proto.CheckpointStatus;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.OperationStatus;
+import io.takofs.proto.RepairStatus;
+import io.takofs.proto.ServerHealth;
 import io.takofs.proto.ServerStatus;
+import io.takofs.proto.SlabStatus;
 import io.takofs.proto.TransportStatus;
 import io.takofs.server.metrics.LatencyBuckets;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -32,8 +37,8 @@ public final class MetricsText {
 
   private MetricsText() {}
 
-  /** All metrics of a server. */
-  public static String of(ServerStatus status) {
+  /** All metrics of a server, and of the cluster when it leads one. */
+  public static String of(ServerStatus status, ClusterStatus cluster) {
     MetricsText text = new MetricsText();
     text.server(status);
     text.operations(status.getOperationsList());
@@ -41,6 +46,9 @@ public final class MetricsText {
     text.space(status);
     text.log(status);
     text.clients(status);
+    if (cluster.hasRepair() && cluster.getLeader() == cluster.getServer()) {
+      text.cluster(cluster);
+    }
     text.process();
     text.events(status.getCountersMap());
     return text.out.toString();
@@ -164,6 +172,34 @@ public final class MetricsText {
     status.getConnectionsLeftOutMap().forEach((name, n) -> byTransport.merge(name, n, Long::sum));
     byTransport.forEach(
         (name, count) -> sample("tako_connections", labels("transport", name), count));
+  }
+
+  /** One server says it, so that sums over servers count nothing twice. */
+  private void cluster(ClusterStatus cluster) {
+    gauge("tako_cluster_servers", "Servers in the map by state; those without trouble are well.");
+    Map<String, Long> servers = new TreeMap<>();
+    for (ServerHealth each : cluster.getServersList()) {
+      String state = each.getEntry().getState().name().toLowerCase(Locale.ROOT);
+      servers.merge(
+          labels("state", state, "well", Boolean.toString(each.getTrouble().isEmpty())),
+          1L,
+          Long::sum);
+    }
+    servers.forEach((state, count) -> sample("tako_cluster_servers", state, count));
+    gauge("tako_cluster_slabs", "Replicated slabs by state.");
+    for (SlabStatus each : cluster.getSlabsList()) {
+      sample("tako_cluster_slabs", labels("state", each.getState()), each.getSlabs());
+    }
+    RepairStatus repair = cluster.getRepair();
+    single("tako_repair_slabs_waiting", "Slabs that lack a copy.", repair.getSlabsWaiting());
+    single("tako_repair_bytes_left", "Bytes to be copied.", repair.getBytesLeft());
+    total("tako_repair_bytes_total", "Bytes that were copied.", repair.getBytesDone());
+    total("tako_scrub_bytes_total", "Bytes that were verified.", repair.getBytesVerified());
+    single(
+        "tako_files_missing", "Files of which bytes are missing.", cluster.getFiles().getMissing());
+    single(
+        "tako_files_corrupt", "Files whose only copy is wrong.", cluster.getFiles().getCorrupt());
+    total("tako_wrong_copies_total", "Copies that were found wrong.", repair.getWrongCopies());
   }
 
   private void process() {

@@ -59,7 +59,9 @@ final class CheckpointReader {
         || (level >= 0 && found != level)) {
       throw corrupt(tree, page, "is another page than its tree expects");
     }
-    liveAtLevel[found]++;
+    if (tree != PagedStore.SUMMARY) {
+      liveAtLevel[found]++;
+    }
     if (found > 0) {
       int count = Page.count(b, at);
       for (int slot = 0; slot < count; slot++) {
@@ -69,7 +71,10 @@ final class CheckpointReader {
   }
 
   private TakoException corrupt(int tree, int page, String what) {
-    String map = tree < Store.SHARDS ? "shard " + tree : "the server's map";
+    String map =
+        tree < Store.SHARDS
+            ? "shard " + tree
+            : tree == PagedStore.SUMMARY ? "the summary" : "the server's map";
     return new TakoException(
         Status.CORRUPT,
         "page zone: page "

@@ -1,6 +1,7 @@
 package io.takofs.server.store;
 
 import io.takofs.base.TakoException;
+import java.util.Arrays;
 import java.util.BitSet;
 
 /**
@@ -35,6 +36,21 @@ public interface OrderedMap {
    * false or the map ends. The visitor must not change the map.
    */
   void scan(byte[] from, Visitor visitor);
+
+  /** As {@link #scan}, but ends before the first key that does not begin with {@code prefix}. */
+  default void scanPrefix(byte[] prefix, byte[] from, Visitor visitor) {
+    scan(
+        from,
+        (key, value) ->
+            key.length >= prefix.length
+                && Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length)
+                && visitor.visit(key, value));
+  }
+
+  /** Visits all entries whose keys begin with {@code prefix}, in key order. */
+  default void scanPrefix(byte[] prefix, Visitor visitor) {
+    scanPrefix(prefix, prefix, visitor);
+  }
 
   /** Receives the entries of a scan. */
   @FunctionalInterface

@@ -41,6 +41,7 @@ final class PageAllocator {
   private final int[] liveAtLevel = new int[LEVELS];
   private final IntList free = new IntList();
   private final int headroom;
+  private final int summaryMax;
   private final int liveMax;
   private final int growthMax;
 
@@ -52,6 +53,7 @@ final class PageAllocator {
   private IntList frozenRetired = new IntList();
   private int sealed;
   private long takenForEntry;
+  private boolean countNothing;
 
   /**
    * @param generation of the pages allocated from now on
@@ -62,7 +64,8 @@ final class PageAllocator {
     this.generation = generation;
     int pages = memory.pages() - PagedStore.FIRST_PAGE;
     headroom = Math.max(pages / HEADROOM_PART, Math.min(pages / 3, HEADROOM_MIN));
-    liveMax = pages - headroom;
+    summaryMax = Math.max(2, pages / Store.SUMMARY_PART);
+    liveMax = pages - headroom - 2 * summaryMax;
     growthMax = liveMax - Math.max(liveMax / SHRINK_PART, LEVELS);
     for (int page = memory.pages() - 1; page >= PagedStore.FIRST_PAGE; page--) {
       if (!inUse.get(page)) {
@@ -75,10 +78,17 @@ final class PageAllocator {
     return memory;
   }
 
+  /** Whether pages that come or go count as live: those of the summary do not. */
+  void countNothing(boolean nothing) {
+    countNothing = nothing;
+  }
+
   /** Counts a page that the opened checkpoint has. */
   void countLive(int level) {
-    liveAtLevel[level]++;
-    live++;
+    if (!countNothing) {
+      liveAtLevel[level]++;
+      live++;
+    }
   }
 
   /** A fresh page, its number and generation set. */
@@ -122,8 +132,10 @@ final class PageAllocator {
   void release(int page) {
     ByteBuffer b = memory.buffer(page);
     int at = memory.offset(page);
-    liveAtLevel[Page.level(b, at)]--;
-    live--;
+    if (!countNothing) {
+      liveAtLevel[Page.level(b, at)]--;
+      live--;
+    }
     if (Page.generation(b, at) == generation) {
       Page.setGeneration(b, at, 0);
       free.add(page);
@@ -134,7 +146,7 @@ final class PageAllocator {
 
   /** Refuses what might need {@code pages} more than may be filled. */
   void checkRoom(int pages) throws TakoException {
-    if (live + pages > liveMax) {
+    if (live + pages > liveMax && !countNothing) {
       throw new TakoException(
           Status.NO_SPACE,
           "the page zone is full: "
@@ -205,12 +217,17 @@ final class PageAllocator {
 
   /** Whether free pages run low. */
   boolean isLow() {
-    return free.size() < headroom / 8 * 7;
+    return free.size() < headroom / 8 * 7 + summaryMax;
   }
 
   /** Whether a checkpoint would free enough pages to be worth it, and they may soon be missed. */
   boolean isGettingLow() {
-    return free.size() < 2 * headroom && retired.size() > headroom / 4;
+    return free.size() < 2 * headroom + summaryMax && retired.size() > headroom / 4;
+  }
+
+  /** Pages that the summary may fill. */
+  int summaryMax() {
+    return summaryMax;
   }
 
   int live() {

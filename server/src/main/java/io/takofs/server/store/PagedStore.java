@@ -20,11 +20,15 @@ public final class PagedStore implements Store {
   /** Pages before this hold the checkpoint. */
   static final int FIRST_PAGE = 2;
 
+  /** Number of the tree of {@link #summary}. */
+  static final int SUMMARY = SHARDS + 1;
+
   private final PageMemory memory;
   private final PageAllocator pages;
   private final Tree[] trees = new Tree[Layout.STORE_TREES];
   private final CRC32C crc = new CRC32C();
 
+  private Summarizer summarizer = () -> {};
   private long generation;
   private long checkpointIndex;
   private Checkpoint frozen;
@@ -80,6 +84,22 @@ public final class PagedStore implements Store {
   }
 
   @Override
+  public OrderedMap summary() {
+    return trees[SUMMARY];
+  }
+
+  @Override
+  public long summaryRecordsMax() {
+    // Pages are at least half full, but for the last; each has the pages above it besides.
+    return pages.summaryMax() * 60L - 60;
+  }
+
+  @Override
+  public void onCheckpoint(Summarizer summarize) {
+    summarizer = summarize;
+  }
+
+  @Override
   public long checkpointIndex() {
     return checkpointIndex;
   }
@@ -96,12 +116,24 @@ public final class PagedStore implements Store {
     if (frozen != null) {
       return;
     }
+    summarize();
     int[] roots = new int[trees.length];
     for (int tree = 0; tree < trees.length; tree++) {
       roots[tree] = trees[tree].root();
     }
     frozen = new Checkpoint(generation + 1, index, memory.pages(), roots);
     pages.freeze();
+  }
+
+  private void summarize() {
+    pages.countNothing(true);
+    try {
+      summarizer.run();
+    } catch (TakoException e) {
+      throw new IllegalStateException("no page for the summary, for which some are kept", e);
+    } finally {
+      pages.countNothing(false);
+    }
   }
 
   @Override

@@ -94,7 +94,15 @@ final class Split {
     if (Math.min(left, right) >= Page.CAPACITY / 4 && fits(slot + 1)) {
       return slot + 1;
     }
-    return right < Page.CAPACITY / 4 && fits(slot) ? slot : middle();
+    if (right < Page.CAPACITY / 4) {
+      // A full page may lack the bytes for its new bound: an entry moves on then.
+      for (int at = slot; at > 0 && at >= slot - 1; at--) {
+        if (fits(at)) {
+          return at;
+        }
+      }
+    }
+    return middle();
   }
 
   /** Whether both pages hold their entries and bounds when the right one begins with {@code at}. */

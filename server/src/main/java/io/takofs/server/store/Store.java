@@ -1,11 +1,13 @@
 package io.takofs.server.store;
 
+import io.takofs.base.TakoException;
 import java.util.BitSet;
 
 /**
- * The state that a log feeds: {@link #SHARDS} maps for the namespace and one for the server itself
- * (sessions, extents). A checkpoint freezes all of them at one log index; after a crash they are
- * again what they were at the last finished checkpoint, and the log is replayed from there.
+ * The state that a log feeds: {@link #SHARDS} maps for the namespace, one for the server itself
+ * (sessions, extents), and a summary of them. A checkpoint freezes all of them at one log index;
+ * after a crash they are again what they were at the last finished checkpoint, and the log is
+ * replayed from there.
  *
  * <p>A page that the last checkpoint has is never overwritten: the first change after it goes to a
  * fresh page, and the old one is free again only when the next checkpoint is finished. So changes
@@ -30,6 +32,33 @@ public interface Store extends AutoCloseable {
 
   /** Map of what belongs to the server and not to a directory. */
   OrderedMap server();
+
+  /**
+   * Map of what is derived from the others and is written when a checkpoint begins, and never
+   * otherwise. Its pages count nowhere: those it may have are set aside ({@link #SUMMARY_PART}), so
+   * that what fits does not depend on when checkpoints are taken.
+   */
+  OrderedMap summary();
+
+  /**
+   * Part of the pages that {@link #summary} may fill, and as many more that a checkpoint copies.
+   */
+  int SUMMARY_PART = 64;
+
+  /** Records of up to 48 bytes that {@link #summary} is sure to have room for. */
+  default long summaryRecordsMax() {
+    return Integer.MAX_VALUE;
+  }
+
+  /** Runs {@code summarize}, which writes {@link #summary}, whenever a checkpoint begins. */
+  void onCheckpoint(Summarizer summarize);
+
+  /** Writes the summary of the state that a checkpoint is about to freeze. */
+  @FunctionalInterface
+  interface Summarizer {
+    /** Changes nothing but the summary. */
+    void run() throws TakoException;
+  }
 
   /** Index of the last log entry that the last finished checkpoint covers; 0 for none. */
   long checkpointIndex();

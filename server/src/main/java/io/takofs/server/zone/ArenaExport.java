@@ -22,7 +22,7 @@ import java.util.List;
  */
 public final class ArenaExport implements AutoCloseable {
   /** Arenas that one reply describes at most; 26 bytes each, so that half of a slot holds them. */
-  static final int DESCRIBED_MAX = 1024;
+  public static final int DESCRIBED_MAX = 1024;
 
   private final ProtectionDomain domain;
   private final List<MemoryRegion> regions = new ArrayList<>();
@@ -59,9 +59,10 @@ public final class ArenaExport implements AutoCloseable {
    * The description that a client needs to address the arenas, as much as fits a reply.
    *
    * @param first index of the first arena wanted
+   * @param most arenas that the reply has room for
    * @throws TakoException INVALID_ARGUMENT when there is no such arena
    */
-  public Arenas describe(int first) throws TakoException {
+  public Arenas describe(int first, int most) throws TakoException {
     if (first < 0 || first >= regions.size()) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
@@ -70,7 +71,7 @@ public final class ArenaExport implements AutoCloseable {
               + ", the pool has "
               + regions.size());
     }
-    int end = Math.min(regions.size(), first + DESCRIBED_MAX);
+    int end = Math.min(regions.size(), first + most);
     Arenas.Builder arenas =
         Arenas.newBuilder().setKeysOfExtents(!writable).setMore(end < regions.size());
     for (int index = first; index < end; index++) {

@@ -11,15 +11,4 @@ public final class Commits {
   public static CommitExtents of(Request request) {
     return request.hasConcat() ? request.getConcat().getCommit() : request.getCommitExtents();
   }
-
-  /** {@code request} with {@code commit} instead of its own. */
-  static Request replace(Request request, CommitExtents commit) {
-    Request.Builder changed = request.toBuilder();
-    if (request.hasConcat()) {
-      changed.getConcatBuilder().setCommit(commit);
-    } else {
-      changed.setCommitExtents(commit);
-    }
-    return changed.build();
-  }
 }

@@ -24,6 +24,8 @@ public final class DataConnections {
   private final Set<QueuePair> ending = new HashSet<>(); // those of ended that a thread is at
   private final BooleanSupplier formerPeers;
   private final WriteWindows windows;
+  private long lastNumber; // of the last connection, counted since the start
+
   private final Set<Long> metHere = new HashSet<>(); // while there may be former peers
   private boolean maybeFormerPeers = true;
 
@@ -37,8 +39,8 @@ public final class DataConnections {
     this.windows = windows;
   }
 
-  /** A connection, what it may address, and when it was made, before the client knew of it. */
-  private record Connected(QueuePair pair, ArenaExport export, long sinceMs, Runnable onClosed) {}
+  /** A connection, its number, and the arenas that it may address. */
+  private record Connected(QueuePair pair, long number, ArenaExport export, Runnable onClosed) {}
 
   /**
    * A connection of a client that had no other when it was admitted. If it has one by now, two
@@ -48,9 +50,9 @@ public final class DataConnections {
    * @param onClosed runs when the pair is closed
    */
   public synchronized void add(
-      long clientId, QueuePair pair, ArenaExport export, long nowMs, Runnable onClosed) {
+      long clientId, QueuePair pair, ArenaExport export, Runnable onClosed) {
     List<Connected> mine = pairs.computeIfAbsent(clientId, id -> new ArrayList<>());
-    mine.add(new Connected(pair, export, nowMs, onClosed));
+    mine.add(new Connected(pair, ++lastNumber, export, onClosed));
     if (mine.size() > 1) {
       fence(clientId);
     }
@@ -70,31 +72,31 @@ public final class DataConnections {
     return mine.isEmpty() ? null : mine.get(mine.size() - 1).export;
   }
 
-  /**
-   * Whether {@code clientId} writes through windows, which end by themselves in a moment when they
-   * have to.
-   */
-  public synchronized boolean takesWindows(long clientId) {
-    ArenaExport export = exportTo(clientId);
-    return export != null && !export.isWritable();
-  }
-
   /** Whether something may still arrive through a connection of {@code clientId}. */
   public synchronized boolean isConnected(long clientId) {
     return pairs.containsKey(clientId);
   }
 
+  /** The number of the latest connection; later ones have higher numbers. 0 before the first. */
+  synchronized long lastNumber() {
+    return lastNumber;
+  }
+
   /**
-   * Whether {@code clientId} can not store any more in an extent that was taken from it at {@code
-   * takenMs}: there is no window on it, and no connection that may write everything. Connections
-   * made since do not count: on each new one a writer asks whether it still has its lease before it
-   * stores anything.
+   * Whether {@code clientId} can not store any more in {@code range} through a connection up to
+   * number {@code last}, and nobody through a window. Later connections do not count: on each new
+   * one a writer asks whether it still has its lease before it stores anything.
    */
-  public synchronized boolean isFenced(long clientId, Location extent, long takenMs) {
+  synchronized boolean isFencedUpTo(long clientId, Location range, long last) {
     return pairs.getOrDefault(clientId, List.of()).stream()
-            .noneMatch(connected -> connected.export.isWritable() && connected.sinceMs <= takenMs)
-        && !windows.isWritable(extent)
+            .noneMatch(connected -> connected.export.isWritable() && connected.number <= last)
+        && !windows.isWritable(range)
         && (!maybeFormerPeers || metHere.contains(clientId));
+  }
+
+  /** Whether a client of an earlier incarnation may still write to the data zone. */
+  synchronized boolean hasFormerPeers() {
+    return maybeFormerPeers;
   }
 
   /** The peer closed {@code pair} or died; {@link #sweep} closes it when that is safe. */
@@ -107,9 +109,16 @@ public final class DataConnections {
     pairs.getOrDefault(clientId, List.of()).forEach(connected -> ended.add(connected.pair));
   }
 
+  /** As {@link #fence(long)}, for connections up to number {@code last}. */
+  synchronized void fence(long clientId, long last) {
+    pairs.getOrDefault(clientId, List.of()).stream()
+        .filter(connected -> connected.number <= last)
+        .forEach(connected -> ended.add(connected.pair));
+  }
+
   /** Revokes and closes what has ended or was fenced, where that can be promised by now. */
   public void sweep() {
-    if (mayHaveFormerPeers() && !formerPeers.getAsBoolean()) {
+    if (hasFormerPeers() && !formerPeers.getAsBoolean()) {
       forgetFormerPeers();
     }
     revokeEnded();
@@ -153,10 +162,6 @@ public final class DataConnections {
       windows.gone(pair);
       close(pair);
     }
-  }
-
-  private synchronized boolean mayHaveFormerPeers() {
-    return maybeFormerPeers;
   }
 
   private synchronized void forgetFormerPeers() {

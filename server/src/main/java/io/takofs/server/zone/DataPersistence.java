@@ -62,6 +62,11 @@ public final class DataPersistence {
         onFailure);
   }
 
+  /** Whether there is anything to do at a commit. */
+  public boolean isDurable() {
+    return !arenas.isEmpty();
+  }
+
   /**
    * Makes the bytes that {@code commit} adds, and their checksums, persistent.
    *

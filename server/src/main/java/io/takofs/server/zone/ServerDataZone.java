@@ -1,6 +1,15 @@
 package io.takofs.server.zone;
 
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Arenas;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.SpaceUsage;
+import io.takofs.proto.Status;
+import io.takofs.server.extent.Location;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.util.List;
@@ -19,14 +28,19 @@ public final class ServerDataZone {
   private final Executor registering;
   private final WriteWindows windows = new WriteWindows();
   private final DataConnections connections;
+  private final SlabTable slabs;
+  private final SlabFences fences;
+  private final SlabRequests requests;
 
   /**
+   * @param slabs of the arenas
    * @param registering registers the arenas for connections to come; it outlives the server
    * @param formerPeers whether a client of an earlier incarnation may still write to the arenas
    *     without a connection to this one
    */
   public ServerDataZone(
       List<MappedMemory> arenas,
+      SlabTable slabs,
       ReaderHolds holds,
       Executor registering,
       BooleanSupplier formerPeers) {
@@ -34,19 +48,18 @@ public final class ServerDataZone {
     this.holds = holds;
     this.registering = registering;
     this.connections = new DataConnections(formerPeers, windows);
+    this.slabs = slabs;
+    this.fences = new SlabFences(slabs, connections, windows, holds);
+    this.requests = new SlabRequests(slabs, fences, holds);
   }
 
   public List<MappedMemory> arenas() {
     return arenas;
   }
 
-  /** Bytes of each arena, in the order extents name them. */
-  public List<Long> arenaLengths() {
-    return arenas.stream().map(MappedMemory::length).toList();
-  }
-
-  public ReaderHolds holds() {
-    return holds;
+  /** Space of the arenas, in whole slabs. */
+  public SpaceUsage usage() {
+    return slabs.usage();
   }
 
   public WriteWindows windows() {
@@ -58,11 +71,71 @@ public final class ServerDataZone {
   }
 
   /**
+   * The arenas as the data connection of {@code clientId} addresses them.
+   *
+   * @param first index of the first arena wanted
+   * @param most arenas that the reply has room for
+   * @throws TakoException DISCONNECTED when the client has no data connection, INVALID_ARGUMENT
+   *     when there is no such arena
+   */
+  public Arenas describe(long clientId, int first, int most) throws TakoException {
+    ArenaExport export = connections.exportTo(clientId);
+    if (export == null) {
+      throw new TakoException(
+          Status.DISCONNECTED, "the client has no connection to the data zone; make one first");
+    }
+    Arenas.Builder arenas = export.describe(first, most).toBuilder();
+    holds.describe(arenas);
+    return arenas.build();
+  }
+
+  /**
    * Registers the arenas with {@code transport}; the caller closes the result.
    *
    * @throws IOException when the host does not let so much be registered
    */
   public ArenaExports exportTo(Transport transport) throws IOException {
     return new ArenaExports(transport, arenas, registering);
+  }
+
+  /**
+   * Answers what the leader of a log group asks: LeaseSlabs, ReturnSlabs, ListSlabs, FenceExtents,
+   * CopyExtents. Never waits: it answers what is so by now, and is asked again. Every answer may be
+   * asked for again. Windows that it closes are posted by the caller's next {@link
+   * WriteWindows#post}, and connections that it ends by the next {@link DataConnections#sweep}.
+   *
+   * @return the answer; STALE_TERM when a later leader of the group was heard of
+   */
+  public Reply handle(Request request) {
+    return requests.handle(request);
+  }
+
+  /**
+   * Whether a grant must not be given the means to write an extent: it is fenced there, or being
+   * fenced, or the slab is not lent under {@code lease}.
+   *
+   * @throws TakoException INVALID_ARGUMENT when no slab can have such an extent
+   */
+  public boolean isFenced(Location extent, long lease, long grant) throws TakoException {
+    int slot = requests.slotOf(extent);
+    int first = SlabFences.unitOfSlab(extent.offset());
+    for (int unit = first; unit < first + extent.capacity() / Layout.UNIT_SIZE; unit++) {
+      if (fences.isClosed(slot, lease, unit, grant)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Lets leaders copy extents from other servers to this one. Once.
+   *
+   * @param clock of the limit of bytes a second
+   * @return does the copying, when its owner calls it; the owner closes it
+   */
+  public SlabCopy copyFrom(SlabSources sources, Clock clock) {
+    SlabCopy copier = new SlabCopy(arenas, slabs, sources, clock);
+    requests.copyWith(copier);
+    return copier;
   }
 }

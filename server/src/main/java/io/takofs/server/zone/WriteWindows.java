@@ -145,6 +145,11 @@ public final class WriteWindows {
     }
   }
 
+  /** Nobody writes to {@code range} any more. */
+  synchronized void close(Location range) {
+    overlapping(range).forEach(this::close);
+  }
+
   private void close(ExtentWindow window) {
     if (window.beginClosing()) {
       window.connection().invalidate(window);
@@ -215,11 +220,17 @@ public final class WriteWindows {
     return window.takeWaiting();
   }
 
-  private List<ExtentWindow> overlapping(Location location) {
+  private List<ExtentWindow> overlapping(Location range) {
+    if (byFrame.isEmpty()) {
+      return List.of();
+    }
     List<ExtentWindow> found = new ArrayList<>(1);
-    for (ExtentWindow window : byFrame.getOrDefault(frame(location), List.of())) {
-      if (window.overlaps(location)) {
-        found.add(window);
+    long last = frame(range.arena(), range.offset() + range.capacity() - 1);
+    for (long frame = frame(range); frame <= last; frame++) {
+      for (ExtentWindow window : byFrame.getOrDefault(frame, List.of())) {
+        if (window.overlaps(range)) {
+          found.add(window);
+        }
       }
     }
     return found;
@@ -227,6 +238,10 @@ public final class WriteWindows {
 
   /** Extents are aligned to their size, so that each is in one frame. */
   private static long frame(Location location) {
-    return (long) location.arena() << Integer.SIZE | location.offset() / Layout.EXTENT_SIZE_MAX;
+    return frame(location.arena(), location.offset());
+  }
+
+  private static long frame(int arena, int offset) {
+    return (long) arena << Integer.SIZE | offset / Layout.EXTENT_SIZE_MAX;
   }
 }

@@ -7,7 +7,14 @@ async function refresh() {
   try {
     const response = await fetch(location.href, {cache: "no-store"});
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    main.replaceWith(document.adoptNode(page.querySelector("main")));
+    const fresh = document.adoptNode(page.querySelector("main"));
+    // Charts are drawn, and have a pace of their own.
+    const charts = main.querySelector("#charts");
+    const place = fresh.querySelector("#charts");
+    if (charts && place) {
+      place.replaceWith(charts);
+    }
+    main.replaceWith(fresh);
   } catch (failure) {
     main.classList.add("stale");
   }

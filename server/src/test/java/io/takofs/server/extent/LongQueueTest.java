@@ -16,7 +16,7 @@ class LongQueueTest {
     }
     assertThat(queue.size()).isEqualTo(100);
     for (long i = 0; i < 100; i++) {
-      assertThat(queue.first()).isEqualTo(-i);
+      assertThat(queue.get(0)).isEqualTo(-i);
       assertThat(queue.removeFirst()).isEqualTo(-i);
     }
     assertThat(queue.size()).isZero();
@@ -60,7 +60,7 @@ class LongQueueTest {
         }
         assertThat(queue.size()).isEqualTo(model.size());
         if (!model.isEmpty()) {
-          assertThat(queue.first()).isEqualTo(model.peekFirst());
+          assertThat(queue.get(0)).isEqualTo(model.peekFirst());
         }
       }
     }

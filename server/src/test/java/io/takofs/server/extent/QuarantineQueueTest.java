@@ -2,35 +2,34 @@ package io.takofs.server.extent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.takofs.layout.Layout;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class QuarantineQueueTest {
-  private record Place(int arena, int offset, int generation) {}
+  private record Place(long slab, int unit, long generation) {}
 
   private int looks;
   private final Map<Place, Quarantined> records = new HashMap<>();
   private final QuarantineQueue queue =
       new QuarantineQueue(
-          (arena, offset, generation) -> {
+          (slab, unit, generation) -> {
             looks++;
-            return records.get(new Place(arena, offset, generation));
+            return records.get(new Place(slab, unit, generation));
           });
 
-  private Quarantined add(int arena, int unit, int generation, long sinceMs) {
-    Location location = new Location(arena, unit * Layout.UNIT_SIZE, Layout.UNIT_SIZE);
-    Quarantined extent = new Quarantined(location, generation, 0, sinceMs);
+  private Quarantined add(long slab, int unit, long generation, long sinceMs) {
+    Quarantined extent =
+        new Quarantined(SlabRange.ofUnits(slab, unit, 1), generation, generation, 0, sinceMs);
     queue.add(extent);
-    records.put(new Place(arena, location.offset(), generation), extent);
+    records.put(new Place(slab, unit, generation), extent);
     return extent;
   }
 
   private void free(Quarantined extent) {
-    Location location = extent.location();
-    records.remove(new Place(location.arena(), location.offset(), extent.generation()));
+    SlabRange range = extent.range();
+    records.remove(new Place(range.slab(), range.unit(), extent.generation()));
   }
 
   @Test
@@ -89,7 +88,7 @@ class QuarantineQueueTest {
   @Test
   void shouldLookAtABoundedNumberOfRecords() {
     for (int i = 0; i < 1000; i++) {
-      add(i / 500, i % 500, i, 1);
+      add(i / 100, i % 100, i, 1);
     }
     queue.next(1, 500);
     looks = 0;
@@ -99,10 +98,10 @@ class QuarantineQueueTest {
 
   @Test
   void shouldTellPlacesApartWhateverTheirNumbersAre() {
-    int arena = (1 << 18) - 1; // the largest that a queue takes
-    int unit = Layout.ARENA_SIZE / Layout.UNIT_SIZE - 1;
-    Quarantined last = add(arena, unit, -1, 1);
-    Quarantined generation = add(arena, unit, Integer.MIN_VALUE, 1);
+    long slab = (1L << 56) - 1; // the largest that a queue takes
+    int unit = SlabRange.SLAB_UNITS - 1;
+    Quarantined last = add(slab, unit, -1, 1);
+    Quarantined generation = add(slab, unit, Long.MIN_VALUE, 1);
     Quarantined first = add(0, 0, 0, 1);
     assertThat(queue.next(1, 10)).containsExactly(last, generation, first);
   }

@@ -8,12 +8,15 @@ import com.google.protobuf.ByteString;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.TakoConfig;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.LeaseInfo;
 import io.takofs.proto.Leases;
 import io.takofs.proto.Listing;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerHealth;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.Status;
 import io.takofs.server.codec.ByteWriter;
@@ -46,6 +49,7 @@ class HttpEndpointTest {
   private static final class FakeView implements ServerView {
     private volatile Optional<String> sickness = Optional.empty();
     private volatile String asked = "";
+    private volatile ClusterStatus cluster = ClusterStatus.getDefaultInstance();
     private volatile Reply reply = Reply.getDefaultInstance();
 
     @Override
@@ -54,6 +58,11 @@ class HttpEndpointTest {
           .setFiles(4711)
           .addConnections(ConnectionStatus.newBuilder().setClientName(HOSTILE).setTransport("shm"))
           .build();
+    }
+
+    @Override
+    public ClusterStatus cluster() {
+      return cluster;
     }
 
     @Override
@@ -117,12 +126,80 @@ class HttpEndpointTest {
     var status = JsonParser.parseString(get("status").body()).getAsJsonObject();
     assertThat(status.get("server").getAsString()).isEqualTo(SERVER.toString());
     assertThat(status.getAsJsonObject("status").get("files").getAsString()).isEqualTo("4711");
-    assertThat(get("config").body())
+    assertThat(unlabelled(get("config").body()))
         .contains("<td>fs.tako.server.port</td><td>7420</td><td>default</td>")
         .doesNotContain("fs.tako.client.timeout");
     assertThat(get("tako.css").headers().firstValue("content-type"))
         .hasValue("text/css; charset=utf-8");
-    assertThat(get("tako.js").statusCode()).isEqualTo(200);
+    for (String asset :
+        List.of("tako.js", "tako.svg", "charts.js", "charts.css", "uplot.js", "uplot.css")) {
+      assertThat(get(asset).statusCode()).as(asset).isEqualTo(200);
+    }
+  }
+
+  /** A page without the headings that each of its cells has. */
+  private static String unlabelled(String page) {
+    return page.replaceAll(" data-label=\"[^\"]*\"", "");
+  }
+
+  @Test
+  void shouldKeepSamplesOfTheLastHour() throws Exception {
+    Site mine = site(Optional.empty());
+    mine.sample();
+    mine.sample();
+    String body = new String(mine.page("/history").body(), UTF_8);
+    assertThat(JsonParser.parseString(body).getAsJsonObject().getAsJsonArray("time_s")).hasSize(2);
+    assertThat(get("history").headers().firstValue("content-type").orElseThrow())
+        .startsWith("application/json");
+    assertThat(get("").body()).contains("<div id=\"charts\"></div>").contains("/uplot.js");
+    assertThat(get("clients").body()).doesNotContain("/uplot.js");
+  }
+
+  @Test
+  void shouldShowAllServersOfTheCluster() throws Exception {
+    view.cluster =
+        ClusterStatus.newBuilder()
+            .setServer(2)
+            .setLeader(1)
+            .setLeaderAgeMs(3000)
+            .addWarnings("too few <servers>")
+            .addServers(server(1, "http://a:7421/", "silent & <gone>"))
+            .addServers(server(2, "javascript:alert(1)", ""))
+            .build();
+    assertThat(unlabelled(get("cluster").body()))
+        .contains("<p class=\"alert\">too few &lt;servers&gt;</p>")
+        .contains(
+            "<td>1</td><td><a href=\"http://a:7421/\">a:7420</a></td><td class=\"number\">up</td>")
+        .contains("<td class=\"alert\">silent &amp; &lt;gone&gt;</td>")
+        .contains("<td>2 (this one)</td><td>a:7420</td><td class=\"number\">up</td><td>well</td>")
+        .contains("Server 1 leads: what stands here of slabs is what it said 00:00:03 ago.")
+        .doesNotContain("javascript:");
+  }
+
+  private static ServerHealth server(int id, String http, String trouble) {
+    return ServerHealth.newBuilder()
+        .setEntry(ServerEntry.newBuilder().setId(id).setHost("a").setPort(7420).setHttp(http))
+        .setTrouble(trouble)
+        .build();
+  }
+
+  @Test
+  void shouldLeadToTheServerWithTheNamespace() throws Exception {
+    view.cluster =
+        ClusterStatus.newBuilder()
+            .setServer(2)
+            .setLeader(1)
+            .addServers(server(1, "http://a:7421/", ""))
+            .addServers(server(2, "http://b:7421/", ""))
+            .build();
+    for (String page : List.of("files", "leases", "clients")) {
+      assertThat(get(page).body())
+          .contains("<a href=\"http://a:7421/" + page + "\">server 1 at a:7420</a>");
+    }
+    assertThat(view.asked).isEmpty();
+    assertThat(unlabelled(get("").body()))
+        .contains("<td>Namespace</td><td><a href=\"http://a:7421/\">server 1 at a:7420</a></td>")
+        .doesNotContain("4711", "metadata pages");
   }
 
   @Test
@@ -174,7 +251,7 @@ class HttpEndpointTest {
                         LeaseInfo.newBuilder().setPath("/f").setUser("bob").setOpenMs(61_000))
                     .setNextAfter(-2))
             .build();
-    assertThat(get("leases").body())
+    assertThat(unlabelled(get("leases").body()))
         .contains("<td>/f</td>")
         .contains("<td>bob</td><td>00:01:01</td>")
         .contains("after=18446744073709551614");

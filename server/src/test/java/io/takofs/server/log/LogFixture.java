@@ -9,7 +9,7 @@ import java.util.Random;
 
 /** A small log zone in plain memory, and what tests do with it. */
 final class LogFixture {
-  static final LogIdentity IDENTITY = new LogIdentity(7, 1, 1);
+  static final LogIdentity IDENTITY = new LogIdentity(7, 1);
 
   private final ByteBuffer[] slots;
 
@@ -25,7 +25,14 @@ final class LogFixture {
   }
 
   SegmentedLog open(long checkpointIndex) throws TakoException {
-    return SegmentedLog.open(zone(), IDENTITY, checkpointIndex);
+    return open(checkpointIndex, 1);
+  }
+
+  /** The log for a leader in {@code term}. */
+  SegmentedLog open(long checkpointIndex, long term) throws TakoException {
+    SegmentedLog log = SegmentedLog.open(zone(), IDENTITY, checkpointIndex);
+    log.lead(term);
+    return log;
   }
 
   /** Opens the log and returns everything above the checkpoint. */
@@ -37,7 +44,7 @@ final class LogFixture {
   static List<byte[]> poll(SegmentedLog log, long after) {
     List<byte[]> entries = new ArrayList<>();
     log.poll(
-        (index, payload) -> {
+        (index, term, payload) -> {
           if (index != after + entries.size() + 1) {
             throw new AssertionError("entry " + index + " after " + (after + entries.size()));
           }

@@ -148,9 +148,45 @@ class LogRecoveryTest {
     LogFixture fixture = new LogFixture(2, 1024);
     fill(fixture.open(0), 1);
 
-    assertThatThrownBy(() -> SegmentedLog.open(fixture.zone(), new LogIdentity(8, 1, 1), 0))
+    assertThatThrownBy(() -> SegmentedLog.open(fixture.zone(), new LogIdentity(8, 1), 0))
         .isInstanceOf(TakoException.class)
         .hasMessageContaining("slot 0 belongs to log 7, not to log 8");
+  }
+
+  @Test
+  void shouldRefuseSegmentsWhoseTermsGoDown() throws Exception {
+    LogFixture fixture = new LogFixture(4, 1024);
+    fill(fixture.open(0, 3), 1);
+    fill(fixture.open(0, 4), 1);
+    SegmentHeader second = SegmentHeader.read(fixture.zone().slot(1), crc);
+    second.adopted(1, 2).write(fixture.zone(), 1, crc);
+
+    assertCorrupt(fixture, 0, "terms never go down");
+  }
+
+  /** Neither below the entry before, of whichever segment, nor above the segment's. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 6})
+  void shouldRefuseAnEntryWhoseTermIsNotPossible(int term) throws Exception {
+    LogFixture fixture = new LogFixture(4, 1024);
+    fill(fixture.open(0, 4), 1);
+    fill(fixture.open(0, 5), 1);
+    ByteBuffer memory = fixture.zone().slot(1);
+    SegmentHeader second = SegmentHeader.read(memory, crc);
+    ByteBuffer entry = ByteBuffer.wrap(new byte[100]);
+    new FrameCodec()
+        .write(
+            memory,
+            memory.duplicate(),
+            Layout.SEGMENT_DATA_OFFSET,
+            crc.ofSegment(second),
+            (short) 5,
+            2,
+            1,
+            term,
+            entry);
+
+    assertCorrupt(fixture, 0, "its term " + term + " is not between");
   }
 
   private void assertCorrupt(LogFixture fixture, long checkpoint, String what) {
@@ -163,7 +199,7 @@ class LogRecoveryTest {
   }
 
   private SegmentScanner.Result scan(ByteBuffer memory, SegmentHeader header) {
-    return new SegmentScanner(crc, new FrameCodec()).scan(memory, header, 0, memory.capacity());
+    return new SegmentScanner(crc, new FrameCodec()).scan(memory, header, 0, 0, memory.capacity());
   }
 
   private static SegmentHeader header(

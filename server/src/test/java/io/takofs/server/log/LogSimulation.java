@@ -31,6 +31,7 @@ final class LogSimulation {
   private SegmentedLog log;
   private int polled;
   private int checkpoint;
+  private long term;
 
   /**
    * @param codec makes the codec under test
@@ -113,6 +114,7 @@ final class LogSimulation {
       try {
         atRestart.accept(memory.zone());
         log = new SegmentedLog(memory.zone(), LogFixture.IDENTITY, checkpoint, codec.get());
+        log.lead(++term);
         break;
       } catch (CrashingMemory.Crash crash) {
         memory.crash();

@@ -91,6 +91,46 @@ class SegmentedLogTest {
     assertThat(fixture.recover(last)).hasSize(1);
   }
 
+  @Test
+  void shouldGiveEachEntryTheTermOfTheLeaderThatProposedIt() throws Exception {
+    LogFixture fixture = new LogFixture(8, 1024);
+    long next = 3L << Integer.SIZE; // of another namespace
+    append(fixture.open(0, 2), 2, 1, 300);
+    fixture.open(0, 5); // proposes nothing
+    SegmentedLog log = fixture.open(0, 70_000);
+    append(log, 1, 1, 300);
+    log.lead(70_001);
+    append(log, 1, 1, 300);
+    fixture.open(4, 70_002);
+    append(fixture.open(4, next), 1, 1, 300);
+
+    assertThat(terms(fixture.open(0, next))).containsExactly(2L, 2L, 70_000L, 70_001L, next);
+  }
+
+  private static List<Long> terms(SegmentedLog log) {
+    List<Long> terms = new ArrayList<>();
+    log.poll((index, term, payload) -> terms.add(term));
+    return terms;
+  }
+
+  @Test
+  void shouldRefuseALeaderOfAnEarlierTerm() throws Exception {
+    LogFixture fixture = new LogFixture(4, 1024);
+    append(fixture.open(0, 5), 2, 1, 300);
+    byte[][] before = fixture.snapshot();
+
+    SegmentedLog log = SegmentedLog.open(fixture.zone(), LogFixture.IDENTITY, 0);
+    byte[][] sealed = fixture.snapshot();
+    assertThatThrownBy(() -> log.lead(4))
+        .hasFieldOrPropertyWithValue("status", Status.STALE_TERM)
+        .hasMessageContaining("segments of term 5")
+        .hasMessageContaining("in term 4");
+    assertThat(fixture.snapshot()).isEqualTo(sealed).isNotEqualTo(before);
+    log.lead(5);
+    append(log, 1, 1, 300);
+    assertThat(terms(log)).containsExactly(5L, 5L, 5L);
+  }
+
   private List<byte[]> append(SegmentedLog log, int count, int min, int max) throws Exception {
     List<byte[]> written = new ArrayList<>();
     for (int i = 0; i < count; i++) {

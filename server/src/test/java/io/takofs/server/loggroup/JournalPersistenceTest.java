@@ -24,7 +24,6 @@ import io.takofs.server.store.Store;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,14 +71,19 @@ class JournalPersistenceTest {
 
   private void start() throws Exception {
     Store store = pages.open();
-    machine = new StateMachine(store, List.of(16L << 20), Limits.defaults("root"));
+    machine = new StateMachine(store);
     SegmentedLog log =
         SegmentedLog.open(
             new LogZone(slots, this::persist),
-            new LogIdentity(1, ++incarnation, 1),
+            new LogIdentity(1, ++incarnation),
             store.checkpointIndex());
     journal = new Journal(Clock.SYSTEM, log, store, machine, new Counters(), Long.MAX_VALUE);
     journal.recover();
+    journal.lead(incarnation);
+    if (machine.limits() == null) {
+      journal.execute(
+          LogEntry.newBuilder().setFormatGroup(Limits.defaults("root").toProto(1)).build());
+    }
   }
 
   private Reply execute(long clientId, long sequence, Request request) throws TakoException {

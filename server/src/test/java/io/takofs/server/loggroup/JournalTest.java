@@ -28,7 +28,7 @@ class JournalTest {
           switch (method.getName()) {
             case "propose" -> proposed.incrementAndGet();
             case "poll" ->
-                ((Log.CommitHandler) arguments[0]).onCommit(proposed.get(), EMPTY.duplicate());
+                ((Log.CommitHandler) arguments[0]).onCommit(proposed.get(), 0, EMPTY.duplicate());
             default -> {}
           }
           Class<?> result = method.getReturnType();

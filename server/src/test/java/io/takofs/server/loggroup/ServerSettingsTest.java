@@ -12,7 +12,6 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.store.HeapStore;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -26,15 +25,17 @@ class ServerSettingsTest {
   void shouldGiveFilesADefaultBlockSizeBeyondTwoGibibytes() throws Exception {
     TakoConfig config = TakoConfig.of(Map.of("fs.tako.block.size", "3g").entrySet(), "the test");
     ServerSettings settings = ServerSettings.of(config, "root");
-    StateMachine machine =
-        new StateMachine(new HeapStore(Long.MAX_VALUE), List.of(16L << 20), settings.limits());
+    StateMachine machine = new StateMachine(new HeapStore(Long.MAX_VALUE));
+    ok(
+        machine.apply(
+            1, LogEntry.newBuilder().setFormatGroup(settings.limits().toProto(1)).build()));
     LogEntry.Builder entry = LogEntry.newBuilder();
     entry.getCallerBuilder().setUser("root").setSuperuser(true);
     entry.getRequestBuilder().setOpenSession(OpenSessionRequest.newBuilder().setUser("root"));
-    long client = ok(machine.apply(1, entry.build())).getSession().getClientId();
+    long client = ok(machine.apply(2, entry.build())).getSession().getClientId();
     entry.setClientId(client).setSequence(1);
     entry.getRequestBuilder().setCreate(Create.newBuilder().setPath("/f").setPermission(0644));
-    ok(machine.apply(2, entry.build()));
+    ok(machine.apply(3, entry.build()));
     Request stat = Request.newBuilder().setGetFile(GetFile.newBuilder().setPath("/f")).build();
     assertThat(ok(machine.query(entry.getCaller(), stat)).getFile().getBlockSize())
         .isEqualTo(3L << 30);

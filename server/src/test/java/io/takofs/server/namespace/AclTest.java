@@ -433,7 +433,7 @@ class AclTest {
   @Test
   void shouldBeThereAfterARestart() {
     assertOk(modify(ann, "/home/f", "user:bob:rwx"));
-    server.restart(server.store);
+    server.restart();
     assertAcl("/home/f", 0670, "user:bob:rwx", "group::r--");
     assertMayExactly(bob, "/home/f", 7);
   }

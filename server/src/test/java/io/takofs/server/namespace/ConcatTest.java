@@ -7,6 +7,7 @@ import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
+import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Concat;
@@ -97,10 +98,10 @@ class ConcatTest {
     List<Extent> extents = client.extents("/t");
     assertThat(extents).startsWith(target.toArray(new Extent[0]));
     assertThat(extents.subList(target.size(), extents.size()))
-        .extracting(Extent::getArena, Extent::getOffset, Extent::getLength)
+        .extracting(Extent::getSlab, Extent::getOffset, Extent::getLength)
         .containsExactlyElementsOf(
             Stream.concat(first.stream(), second.stream())
-                .map(e -> tuple(e.getArena(), e.getOffset(), e.getLength()))
+                .map(e -> tuple(e.getSlab(), e.getOffset(), e.getLength()))
                 .toList());
   }
 
@@ -165,6 +166,35 @@ class ConcatTest {
     assertThat(client.extents("/t"))
         .extracting(Extent::getFileOffset, Extent::getLength)
         .containsExactly(tuple(0L, 4), tuple(4L, UNIT), tuple(4L + UNIT, 7));
+  }
+
+  @Test
+  void shouldTakeWhatTheCallerWroteForInlineBytesAfterExtents() {
+    fileWithTail("/t", "four");
+    fileWithTail("/a", "seven..");
+    OpenedFile opened = append("/t");
+    long end = UNIT;
+    Extent one = written(client.granted(opened, 1), end, 4);
+    Extent two = written(client.granted(opened, 1), end + 4 + UNIT, 7);
+    assertStatus(
+        concat(client, "/t", closing(opened).addExtents(one), "a"), Status.INVALID_ARGUMENT);
+    assertOk(concat(client, "/t", closing(opened).addExtents(one).addExtents(two), "a"));
+    assertThat(client.extents("/t"))
+        .extracting(Extent::getFileOffset, Extent::getLength)
+        .containsExactly(
+            tuple(0L, UNIT), tuple(end, 4), tuple(end + 4, UNIT), tuple(end + 4 + UNIT, 7));
+    assertThat(client.info("/t").getLength()).isEqualTo(2L * UNIT + 11);
+    Consistency.check(server);
+  }
+
+  private void fileWithTail(String path, String tail) {
+    OpenedFile opened = client.opened(path);
+    Extent grant = client.granted(opened, UNIT + 1);
+    client.committed(
+        closing(opened)
+            .addExtents(written(grant, 0, UNIT))
+            .setInlineData(ByteString.copyFromUtf8(tail))
+            .setLength(UNIT + tail.length()));
   }
 
   @Test

@@ -2,9 +2,11 @@ package io.takofs.server.namespace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Slab;
 import io.takofs.server.codec.ByteReader;
-import io.takofs.server.extent.ExtentAllocator;
-import io.takofs.server.extent.Location;
+import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.namespace.state.Ids;
 import io.takofs.server.namespace.state.Inode;
@@ -14,6 +16,7 @@ import io.takofs.server.namespace.state.Quota;
 import io.takofs.server.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -46,7 +49,10 @@ final class Consistency {
   private final Set<Long> sessions = new HashSet<>();
   private final Set<Long> resultClients = new HashSet<>();
   private final List<long[]> grants = new ArrayList<>();
-  private final List<Location> claimed = new ArrayList<>();
+  private final List<SlabRange> claimed = new ArrayList<>();
+  private final Map<Long, Slab> slabs = new HashMap<>();
+  private final Map<String, List<Long>> committed = new HashMap<>();
+  private final Map<String, List<Long>> index = new HashMap<>();
   private final Set<Long> attached = new HashSet<>();
 
   private Consistency(Harness server) {
@@ -110,7 +116,9 @@ final class Consistency {
         FileExtent extent = FileExtent.decode(Keys.second(key), value);
         assertThat(extent.encode()).isEqualTo(value);
         extents.computeIfAbsent(id, file -> new TreeMap<>()).put(extent.fileOffset(), extent);
-        claimed.add(extent.location());
+        claimed.add(extent.range());
+        committed.put(
+            extent.range().slab() + ":" + extent.range().unit(), List.of(id, extent.fileOffset()));
       }
       case Keys.INLINE -> inline.put(id, value.length);
       case Keys.LEASE -> leases.put(id, Lease.decode(id, value));
@@ -146,12 +154,21 @@ final class Consistency {
         quotas.put(quota.id(), quota);
       }
       case Keys.QUOTA_COUNT -> counting.add(Keys.id(key));
+      case Keys.FORMAT, 'T' -> {}
+      case 'B' -> slabs.put(Keys.id(key), slab(value));
+      case 'U' -> {
+        ByteReader place = new ByteReader(key, 1);
+        ByteReader in = new ByteReader(value);
+        index.put(place.u64() + ":" + place.u8(), List.of(in.u64(), in.u64()));
+      }
       case 'X' -> {
         ByteReader in = new ByteReader(value);
         boolean granted = in.u8() == 1;
-        in.u32();
+        in.variable();
         ByteReader place = new ByteReader(key, 1);
-        Location location = new Location(place.u32(), place.u32(), (int) in.variable());
+        SlabRange location =
+            new SlabRange(
+                place.u64(), place.u8() * Layout.UNIT_SIZE, (int) in.variable() * Layout.UNIT_SIZE);
         claimed.add(location);
         if (granted) {
           long[] grant = {in.u64(), in.u64()};
@@ -199,28 +216,26 @@ final class Consistency {
     }
   }
 
-  /** Extents are contiguous from 0 to the file's length; inline data is the file's length. */
+  /** Extents are contiguous from 0 on, and inline bytes follow them to the file's length. */
   private void checkData() {
     for (Inode inode : inodes.values()) {
       NavigableMap<Long, FileExtent> ofFile = extents.remove(inode.id);
       Integer ofInline = inline.remove(inode.id);
-      assertThat(inode.hasExtents).isEqualTo(ofFile != null);
+      assertThat(inode.hasExtents()).isEqualTo(ofFile != null);
+      assertThat(ofInline == null ? 0 : ofInline).isEqualTo(inode.inlineLength);
       if (ofFile != null) {
-        assertThat(ofInline).isNull();
         long end = 0;
         for (FileExtent extent : ofFile.values()) {
           assertThat(extent.fileOffset()).isEqualTo(end);
-          assertThat(extent.length()).isBetween(1, extent.location().capacity());
+          assertThat(extent.length()).isBetween(1, extent.range().capacity());
           end = extent.end();
         }
-        assertThat(end).isEqualTo(inode.length);
-      } else {
-        assertThat(ofInline == null ? 0 : ofInline).isEqualTo((int) inode.length);
+        assertThat(end).isEqualTo(inode.extentsLength());
       }
     }
     // The rest is of files that are being reclaimed.
     extents.keySet().forEach(id -> assertThat(detached.get(id)).as("file %x", id).isFalse());
-    assertThat(inline).isEmpty();
+    inline.keySet().forEach(id -> assertThat(detached.get(id)).as("file %x", id).isFalse());
   }
 
   private void checkLeases() {
@@ -286,7 +301,7 @@ final class Consistency {
       bytes += grantedBytes.getOrDefault(inode.id, 0L);
       NavigableMap<Long, FileExtent> ofFile = extents.get(inode.id);
       FileExtent last = ofFile == null ? null : ofFile.lastEntry().getValue();
-      bytes += last != null && last.canGrow() ? last.location().capacity() - last.length() : 0;
+      bytes += last != null && last.canGrow() ? last.range().capacity() - last.length() : 0;
     }
     return bytes * inode.replication;
   }
@@ -316,18 +331,53 @@ final class Consistency {
     assertThat(locations).isEmpty();
   }
 
-  /** I22: no unit belongs to two; what nobody claims is free. */
-  private void checkSpace() {
-    ExtentAllocator allocator = new ExtentAllocator(server.arenas);
-    for (Location location : claimed) {
-      allocator.take(location);
+  private static Slab slab(byte[] value) {
+    try {
+      return Slab.parseFrom(value);
+    } catch (InvalidProtocolBufferException e) {
+      throw new AssertionError(e);
     }
-    assertThat(server.machine.usage().getFree()).isEqualTo(allocator.freeBytes());
+  }
+
+  /** I22: no unit belongs to two; what nobody claims is free. The index names every extent. */
+  private void checkSpace() {
+    Map<Long, BitSet> used = new HashMap<>();
+    long free = slabs.values().stream().mapToLong(s -> s.getEndUnit() - s.getFirstUnit()).sum();
+    for (SlabRange range : claimed) {
+      BitSet units = used.computeIfAbsent(range.slab(), id -> new BitSet());
+      int end = range.unit() + range.capacity() / Layout.UNIT_SIZE;
+      assertThat(range.unit()).isGreaterThanOrEqualTo(slabs.get(range.slab()).getFirstUnit());
+      assertThat(end).isLessThanOrEqualTo(slabs.get(range.slab()).getEndUnit());
+      assertThat(units.get(range.unit(), end).isEmpty()).as("%s is claimed twice", range).isTrue();
+      units.set(range.unit(), end);
+      free -= end - range.unit();
+    }
+    assertThat(server.machine.usage().getFree()).isEqualTo(free * Layout.UNIT_SIZE);
+    assertThat(index).isEqualTo(committed);
+    checkSummary(used);
+  }
+
+  /** The summary, which a start reads, says the same as all records. */
+  private void checkSummary(Map<Long, BitSet> used) {
+    server.store.checkpoint(server.log.size());
+    Map<Long, BitSet> summed = new HashMap<>();
+    server
+        .store
+        .summary()
+        .scan(
+            new byte[0],
+            (key, value) -> {
+              if (key[0] == 'B') {
+                summed.put(Keys.id(key), BitSet.valueOf(value));
+              }
+              return true;
+            });
+    assertThat(summed).isEqualTo(used);
   }
 
   /** The state in the heap equals the state after a restart. */
   private void checkRebuilt() {
-    StateMachine rebuilt = new StateMachine(server.store, server.arenas, server.limits);
+    StateMachine rebuilt = new StateMachine(server.store);
     assertThat(rebuilt.usage()).isEqualTo(server.machine.usage());
     assertThat(rebuilt.extents()).isEqualTo(server.machine.extents());
     assertThat(rebuilt.sessions()).isEqualTo(server.machine.sessions());

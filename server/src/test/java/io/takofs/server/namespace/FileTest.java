@@ -11,12 +11,14 @@ import io.takofs.proto.Create;
 import io.takofs.proto.Extent;
 import io.takofs.proto.FileInfo;
 import io.takofs.proto.GetExtents;
+import io.takofs.proto.GrantExtents;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
-import io.takofs.server.namespace.state.QuarantinedExtent;
+import io.takofs.server.extent.Quarantined;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -118,7 +120,7 @@ class FileTest {
         Status.LEASE_LOST);
     assertThat(client.info("/f").getLength()).isZero();
     assertThat(server.machine.quarantined(Long.MAX_VALUE, 10))
-        .extracting(QuarantinedExtent::granteeId)
+        .extracting(Quarantined::grantee)
         .containsExactly(client.id);
   }
 
@@ -186,7 +188,7 @@ class FileTest {
             written(next, 1000, 500).toBuilder().setGeneration(0).build(),
             written(next, 1000, 500).toBuilder().setCapacity(2 * UNIT).build(),
             written(next, 1000, 500).toBuilder().setOffset(12).build(),
-            written(next, 1000, 500).toBuilder().setArena(77).build(),
+            written(next, 1000, 500).toBuilder().setSlab(77).build(),
             written(grant, 0, 2000).toBuilder().setGeneration(0).build());
     for (Extent extent : bad) {
       assertStatus(
@@ -213,23 +215,23 @@ class FileTest {
   }
 
   @Test
-  void shouldKeepSmallDataInlineAndMoveItToExtentsWhenItGrows() {
+  void shouldKeepBytesOfASmallFileInlineUntilTheyAreInExtents() {
     OpenedFile opened = client.opened("/f");
     ByteString data = ByteString.copyFromUtf8("hello");
     client.committed(commit(opened).setInlineData(data).setLength(5));
     assertThat(client.extents(GetExtents.newBuilder().setPath("/f")).getExtentMap().getInlineData())
         .isEqualTo(data);
+    for (int offset : new int[] {0, 4, 6}) {
+      assertStatus(
+          client.commit(commit(opened).setInlineData(data).setInlineOffset(offset).setLength(10)),
+          Status.INVALID_ARGUMENT);
+    }
     assertStatus(
-        client.commit(
-            commit(opened).setInlineData(ByteString.copyFromUtf8("hellish")).setLength(7)),
+        client.commit(commit(opened).setInlineData(data).setInlineOffset(5).setLength(9)),
         Status.INVALID_ARGUMENT);
+    ByteString large = ByteString.copyFrom(new byte[2044]);
     assertStatus(
-        client.commit(commit(opened).setInlineData(ByteString.copyFromUtf8("hell")).setLength(4)),
-        Status.INVALID_ARGUMENT);
-    byte[] large = new byte[2049];
-    assertStatus(
-        client.commit(
-            commit(opened).setInlineData(ByteString.copyFrom(large)).setLength(large.length)),
+        client.commit(commit(opened).setInlineData(large).setInlineOffset(5).setLength(2049)),
         Status.INVALID_ARGUMENT);
     Extent grant = client.granted(opened, 1);
     assertStatus(
@@ -244,6 +246,34 @@ class FileTest {
     assertThat(map.getExtentMap().getExtentsList()).containsExactly(written(grant, 0, 3000));
     assertStatus(
         client.commit(commit(opened).setInlineData(data).setLength(5)), Status.INVALID_ARGUMENT);
+  }
+
+  @Test
+  void shouldKeepBytesAfterExtentsInline() {
+    OpenedFile opened = client.opened("/f");
+    Extent grant = client.granted(opened, 1);
+    ByteString one = ByteString.copyFromUtf8("one");
+    ByteString two = ByteString.copyFromUtf8("two!");
+    client.committed(
+        commit(opened).addExtents(written(grant, 0, 3000)).setInlineData(one).setLength(3003));
+    client.committed(commit(opened).setInlineData(two).setInlineOffset(3).setLength(3007));
+    assertThat(inlineOf("/f")).isEqualTo(one.concat(two));
+    assertThat(client.extents("/f")).containsExactly(written(grant, 0, 3000));
+    assertStatus(
+        client.commit(commit(opened).addExtents(written(grant, 0, 3006)).setLength(3006)),
+        Status.INVALID_ARGUMENT);
+    client.committed(commit(opened).addExtents(written(grant, 0, 3000)).setLength(3007));
+    client.committed(
+        commit(opened).addExtents(written(grant, 0, 4000)).setInlineData(one).setLength(4003));
+    assertThat(inlineOf("/f")).isEqualTo(one);
+    client.committed(commit(opened).setClose(true).setAllWritesCompleted(true).setLength(4003));
+    OpenedFile again = client.append("/f").getOpenedFile();
+    assertThat(again.getInlineData()).isEqualTo(one);
+    assertThat(again.getLastExtent().getLength()).isEqualTo(4000);
+  }
+
+  private ByteString inlineOf(String path) {
+    return client.extents(GetExtents.newBuilder().setPath(path)).getExtentMap().getInlineData();
   }
 
   @Test
@@ -276,9 +306,9 @@ class FileTest {
     client.granted(opened, 1);
     client.committed(commit(opened).setClose(true));
     assertThat(server.free()).isEqualTo(free - UNIT);
-    List<QuarantinedExtent> resting = server.machine.quarantined(server.timeMs, 10);
+    List<Quarantined> resting = server.machine.quarantined(server.timeMs, 10);
     assertThat(resting).hasSize(1);
-    assertThat(resting.get(0).granteeId()).isEqualTo(client.id);
+    assertThat(resting.get(0).grantee()).isEqualTo(client.id);
     assertThat(resting.get(0).sinceMs()).isEqualTo(server.timeMs);
     assertThat(server.machine.quarantined(server.timeMs - 1, 10)).isEmpty();
     server.freeAll();
@@ -294,6 +324,59 @@ class FileTest {
     assertStatus(client.grant(opened, 1), Status.INVALID_ARGUMENT);
     client.committed(Harness.commit(opened).setClose(true).setAllWritesCompleted(true));
     assertOk(client.grant(client.opened("/g"), 1));
+  }
+
+  @Test
+  void shouldGoOnGrantingToAWriterThatGivesExtentsUp() {
+    OpenedFile opened = client.opened("/f");
+    long free = server.free();
+    List<Extent> held = new ArrayList<>();
+    for (int i = 0; i < 600; i++) {
+      GrantExtents.Builder request = GrantExtents.newBuilder().setBytes(1);
+      if (held.size() == 250) {
+        request.addAllUnused(held.subList(0, 100)).addAllLeft(held.subList(100, 228));
+        Reply reply = client.grant(opened, request);
+        held.subList(0, 228).clear();
+        held.addAll(assertOk(reply).getGrants().getExtentsList());
+        server.freeAll();
+      } else {
+        held.addAll(assertOk(client.grant(opened, request)).getGrants().getExtentsList());
+      }
+    }
+    client.committed(Harness.commit(opened).setClose(true).setAllWritesCompleted(true));
+    assertThat(server.free()).isEqualTo(free);
+  }
+
+  @Test
+  void shouldFreeAtOnceWhatWasNotUsedAndKeepWhatMayStillBeWritten() {
+    long free = server.free();
+    OpenedFile opened = client.opened("/f");
+    Extent unused = client.granted(opened, 1);
+    Extent left = client.granted(opened, 1);
+    Extent committed = client.granted(opened, 1);
+    client.committed(commit(opened).addExtents(written(committed, 0, 100)).setLength(100));
+    OpenedFile other = client.opened("/other");
+    Extent foreign = client.granted(other, 1);
+    Extent former = foreign.toBuilder().setGeneration(unused.getGeneration()).build();
+    GrantExtents.Builder request =
+        GrantExtents.newBuilder()
+            .setBytes(1)
+            .addUnused(unused)
+            .addUnused(unused)
+            .addUnused(committed)
+            .addLeft(left)
+            .addLeft(foreign)
+            .addLeft(former)
+            .addLeft(Extent.getDefaultInstance());
+    assertOk(client.grant(opened, request));
+    assertThat(server.free()).isEqualTo(free - 4 * UNIT);
+    assertThat(server.machine.quarantined(server.timeMs, 10))
+        .extracting(Quarantined::grantee)
+        .containsExactly(client.id);
+    assertStatus(
+        client.commit(commit(opened).addExtents(written(left, 100, 5)).setLength(105)),
+        Status.STALE_VERSION);
+    client.committed(commit(other).addExtents(written(foreign, 0, 100)).setLength(100));
   }
 
   @Test
@@ -324,7 +407,7 @@ class FileTest {
       server.reclaim(100);
     }
     assertThat(server.machine.quarantined(Long.MAX_VALUE, 10))
-        .extracting(QuarantinedExtent::granteeId)
+        .extracting(Quarantined::grantee)
         .containsExactly(client.id);
   }
 
@@ -342,7 +425,8 @@ class FileTest {
             .setClose(true)
             .setAllWritesCompleted(true));
     OpenedFile again = other.append("/f").getOpenedFile();
-    assertThat(again.getLastExtent()).isEqualTo(committed);
+    assertThat(again.getLastExtent())
+        .isEqualTo(committed.toBuilder().setGrant(again.getLeaseEpoch()).build());
     assertThat(again.getLeaseEpoch()).isGreaterThan(opened.getLeaseEpoch());
     other.committed(
         commit(again)
@@ -362,7 +446,7 @@ class FileTest {
     assertThat(again.hasLastExtent()).isFalse();
     assertStatus(
         other.commit(commit(again).addExtents(written(grant, 0, 1500)).setLength(1500)),
-        Status.INVALID_ARGUMENT);
+        Status.STALE_VERSION);
     Extent next = other.granted(again, 1);
     other.committed(commit(again).addExtents(written(next, 1000, 500)).setLength(1500));
     assertThat(client.extents("/f"))
@@ -396,10 +480,10 @@ class FileTest {
         client.commit(commit(opened).addExtents(written(grant, 0, 200)).setLength(200)),
         Status.LEASE_LOST);
     assertStatus(client.grant(opened, 1), Status.LEASE_LOST);
-    List<QuarantinedExtent> resting = server.machine.quarantined(Long.MAX_VALUE, 10);
+    List<Quarantined> resting = server.machine.quarantined(Long.MAX_VALUE, 10);
     assertThat(resting).hasSize(1);
-    assertThat(resting.get(0).granteeId()).isEqualTo(client.id);
-    assertThat(resting.get(0).extent().getOffset()).isEqualTo(unused.getOffset());
+    assertThat(resting.get(0).grantee()).isEqualTo(client.id);
+    assertThat(resting.get(0).range().offset()).isEqualTo(unused.getOffset());
   }
 
   @Test
@@ -416,7 +500,7 @@ class FileTest {
     // The last writer may still write past the end, so a deleted extent waits for it.
     other.delete("/f", false);
     assertThat(server.machine.quarantined(Long.MAX_VALUE, 10))
-        .extracting(QuarantinedExtent::granteeId)
+        .extracting(Quarantined::grantee)
         .containsExactly(client.id);
   }
 

@@ -6,12 +6,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
 import io.takofs.server.codec.ByteWriter;
+import io.takofs.server.extent.Slabs;
 import io.takofs.server.store.PagedStore;
 import io.takofs.server.store.PagedStores;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,28 +129,42 @@ class FullStoreTest {
   }
 
   /** All but one unit in a hundred rest in quarantine. */
-  private static PagedStore withFewFreeUnits(PagedStore store, int arenas) throws Exception {
-    for (int arena = 0; arena < arenas; arena++) {
-      for (int unit = 16; unit < 16_384; unit++) {
-        if (unit % 100 != 0) {
+  private static Harness withFewFreeUnits(PagedStore store, List<Long> arenas) throws Exception {
+    Harness formatted = new Harness(store, arenas);
+    Map<Long, BitSet> used = new TreeMap<>();
+    int unit = 0;
+    for (Slab slab : formatted.machine.slabs().all()) {
+      for (int at = slab.getFirstUnit(); at < slab.getEndUnit(); at++) {
+        if (unit++ % 100 != 0) {
+          used.computeIfAbsent(slab.getId(), id -> new BitSet()).set(at);
           store
               .server()
               .put(
-                  new ByteWriter(9).u8('X').u32(arena).u32(unit << 16).toBytes(),
-                  new ByteWriter(26).u8(2).u32(unit).variable(1 << 16).u64(0).u64(1).toBytes());
+                  new ByteWriter(10).u8('X').u64(slab.getId()).u8(at).toBytes(),
+                  new ByteWriter(26)
+                      .u8(2)
+                      .variable(unit)
+                      .variable(1)
+                      .u64(0)
+                      .variable(1)
+                      .variable(0)
+                      .toBytes());
         }
         if (store.checkpointDue()) {
-          store.checkpoint(0);
+          store.checkpoint(formatted.log.size());
         }
       }
     }
-    store.checkpoint(0);
-    return store;
+    store.checkpoint(formatted.log.size());
+    Slabs.summarize(store, used);
+    store.checkpoint(formatted.log.size());
+    formatted.restart(store);
+    return formatted;
   }
 
   @Test
   void shouldReclaimNoMoreWithAnEntryThanPagesAreKeptFor() throws Exception {
-    server = new Harness(withFewFreeUnits(pages.open(), 3), List.of(1L << 30, 1L << 30, 1L << 30));
+    server = withFewFreeUnits(pages.open(), List.of(1L << 30, 1L << 30, 1L << 30));
     client = server.superuser();
     List<String> directories = new ArrayList<>();
     for (int i = 0; i < 110; i++) {

@@ -27,9 +27,10 @@ import io.takofs.proto.Request;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
+import io.takofs.server.extent.Quarantined;
+import io.takofs.server.extent.Slabs;
 import io.takofs.server.namespace.operation.Replies;
 import io.takofs.server.namespace.state.Limits;
-import io.takofs.server.namespace.state.QuarantinedExtent;
 import io.takofs.server.store.HeapStore;
 import io.takofs.server.store.Store;
 import java.util.ArrayList;
@@ -53,15 +54,28 @@ final class Harness {
     this(new HeapStore(Long.MAX_VALUE), List.of(16 * MIB, 8 * MIB));
   }
 
+  /** An empty store is formatted, and gets the slabs of these arenas. */
   Harness(Store store, List<Long> arenas) {
     this.arenas = arenas;
+    restart(store);
+    if (machine.limits() == null) {
+      assertOk(apply(LogEntry.newBuilder().setFormatGroup(limits.toProto(1))));
+      Slabs.of(1, arenas)
+          .forEach(slab -> assertOk(apply(LogEntry.newBuilder().setAddSlab(slab.setWanted(1)))));
+    }
+  }
+
+  /** Begins again from the records and their summary. */
+  void restart() {
+    store.checkpoint(log.size());
     restart(store);
   }
 
   /** Goes on with what {@code store} has. */
   void restart(Store store) {
     this.store = store;
-    machine = new StateMachine(store, arenas, limits);
+    machine = new StateMachine(store);
+    store.onCheckpoint(machine::summarize);
   }
 
   Reply apply(LogEntry.Builder entry) {
@@ -92,8 +106,10 @@ final class Harness {
   /** Frees everything in quarantine, whoever may still write it. */
   Reply freeAll() {
     LogEntry.Builder entry = LogEntry.newBuilder();
-    for (QuarantinedExtent extent : machine.quarantined(Long.MAX_VALUE, Integer.MAX_VALUE)) {
-      entry.getFreeExtentsBuilder().addExtents(extent.extent());
+    for (Quarantined extent : machine.quarantined(Long.MAX_VALUE, Integer.MAX_VALUE)) {
+      entry
+          .getFreeExtentsBuilder()
+          .addExtents(extent.range().toProto().setGeneration(extent.generation()));
     }
     return entry.hasFreeExtents() ? apply(entry) : Replies.done();
   }
@@ -239,13 +255,14 @@ final class Harness {
     }
 
     Reply grant(OpenedFile file, long bytes) {
+      return grant(file, GrantExtents.newBuilder().setBytes(bytes));
+    }
+
+    Reply grant(OpenedFile file, GrantExtents.Builder request) {
       return call(
           Request.newBuilder()
               .setGrantExtents(
-                  GrantExtents.newBuilder()
-                      .setFileId(file.getFile().getId())
-                      .setLeaseEpoch(file.getLeaseEpoch())
-                      .setBytes(bytes)));
+                  request.setFileId(file.getFile().getId()).setLeaseEpoch(file.getLeaseEpoch())));
     }
 
     private List<Extent> granted(Reply reply) {
@@ -381,6 +398,7 @@ final class Harness {
   /** The report of a client on an extent it wrote. */
   static Extent written(Extent grant, long fileOffset, int length) {
     return grant.toBuilder()
+        .clearGrant()
         .setFileOffset(fileOffset)
         .setLength(length)
         .setChecksumsCrc(31 * grant.getOffset() + length)

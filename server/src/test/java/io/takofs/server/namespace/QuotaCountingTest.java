@@ -74,7 +74,7 @@ class QuotaCountingTest {
     int steps = 0;
     while (server.machine.countPending()) {
       Consistency.check(server);
-      server.restart(server.store);
+      server.restart();
       assertOk(quotas.count());
       steps++;
     }

@@ -136,7 +136,7 @@ class QuotaRandomTest {
       }
       Consistency.check(server);
       if (i % 100 == 0) {
-        server.restart(server.store);
+        server.restart();
         server.freeAll();
       }
     }
@@ -187,7 +187,7 @@ class QuotaRandomTest {
         server.reclaim(2000); // or checks become slow
       }
       if (i % 100 == 0) {
-        server.restart(server.store);
+        server.restart();
         server.freeAll();
       }
     }
@@ -199,12 +199,12 @@ class QuotaRandomTest {
 
   /** The same log makes the same state. */
   private void replay() {
-    Harness second = new Harness(new HeapStore(Long.MAX_VALUE), server.arenas);
+    HeapStore store = new HeapStore(Long.MAX_VALUE);
+    StateMachine second = new StateMachine(store);
     for (int i = 0; i < server.log.size(); i++) {
-      Reply reply = second.machine.apply(i + 1, server.log.get(i));
+      Reply reply = second.apply(i + 1, server.log.get(i));
       assertThat(reply).isEqualTo(server.replies.get(i));
     }
-    assertThat(RandomWorkloadTest.dump(second.store))
-        .isEqualTo(RandomWorkloadTest.dump(server.store));
+    assertThat(RandomWorkloadTest.dump(store)).isEqualTo(RandomWorkloadTest.dump(server.store));
   }
 }

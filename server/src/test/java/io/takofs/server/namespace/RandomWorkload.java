@@ -138,7 +138,8 @@ final class RandomWorkload {
       ReferenceModel.Node file = model.get(path);
       assertThat(opened.getInlineData()).isEqualTo(file.inline);
       file.epoch = opened.getLeaseEpoch();
-      assertThat(opened.hasLastExtent() ? opened.getLastExtent() : null).isEqualTo(file.growing());
+      assertThat(opened.hasLastExtent() ? ungranted(opened.getLastExtent()) : null)
+          .isEqualTo(file.growing());
       writers.add(new Writer(client, opened, file));
     }
   }
@@ -197,7 +198,7 @@ final class RandomWorkload {
     if (close || !holds) {
       writers.remove(chosen);
     }
-    if (random.nextInt(3) == 0 && writer.file.extents.isEmpty()) {
+    if (random.nextInt(3) == 0) {
       writeInline(writer, holds, close);
     } else {
       writeExtents(writer, holds, close);
@@ -220,13 +221,18 @@ final class RandomWorkload {
     random.nextBytes(more);
     ByteString data = file.inline.concat(ByteString.copyFrom(more));
     boolean fits = data.size() <= server.limits.inlineMax();
+    long length = file.length + more.length;
     Reply reply =
-        writer.client.commit(commit(writer, close).setInlineData(data).setLength(data.size()));
+        writer.client.commit(
+            commit(writer, close)
+                .setInlineData(ByteString.copyFrom(more))
+                .setInlineOffset(file.inline.size())
+                .setLength(length));
     Status ok = fits ? Status.OK : Status.INVALID_ARGUMENT;
     expect(reply, holds ? ok : lost(writer), "inline commit");
     if (reply.getStatus() == Status.OK) {
       file.inline = data;
-      committed(writer, data.size(), close);
+      committed(writer, length, close);
     }
   }
 
@@ -245,31 +251,32 @@ final class RandomWorkload {
     }
     List<Extent> extents = new ArrayList<>(file.extents);
     List<Extent> changed = new ArrayList<>();
-    long end = file.inline.isEmpty() ? file.length : 0;
-    if (file.growing() != null && random.nextBoolean()) {
+    long extentsEnd = file.length - file.inline.size();
+    long end = extentsEnd;
+    Extent growing = file.growing();
+    int rest = growing == null ? 0 : (int) (file.length - growing.getFileOffset());
+    if (growing != null && rest <= growing.getCapacity() && random.nextBoolean()) {
       Extent extent = extents.remove(extents.size() - 1);
-      int length =
-          extent.getLength() + random.nextInt(extent.getCapacity() - extent.getLength() + 1);
+      int length = rest + random.nextInt(extent.getCapacity() - rest + 1);
       changed.add(Harness.written(extent, extent.getFileOffset(), length));
       end = extent.getFileOffset() + length;
     }
-    List<Extent> rest = new ArrayList<>(writer.grants);
-    for (int use = random.nextInt(rest.size() + 1); use > 0; use--) {
-      Extent grant = rest.remove(0);
-      int least = end == 0 ? (int) Math.max(1, file.length) : 1;
+    List<Extent> unused = new ArrayList<>(writer.grants);
+    for (int use = random.nextInt(unused.size() + 1); use > 0; use--) {
+      Extent grant = unused.remove(0);
+      int least = (int) Math.max(1, file.length - end);
       int length = least + random.nextInt(grant.getCapacity() - least + 1);
       changed.add(Harness.written(grant, end, length));
       end += length;
     }
-    if (changed.isEmpty()) {
-      end = file.length;
-    }
+    boolean grows = end > extentsEnd;
+    end = grows ? end : file.length;
     Reply reply = writer.client.commit(commit(writer, close).addAllExtents(changed).setLength(end));
     expect(reply, holds ? Status.OK : lost(writer), "commit");
     if (holds) {
-      writer.grants.retainAll(rest);
+      writer.grants.retainAll(unused);
       if (!changed.isEmpty()) {
-        file.inline = ByteString.EMPTY;
+        file.inline = grows ? ByteString.EMPTY : file.inline;
         extents.addAll(changed);
         file.extents = extents;
       }
@@ -334,7 +341,8 @@ final class RandomWorkload {
     expect(client.truncate(truncate), busy ? Status.LEASE_HELD : Status.OK, "truncate");
     if (!busy && length < file.length) {
       file.extents = kept;
-      file.inline = file.inline.isEmpty() ? file.inline : file.inline.substring(0, (int) length);
+      long inlineLength = length - (file.length - file.inline.size());
+      file.inline = file.inline.substring(0, (int) Math.max(0, inlineLength));
       file.length = length;
       file.sealed = sealed;
     }
@@ -465,5 +473,10 @@ final class RandomWorkload {
       assertThat(map.getExtentsList()).as(shown).isEqualTo(node.extents);
       assertThat(map.getInlineData()).as(shown).isEqualTo(node.inline);
     }
+  }
+
+  /** The extent as it was committed. */
+  private static Extent ungranted(Extent extent) {
+    return extent.toBuilder().clearGrant().build();
   }
 }

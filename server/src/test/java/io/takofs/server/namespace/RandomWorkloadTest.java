@@ -102,13 +102,16 @@ class RandomWorkloadTest {
     Harness server = new Harness(heap(), ARENAS);
     new RandomWorkload(server, seed).run(3000);
     Store store = heap();
-    StateMachine replay = new StateMachine(store, ARENAS, server.limits);
+    StateMachine replay = new StateMachine(store);
+    store.onCheckpoint(replay::summarize);
     for (int i = 0; i < server.log.size(); i++) {
       LogEntry entry = server.log.get(i);
       assertThat(replay.apply(i + 1, entry)).isEqualTo(server.replies.get(i));
       if (random.nextInt(200) == 0) {
-        // The heap does not count: begin again from the records.
-        replay = new StateMachine(store, ARENAS, server.limits);
+        // The heap does not count: begin again from the records and their summary.
+        store.checkpoint(i + 1);
+        replay = new StateMachine(store);
+        store.onCheckpoint(replay::summarize);
       }
     }
     assertThat(dump(store)).isEqualTo(dump(server.store));

@@ -8,18 +8,15 @@ import io.takofs.proto.LogEntry;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
 import io.takofs.server.namespace.state.Context;
-import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.namespace.state.State;
 import io.takofs.server.store.HeapStore;
 import io.takofs.server.store.OrderedMap;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ResultTableTest {
   private static final long CLIENT = 7;
 
-  private final State state =
-      new State(new HeapStore(Long.MAX_VALUE), List.of(1L << 20), Limits.defaults("root"));
+  private final State state = new State(new HeapStore(Long.MAX_VALUE));
 
   private Context call(long sequence) {
     return Context.of(

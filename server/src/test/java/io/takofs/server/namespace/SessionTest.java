@@ -19,8 +19,8 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Request.OperationCase;
 import io.takofs.proto.Status;
 import io.takofs.rpc.Operations;
+import io.takofs.server.extent.Quarantined;
 import io.takofs.server.namespace.state.OpenLease;
-import io.takofs.server.namespace.state.QuarantinedExtent;
 import io.takofs.server.namespace.state.SessionInfo;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -83,7 +83,7 @@ class SessionTest {
     Reply failed = assertStatus(send(2, 0, mkdirs("/a/b")), Status.NOT_FOUND);
     assertOk(send(3, 0, mkdirs("/a")));
     assertThat(send(2, 0, mkdirs("/a/b"))).isEqualTo(failed);
-    server.restart(server.store);
+    server.restart();
     assertThat(send(1, 0, create("/f"))).isEqualTo(first);
     assertThat(send(2, 0, mkdirs("/a/b"))).isEqualTo(failed);
   }
@@ -94,7 +94,7 @@ class SessionTest {
     assertOk(send(2, 0, mkdirs("/b")));
     assertOk(send(5, 2, mkdirs("/c")));
     assertStatus(send(1, 0, mkdirs("/x")), Status.MALFORMED);
-    server.restart(server.store);
+    server.restart();
     assertStatus(send(1, 0, mkdirs("/x")), Status.MALFORMED);
     assertOk(send(2, 2, mkdirs("/x")));
     assertOk(send(3, 2, mkdirs("/y")));
@@ -164,7 +164,7 @@ class SessionTest {
     assertThat(other.info("/f").getUnderConstruction()).isFalse();
     assertThat(other.info("/f").getLength()).isEqualTo(100);
     assertThat(server.machine.quarantined(Long.MAX_VALUE, 10))
-        .extracting(QuarantinedExtent::granteeId)
+        .extracting(Quarantined::grantee)
         .containsExactly(client.id);
     OpenedFile again = assertOk(other.append("/f")).getOpenedFile();
     assertThat(again.hasLastExtent()).isFalse();

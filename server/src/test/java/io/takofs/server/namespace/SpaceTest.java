@@ -153,7 +153,12 @@ class SpaceTest {
     }
     Set<Extent> seen = new HashSet<>();
     for (int i = 0; i < 4; i++) {
-      server.machine.quarantined(Long.MAX_VALUE, 3).forEach(extent -> seen.add(extent.extent()));
+      server
+          .machine
+          .quarantined(Long.MAX_VALUE, 3)
+          .forEach(
+              extent ->
+                  seen.add(extent.range().toProto().setGeneration(extent.generation()).build()));
     }
     assertThat(seen).hasSize(10);
   }
@@ -171,7 +176,7 @@ class SpaceTest {
         .getFreeExtentsBuilder()
         .addExtents(committed.toBuilder().setGeneration(0))
         .addExtents(committed.toBuilder().setOffset(1 << 20))
-        .addExtents(committed.toBuilder().setArena(-1));
+        .addExtents(committed.toBuilder().setSlab(-1));
     assertOk(server.apply(entry));
     assertThat(server.free()).isEqualTo(free);
     entry.getFreeExtentsBuilder().clear().addExtents(committed).addExtents(committed);

@@ -6,7 +6,9 @@ import static io.takofs.server.namespace.Statuses.assertOk;
 import static io.takofs.server.namespace.Statuses.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
 import io.takofs.proto.Extent;
+import io.takofs.proto.ExtentMap;
 import io.takofs.proto.FileInfo;
 import io.takofs.proto.GetExtents;
 import io.takofs.proto.OpenedFile;
@@ -87,6 +89,47 @@ class TruncateTest {
     assertThat(client.extents("/f")).isEmpty();
     server.reclaimAll();
     assertThat(server.free()).isEqualTo(free);
+  }
+
+  @Test
+  void shouldCutInlineBytesAfterExtents() {
+    OpenedFile opened = client.opened("/f");
+    Extent written = written(client.granted(opened, 1), 0, 3000);
+    client.committed(
+        commit(opened)
+            .addExtents(written)
+            .setInlineData(ByteString.copyFromUtf8("tail"))
+            .setLength(3004)
+            .setClose(true)
+            .setAllWritesCompleted(true));
+    for (long length : new long[] {3003, 3000}) {
+      assertOk(client.truncate(truncate(length)));
+      ExtentMap map = client.extents(GetExtents.newBuilder().setPath("/f")).getExtentMap();
+      assertThat(map.getInlineData().toStringUtf8())
+          .isEqualTo("tail".substring(0, (int) length - 3000));
+      assertThat(map.getExtentsList()).containsExactly(written);
+      assertThat(map.getFile().getLength()).isEqualTo(length);
+    }
+    Consistency.check(server);
+  }
+
+  @Test
+  void shouldCutInlineBytesWithTheExtentsBefore() {
+    OpenedFile opened = client.opened("/f");
+    Extent grant = client.granted(opened, 1);
+    client.committed(
+        commit(opened)
+            .addExtents(written(grant, 0, 3000))
+            .setInlineData(ByteString.copyFromUtf8("tail"))
+            .setLength(3004)
+            .setClose(true)
+            .setAllWritesCompleted(true));
+    assertOk(client.truncate(truncate(2000).setLastExtent(written(grant, 0, 2000))));
+    ExtentMap map = client.extents(GetExtents.newBuilder().setPath("/f")).getExtentMap();
+    assertThat(map.getInlineData()).isEmpty();
+    assertThat(map.getExtentsList()).containsExactly(written(grant, 0, 2000));
+    assertOk(client.delete("/f", false));
+    Consistency.check(server);
   }
 
   @Test

@@ -127,7 +127,7 @@ class XAttrTest {
     assertThat(all(ann, "/home/f")).isEqualTo(all);
     assertOk(remove(ann, "/home/f", all.remove(3)));
     assertThat(all(ann, "/home/f")).isEqualTo(all);
-    server.restart(server.store);
+    server.restart();
     assertThat(all(ann, "/home/f")).isEqualTo(all);
     Consistency.check(server);
   }

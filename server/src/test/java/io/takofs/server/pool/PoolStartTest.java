@@ -53,7 +53,7 @@ class PoolStartTest {
   /** Opens and closes a pool; gives its identity. */
   private long serve(String boot) throws TakoException {
     try (Pool opened = start(boot).open()) {
-      return opened.poolId();
+      return opened.identity().poolId();
     }
   }
 

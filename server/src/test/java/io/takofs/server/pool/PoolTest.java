@@ -71,8 +71,11 @@ class PoolTest {
     Pool.format(directory, SMALL);
     long id;
     try (Pool pool = Pool.open(directory)) {
-      id = pool.poolId();
+      id = pool.identity().poolId();
       assertThat(pool.epoch()).isEqualTo(1);
+      assertThat(pool.identity()).isEqualTo(new PoolIdentity(id, 0, 0));
+      pool.join(5, 3);
+      assertThat(pool.identity()).isEqualTo(new PoolIdentity(id, 5, 3));
       assertThat(pool.sizes()).isEqualTo(SMALL);
       assertThat(pool.pages().length()).isEqualTo(SMALL.pages());
       pool.pages().slice(SMALL.pages() - 8, 8).putLong(0, 11);
@@ -81,7 +84,7 @@ class PoolTest {
       pool.arenas().get(0).slice(SMALL.data() - 8, 8).putLong(0, 14);
     }
     try (Pool pool = Pool.open(directory)) {
-      assertThat(pool.poolId()).isEqualTo(id);
+      assertThat(pool.identity()).isEqualTo(new PoolIdentity(id, 5, 3));
       assertThat(pool.epoch()).isEqualTo(2);
       assertThat(pool.pages().slice(SMALL.pages() - 8, 8).getLong(0)).isEqualTo(11);
       assertThat(pool.log().slice(0, 8).getLong(0)).isEqualTo(12);
@@ -184,11 +187,11 @@ class PoolTest {
     Path path = directory.resolve("a/pool");
     long id;
     try (Pool pool = Pool.openOrFormat(path, SMALL)) {
-      id = pool.poolId();
+      id = pool.identity().poolId();
     }
     PoolSizes other = new PoolSizes(SMALL.pages(), SMALL.log(), SMALL.data() * 2);
     try (Pool pool = Pool.openOrFormat(path, other)) {
-      assertThat(pool.poolId()).isEqualTo(id);
+      assertThat(pool.identity().poolId()).isEqualTo(id);
       assertThat(pool.sizes()).isEqualTo(SMALL);
     }
     assertRefused(() -> Pool.format(path, SMALL), Status.ALREADY_EXISTS, path.toString());
@@ -247,6 +250,48 @@ class PoolTest {
   }
 
   @Test
+  void shouldRefuseAPoolOfAnOlderVersionAndSayWhatToDo() throws Exception {
+    Pool.format(directory, SMALL);
+    byte[] superblock = superblock();
+    superblock[Layout.SUPERBLOCK_VERSION_OFFSET] = Layout.POOL_VERSION - 1;
+    superblock[Layout.SUPERBLOCK_LAYOUT_HASH_OFFSET] ^= 1;
+    overwriteBothCopies(superblock);
+    assertOpenRefused(
+        Status.VERSION_MISMATCH,
+        directory.resolve("meta").toString(),
+        "version " + (Layout.POOL_VERSION - 1),
+        "--format");
+  }
+
+  @Test
+  void shouldHaveASlotForEverySlab() throws Exception {
+    long slabsOfPage = Layout.POOL_ALIGN / Layout.SLAB_SLOT_SIZE;
+    long data = slabsOfPage * Layout.SLAB_SIZE;
+    PoolSizes full = new PoolSizes(PoolSizes.PAGES_MIN, PoolSizes.LOG_MIN, data).checked();
+    assertThat(full.slabs()).isEqualTo(Layout.POOL_ALIGN);
+    assertThat(full.slabOffset()).isEqualTo(full.logOffset() + full.log());
+    assertThat(full.metaLength()).isEqualTo(full.slabOffset() + full.slabs());
+    PoolSizes more = new PoolSizes(full.pages(), full.log(), data + Layout.POOL_ALIGN).checked();
+    assertThat(more.slabs()).isEqualTo(2L * Layout.POOL_ALIGN);
+
+    Pool.format(directory, SMALL);
+    try (Pool pool = Pool.open(directory)) {
+      assertThat(pool.slabs().length()).isEqualTo(SMALL.slabs());
+      assertThat(pool.slabs().fileOffset()).isEqualTo(SMALL.slabOffset());
+      assertThat(pool.slabs().slice(SMALL.slabs() - 8, 8).getLong(0)).isZero();
+      pool.slabs().slice(0, 8).putLong(0, 15);
+      pool.slabs().slice(SMALL.slabs() - 8, 8).putLong(0, 16);
+    }
+    ByteBuffer written = ByteBuffer.wrap(superblock()).order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(written.getLong(Layout.SUPERBLOCK_SLAB_OFFSET_OFFSET)).isEqualTo(SMALL.slabOffset());
+    assertThat(written.getLong(Layout.SUPERBLOCK_SLAB_LENGTH_OFFSET)).isEqualTo(SMALL.slabs());
+    try (Pool pool = Pool.open(directory)) {
+      assertThat(pool.slabs().slice(0, 8).getLong(0)).isEqualTo(15);
+      assertThat(pool.slabs().slice(SMALL.slabs() - 8, 8).getLong(0)).isEqualTo(16);
+    }
+  }
+
+  @Test
   void shouldOpenWithEitherCopyOfTheSuperblockDamagedAtEveryBit() throws Exception {
     Pool.format(directory, SMALL);
     byte[] good = superblock();
@@ -267,8 +312,8 @@ class PoolTest {
 
   @Test
   void shouldBeReadableAfterACrashAtEveryByteOfAWrite() throws Exception {
-    Superblock before = new Superblock(7, 1, 1, 2, SMALL);
-    Superblock after = new Superblock(7, 2, 2, 3, SMALL);
+    Superblock before = new Superblock(new PoolIdentity(7, 0, 0), 1, 1, 2, SMALL);
+    Superblock after = new Superblock(new PoolIdentity(7, 8, 9), 2, 2, 3, SMALL);
     byte[] old = image(before);
     byte[] written = image(after);
     for (int copy : new int[] {0, Layout.SUPERBLOCK_COPY_B}) {
@@ -367,8 +412,8 @@ class PoolTest {
   @Test
   void shouldRefuseImpossibleSizes() throws Exception {
     assertThat(PoolSizes.divide(64 << 20, 0, 0))
-        .isEqualTo(new PoolSizes(8 << 20, 24 << 20, 30 << 20));
-    assertThat(PoolSizes.divide(28 << 20, 8 << 20, 16 << 20))
+        .isEqualTo(new PoolSizes(8 << 20, 24 << 20, 28 << 20));
+    assertThat(PoolSizes.divide(30 << 20, 8 << 20, 16 << 20))
         .isEqualTo(new PoolSizes(8 << 20, 16 << 20, 2 << 20));
     PoolSizes large = PoolSizes.divide(16L << 30, 0, 0);
     assertThat(large.total()).isLessThanOrEqualTo(16L << 30).isGreaterThan((16L << 30) - (4 << 20));

@@ -2,10 +2,14 @@ package io.takofs.server.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ExtentStatus;
 import io.takofs.proto.OperationStatus;
+import io.takofs.proto.RepairStatus;
+import io.takofs.proto.ServerHealth;
 import io.takofs.proto.ServerStatus;
+import io.takofs.proto.SlabStatus;
 import io.takofs.proto.TransportStatus;
 import io.takofs.server.metrics.LatencyBuckets;
 import java.util.HashSet;
@@ -35,7 +39,29 @@ class MetricsTextTest {
                 TransportStatus.newBuilder().setTransport("tcp").putCounters("bytes", 77))
             .addConnections(ConnectionStatus.newBuilder().setTransport("tcp"))
             .putCounters("refused.not_found", 1)
-            .build());
+            .build(),
+        cluster(1));
+  }
+
+  private static ClusterStatus cluster(int leader) {
+    return ClusterStatus.newBuilder()
+        .setServer(1)
+        .setLeader(leader)
+        .addServers(ServerHealth.getDefaultInstance())
+        .addServers(ServerHealth.newBuilder().setTrouble("silent"))
+        .addServers(ServerHealth.getDefaultInstance())
+        .addSlabs(SlabStatus.newBuilder().setState("short").setSlabs(4))
+        .setRepair(RepairStatus.newBuilder().setBytesLeft(5).setWrongCopies(6))
+        .build();
+  }
+
+  @Test
+  void shouldLetTheLeaderAloneSpeakOfTheCluster() {
+    ServerStatus status = ServerStatus.getDefaultInstance();
+    assertThat(MetricsText.of(status, cluster(1))).contains("tako_repair_bytes_left 5\n");
+    assertThat(MetricsText.of(status, cluster(2))).doesNotContain("tako_repair");
+    assertThat(MetricsText.of(status, ClusterStatus.getDefaultInstance()))
+        .doesNotContain("tako_repair");
   }
 
   @Test
@@ -70,6 +96,10 @@ class MetricsTextTest {
         .contains("tako_extent_bytes{state=\"granted\"} 9\n")
         .contains("tako_transport_bytes_total{transport=\"tcp\"} 77\n")
         .contains("tako_connections{transport=\"tcp\"} 1\n")
-        .contains("tako_refusals_total{status=\"not_found\"} 1\n");
+        .contains("tako_refusals_total{status=\"not_found\"} 1\n")
+        .contains("tako_cluster_servers{state=\"up\",well=\"true\"} 2\n")
+        .contains("tako_cluster_servers{state=\"up\",well=\"false\"} 1\n")
+        .contains("tako_cluster_slabs{state=\"short\"} 4\n")
+        .contains("tako_wrong_copies_total 6\n");
   }
 }

@@ -13,9 +13,13 @@ public final class CountingStore implements Store {
   public CountingStore(Store store) {
     this.store = store;
     this.maps =
-        IntStream.rangeClosed(0, SHARDS)
-            .mapToObj(i -> new CountingMap(i < SHARDS ? store.shard(i) : store.server()))
+        IntStream.rangeClosed(0, SHARDS + 1)
+            .mapToObj(i -> new CountingMap(map(store, i)))
             .toArray(OrderedMap[]::new);
+  }
+
+  private static OrderedMap map(Store store, int i) {
+    return i < SHARDS ? store.shard(i) : i == SHARDS ? store.server() : store.summary();
   }
 
   /** Records that were looked at. */
@@ -65,6 +69,16 @@ public final class CountingStore implements Store {
   @Override
   public OrderedMap server() {
     return maps[SHARDS];
+  }
+
+  @Override
+  public OrderedMap summary() {
+    return maps[SHARDS + 1];
+  }
+
+  @Override
+  public void onCheckpoint(Summarizer summarize) {
+    store.onCheckpoint(summarize);
   }
 
   @Override

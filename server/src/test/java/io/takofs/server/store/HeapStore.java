@@ -1,5 +1,6 @@
 package io.takofs.server.store;
 
+import io.takofs.base.TakoException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -9,11 +10,12 @@ import java.util.TreeMap;
 public final class HeapStore implements Store {
   private final List<HeapMap> maps = new ArrayList<>();
   private final long recordsMax;
+  private Summarizer summarizer = () -> {};
 
   /** Has room for {@code recordsMax} records. */
   public HeapStore(long recordsMax) {
     this.recordsMax = recordsMax;
-    for (int map = 0; map <= SHARDS; map++) {
+    for (int map = 0; map <= SHARDS + 1; map++) {
       maps.add(new HeapMap());
     }
   }
@@ -80,15 +82,34 @@ public final class HeapStore implements Store {
   }
 
   @Override
+  public OrderedMap summary() {
+    return maps.get(SHARDS + 1);
+  }
+
+  @Override
+  public void onCheckpoint(Summarizer summarize) {
+    summarizer = summarize;
+  }
+
+  @Override
   public long checkpointIndex() {
     return 0;
   }
 
   @Override
-  public void checkpoint(long index) {}
+  public void checkpoint(long index) {
+    beginCheckpoint(index);
+  }
 
+  /** Keeps no other state than the present one, but writes its summary. */
   @Override
-  public void beginCheckpoint(long index) {}
+  public void beginCheckpoint(long index) {
+    try {
+      summarizer.run();
+    } catch (TakoException e) {
+      throw new IllegalStateException(e);
+    }
+  }
 
   @Override
   public boolean advanceCheckpoint(int pages) {
@@ -112,7 +133,7 @@ public final class HeapStore implements Store {
 
   @Override
   public long pagesUsed() {
-    return maps.stream().mapToLong(map -> map.records.size()).sum();
+    return maps.stream().limit(SHARDS + 1).mapToLong(map -> map.records.size()).sum();
   }
 
   @Override

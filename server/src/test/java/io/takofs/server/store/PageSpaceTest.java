@@ -25,6 +25,23 @@ class PageSpaceTest {
     return key;
   }
 
+  /**
+   * Each checkpoint of {@code store} has another summary, of up to as many pages as it may have.
+   */
+  private static void summarize(PagedStore store, long seed) {
+    Random random = new Random(seed);
+    store.onCheckpoint(
+        () -> {
+          for (int record = 0; record < 700; record++) {
+            if (random.nextInt(4) == 0) {
+              store.summary().remove(key(9, record));
+            } else {
+              store.summary().put(key(9, record), new byte[random.nextInt(64)]);
+            }
+          }
+        });
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   void shouldDecideAlikeWhenCheckpointsAreTakenAtOtherTimes(long seed) throws Exception {
@@ -32,6 +49,8 @@ class PageSpaceTest {
     PagedStore often = PagedStore.open(PagedStoreTest.memory(PAGES));
     PageMemory memory = PagedStoreTest.memory(PAGES);
     PagedStore seldom = PagedStore.open(memory);
+    summarize(often, random.nextLong());
+    summarize(seldom, random.nextLong());
     int refused = 0;
     for (int op = 0; op < 40_000; op++) {
       String what = "seed " + seed + ", op " + op;
@@ -58,6 +77,7 @@ class PageSpaceTest {
       if (seldom.checkpointDue()) {
         seldom.checkpoint(op);
         seldom = PagedStore.open(memory);
+        summarize(seldom, op);
       }
     }
     assertThat(refused).isPositive();

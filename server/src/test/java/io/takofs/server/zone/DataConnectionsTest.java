@@ -38,7 +38,7 @@ class DataConnectionsTest {
 
   private FakeDevice.Pair connect(Consumer<Queue<Long>> onRing) throws Exception {
     FakeDevice.Pair pair = clients.connect(CLIENT, onRing);
-    connections.add(CLIENT, pair.pair(), clients.export, 0, closed::incrementAndGet);
+    connections.add(CLIENT, pair.pair(), clients.export, closed::incrementAndGet);
     return pair;
   }
 

@@ -12,7 +12,6 @@ import io.takofs.proto.Status;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.namespace.state.Limits;
 import java.io.IOException;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -47,7 +46,11 @@ public class NamespaceBenchmark {
 
     Namespace(long zoneBytes) throws IOException {
       zone = new PageZone(zoneBytes);
-      machine = new StateMachine(zone.store, List.of(1L << 30), Limits.defaults("bench"));
+      machine = new StateMachine(zone.store);
+      checked(
+          machine.apply(
+              ++index,
+              LogEntry.newBuilder().setFormatGroup(Limits.defaults("bench").toProto(1)).build()));
       Request open =
           Request.newBuilder()
               .setOpenSession(

@@ -1,11 +1,14 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.RemoteZone;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Reads pieces of a file with few doorbells: as many as there is memory for are posted together,
@@ -19,19 +22,20 @@ final class BatchRead {
 
   /** The part of a range, by its index, within an extent; {@code target} is as long as it is. */
   record Piece(int range, ExtentView extent, long position, ByteBuffer target) {
-    FetchedGranules fetched() {
-      return new FetchedGranules(extent, (int) (position - extent.start()), target.remaining());
+    FetchedGranules fetched(Place place) {
+      int offset = (int) (position - extent.start());
+      return new FetchedGranules(extent, place, offset, target.remaining());
     }
   }
 
   /** A piece on its way. */
   private record Posted(Piece piece, FetchedGranules granules) {}
 
-  private final ZoneAccess access;
+  private final FileAccess access;
   private final ArrayDeque<Posted> underWay = new ArrayDeque<>();
   private int memory;
 
-  BatchRead(ZoneAccess access) {
+  BatchRead(FileAccess access) {
     this.access = access;
   }
 
@@ -60,11 +64,18 @@ final class BatchRead {
    * that there is none for at all is left to be read by itself.
    */
   private int post(List<Piece> pieces, int next, long deadlineNs) throws TakoException {
-    RemoteZone zone = access.remote();
-    List<FetchedGranules> together = new ArrayList<>();
+    Map<RemoteZone, List<FetchedGranules>> together = new LinkedHashMap<>(2);
     int end = next;
     while (end < pieces.size()) {
-      FetchedGranules granules = pieces.get(end).fetched();
+      ExtentView extent = pieces.get(end).extent;
+      Place place = ReplicaOrder.first(access, extent);
+      ZoneAccess server = access.reached(extent, place);
+      if (server == null || !server.transfers()) {
+        end++;
+        continue; // it is read where it is, or from another replica
+      }
+      RemoteZone zone = server.remote();
+      FetchedGranules granules = pieces.get(end).fetched(place);
       boolean prepared = hasRoomFor(granules) && granules.tryPrepare(zone);
       if (!prepared && !underWay.isEmpty()) {
         break;
@@ -72,11 +83,13 @@ final class BatchRead {
       if (prepared) {
         underWay.add(new Posted(pieces.get(end), granules));
         memory += granules.memory();
-        together.add(granules);
+        together.computeIfAbsent(zone, first -> new ArrayList<>()).add(granules);
       }
       end++;
     }
-    zone.read(deadlineNs, together);
+    for (Map.Entry<RemoteZone, List<FetchedGranules>> each : together.entrySet()) {
+      each.getKey().read(deadlineNs, each.getValue());
+    }
     return end;
   }
 
@@ -91,7 +104,7 @@ final class BatchRead {
     }
     Posted oldest = underWay.element();
     try {
-      if (oldest.granules.await(deadlineNs)) {
+      if (!access.isLate(oldest.granules) && oldest.granules.await(deadlineNs)) {
         oldest.granules.verify();
         ByteBuffer target = oldest.piece.target;
         oldest.granules.copyFrom(oldest.piece.position, target.remaining(), target);

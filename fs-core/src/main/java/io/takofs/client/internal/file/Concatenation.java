@@ -26,11 +26,12 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Joins files. The server moves their extents. Small files are in no extent: this class holds the
- * target's lease and writes their bytes to extents of the target.
+ * Joins files. The server moves their extents. Inline bytes are in no extent: this class holds the
+ * target's lease and writes them to extents of the target.
  *
  * <p>Thread rule: one thread.
  */
@@ -52,8 +53,8 @@ public final class Concatenation {
 
   /** A source as it was seen. */
   private record Source(String name, ExtentMap map) {
-    boolean isSmall() {
-      return map.getExtentsCount() == 0;
+    ByteString inline() {
+      return map.getInlineData();
     }
 
     long length() {
@@ -122,13 +123,13 @@ public final class Concatenation {
   }
 
   private void join(List<Source> seen) throws TakoException {
-    DataZone before = session.openZone();
+    Map<Integer, DataZone> before = session.servers().openZones();
     Append.Builder append = Append.newBuilder().setPath(target);
     SessionReply opened =
         session.call("concat", target, Request.newBuilder().setAppend(append), null);
     LeaseKeeper.Lease lease = leases.keep(opened, target);
     try (Joining joining =
-        new Joining(opened, ZoneAccess.forWriter(session, config, opened, before, target))) {
+        new Joining(opened, FileAccess.forWriter(session, config, opened, before, target))) {
       boolean joined = false;
       try {
         joining.joinAll(seen);
@@ -152,9 +153,9 @@ public final class Concatenation {
   private final class Joining implements AutoCloseable {
     private final SessionIdentity owner;
     private final OpenedFile file;
-    private final ZoneAccess access;
-    private ByteString small; // the target's content, while it is in no extent
-    private ExtentSink sink;
+    private final FileAccess access;
+    private ByteString inline; // the target's bytes that are in no extent
+    private ReplicatedSink sink;
     private long end;
 
     /**
@@ -163,20 +164,20 @@ public final class Concatenation {
      */
     private final TreeMap<Long, Extent> written = new TreeMap<>();
 
-    Joining(SessionReply opened, ZoneAccess access) {
+    Joining(SessionReply opened, FileAccess access) {
       this.owner = opened.session();
       this.file = opened.reply().getOpenedFile();
       this.access = access;
-      this.small = file.getInlineData();
+      this.inline = file.getInlineData();
       this.end = file.getFile().getLength();
     }
 
     void joinAll(List<Source> seen) throws TakoException {
-      boolean inline = fitsInline(seen);
+      boolean staysInline = fitsInline(seen);
       int next = 0;
       while (next < seen.size()) {
         List<Source> batch = batch(seen.subList(next, seen.size()));
-        Concat.Builder request = request(batch, inline, next + batch.size() == seen.size());
+        Concat.Builder request = request(batch, staysInline, next + batch.size() == seen.size());
         int done =
             session
                 .call("concat", target, Request.newBuilder().setConcat(request), owner)
@@ -187,9 +188,9 @@ public final class Concatenation {
           sources.remove(0);
         }
         if (sink != null) {
-          sink.inlineTailPlaced();
+          sink.committed();
         }
-        small = ByteString.EMPTY;
+        inline = ByteString.EMPTY;
         written.headMap(end).clear();
         next += done;
       }
@@ -208,14 +209,14 @@ public final class Concatenation {
       return left.subList(0, count);
     }
 
-    private Concat.Builder request(List<Source> batch, boolean inline, boolean last)
+    private Concat.Builder request(List<Source> batch, boolean staysInline, boolean last)
         throws TakoException {
       CommitExtents.Builder commit =
           CommitExtents.newBuilder()
               .setFileId(file.getFile().getId())
               .setLeaseEpoch(file.getLeaseEpoch())
               .setClose(last);
-      if (!inline) {
+      if (!staysInline) {
         write(batch, commit);
       }
       commit.setAllWritesCompleted(sink == null || sink.allCompleted());
@@ -227,28 +228,41 @@ public final class Concatenation {
     /** Whether all that will be in the target can stay in the metadata. */
     private boolean fitsInline(List<Source> all) {
       long total = end;
-      boolean allSmall = end == small.size();
+      boolean allInline = end == inline.size();
       for (Source source : all) {
         total += source.length();
-        allSmall &= source.isSmall();
+        allInline &= source.length() == source.inline().size();
       }
-      return allSmall && total <= session.terms().getInlineMax();
+      return allInline && total <= session.terms().getInlineMax();
     }
 
-    /** Writes what is small to extents, at the places that it will have. */
+    /** Writes inline bytes to extents, at the places that they will have. */
     private void write(List<Source> batch, CommitExtents.Builder commit) throws TakoException {
-      long position = end - small.size();
-      position = write(small, position, commit);
+      long position = end - inline.size();
+      position = write(inline, position, commit);
       for (Source source : batch) {
-        if (source.isSmall()) {
-          position = write(source.map().getInlineData(), position, commit);
-        } else {
-          position += source.length();
-        }
+        position += source.length() - source.inline().size();
+        position = write(source.inline(), position, commit);
       }
       if (sink != null) {
         sink.flush();
-        commit.addAllPlacements(sink.inlineTail());
+        checkReplicas();
+      }
+    }
+
+    /** A replica that failed fails this attempt: the next one writes to extents on others. */
+    private void checkReplicas() throws TakoException {
+      if (sink.hasFailures()) {
+        ReplicatedSink.Failure failure = sink.takeFailures().get(0);
+        for (Extent extent : written.values()) {
+          if (!failure.grantsEnded()
+              && session.slabs().places(extent).stream()
+                  .anyMatch(place -> place.server() == failure.server().id())) {
+            access.report(extent, failure.server(), false, failure.cause().getMessage());
+          }
+        }
+        throw new TakoException(
+            Status.STALE_VERSION, failure.cause().getMessage(), failure.cause());
       }
     }
 
@@ -274,7 +288,8 @@ public final class Concatenation {
       if (sink == null) {
         sink = access.sink();
       }
-      ExtentBuilder extent = new ExtentBuilder(grant(), fileOffset);
+      Extent grant = grant();
+      ExtentBuilder extent = new ExtentBuilder(grant, session.slabs().places(grant), fileOffset);
       extent.append(bytes, Math.min(bytes.remaining(), extent.room()), sink);
       return extent.build();
     }

@@ -1,11 +1,14 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Granules;
 import io.takofs.proto.Extent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
@@ -15,18 +18,30 @@ import java.util.zip.CRC32C;
  */
 final class ExtentBuilder {
   private final Extent grant;
+  private final List<Place> places;
   private final long fileOffset;
   private final CRC32C partial = new CRC32C();
   private final CRC32C checksums = new CRC32C();
   private final int[] crcs = new int[Granules.BATCH];
   private final ByteBuffer entries =
       ByteBuffer.allocate(crcs.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-  private int length;
 
-  /** An empty one whose first byte will be at {@code fileOffset}. */
-  ExtentBuilder(Extent grant, long fileOffset) {
+  /** The checksums of its full granules. */
+  private final int[] written;
+
+  private int length;
+  private int committed;
+
+  /**
+   * An empty one whose first byte will be at {@code fileOffset}.
+   *
+   * @param places of its replicas
+   */
+  ExtentBuilder(Extent grant, List<Place> places, long fileOffset) {
     this.grant = grant;
+    this.places = places;
     this.fileOffset = fileOffset;
+    this.written = new int[grant.getCapacity() / Layout.GRANULE_SIZE];
   }
 
   /**
@@ -35,16 +50,47 @@ final class ExtentBuilder {
    * @param entries checksum entries of its full granules, little-endian
    * @param tail its last, partial granule
    */
-  ExtentBuilder(Extent committed, ByteBuffer entries, ByteBuffer tail) {
-    this(committed, committed.getFileOffset());
+  ExtentBuilder(Extent committed, List<Place> places, ByteBuffer entries, ByteBuffer tail) {
+    this(committed, places, committed.getFileOffset());
+    entries.asIntBuffer().get(written, 0, entries.remaining() / Integer.BYTES);
     checksums.update(entries);
     partial.update(tail);
     length = committed.getLength();
+    this.committed = length;
   }
 
   /** The extent as the server granted it. */
   Extent grant() {
     return grant;
+  }
+
+  /** The places of its replicas. */
+  List<Place> places() {
+    return places;
+  }
+
+  /** Bytes in it, and of them those that are committed. */
+  int length() {
+    return length;
+  }
+
+  int committed() {
+    return committed;
+  }
+
+  /** Whether a replica is on {@code server}. */
+  boolean isOn(int server) {
+    return places.stream().anyMatch(place -> place.server() == server);
+  }
+
+  /** Whether {@code server} has one of several replicas. */
+  boolean isOneOn(int server) {
+    return places.size() > 1 && isOn(server);
+  }
+
+  /** Notes that all of its bytes are committed now. */
+  void commit() {
+    committed = length;
   }
 
   /** Bytes that still fit. */
@@ -53,7 +99,7 @@ final class ExtentBuilder {
   }
 
   /** Appends {@code count} bytes of {@code source}, at most {@link #room}. */
-  void append(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+  void append(ByteBuffer source, int count, ReplicatedSink sink) throws TakoException {
     int end = source.position() + count;
     while (source.position() < end) {
       int left = end - source.position();
@@ -66,16 +112,17 @@ final class ExtentBuilder {
     }
   }
 
-  private void appendGranules(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
-    sink.writeGranules(grant, length, source, count, crcs);
+  private void appendGranules(ByteBuffer source, int count, ReplicatedSink sink)
+      throws TakoException {
+    sink.writeGranules(places, length, source, count, crcs);
     length += count * Layout.GRANULE_SIZE;
     finishGranules(count, sink);
   }
 
-  private void appendPart(ByteBuffer source, int count, ExtentSink sink) throws TakoException {
+  private void appendPart(ByteBuffer source, int count, ReplicatedSink sink) throws TakoException {
     int end = source.position() + count;
     partial.update(source.slice(source.position(), count));
-    sink.write(grant, length, source.duplicate().limit(end));
+    sink.write(places, length, source.duplicate().limit(end));
     source.position(end);
     length += count;
     if (length % Layout.GRANULE_SIZE == 0) {
@@ -86,13 +133,21 @@ final class ExtentBuilder {
   }
 
   /** The last {@code count} granules are full, and have the first of {@link #crcs}. */
-  private void finishGranules(int count, ExtentSink sink) throws TakoException {
+  private void finishGranules(int count, ReplicatedSink sink) throws TakoException {
     entries.clear();
     for (int i = 0; i < count; i++) {
       entries.putInt(crcs[i]);
     }
     checksums.update(entries.flip());
-    sink.writeChecksums(grant, length / Layout.GRANULE_SIZE - count, crcs, count);
+    int first = length / Layout.GRANULE_SIZE - count;
+    System.arraycopy(crcs, 0, written, first, count);
+    sink.writeChecksums(places, first, crcs, count);
+  }
+
+  /** Checks the granules of {@code bytes}, which begin at {@code offset}, a granule's. */
+  void verify(ByteBuffer bytes, int offset) throws StaleExtentException {
+    int[] entries = Arrays.copyOf(written, length / Layout.GRANULE_SIZE);
+    new ExtentView(build(), places).verify(entries, bytes, offset, offset + bytes.limit());
   }
 
   /** The extent as a commit would describe it now. */

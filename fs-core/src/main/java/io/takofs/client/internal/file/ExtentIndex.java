@@ -18,6 +18,11 @@ final class ExtentIndex {
     this.extents = extents;
   }
 
+  /** The one with the lowest position; null when none is known. */
+  ExtentView first() {
+    return extents.length == 0 ? null : extents[0];
+  }
+
   /** Number of known extents. */
   int size() {
     return extents.length;

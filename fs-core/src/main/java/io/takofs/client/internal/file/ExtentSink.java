@@ -1,31 +1,29 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Granules;
-import io.takofs.proto.Extent;
-import io.takofs.proto.Placement;
 import java.nio.ByteBuffer;
-import java.util.List;
 
 /**
- * Puts bytes into granted extents.
+ * Puts bytes into granted extents, on one server.
  *
  * <p>Thread rule: one thread at a time.
  */
 interface ExtentSink {
-  /** Writes the remaining bytes of {@code source} at {@code offset} within {@code extent}. */
-  void write(Extent extent, int offset, ByteBuffer source) throws TakoException;
+  /** Writes the remaining bytes of {@code source} at {@code offset} within the extent. */
+  void write(Place place, int offset, ByteBuffer source) throws TakoException;
 
   /**
    * As {@link #write}, of {@code count} granules at the source's position, at most a batch; {@code
    * crcs} gets the checksums of what is written.
    */
-  default void writeGranules(Extent extent, int offset, ByteBuffer source, int count, int[] crcs)
+  default void writeGranules(Place place, int offset, ByteBuffer source, int count, int[] crcs)
       throws TakoException {
     int end = source.position() + count * Layout.GRANULE_SIZE;
     Granules.checksums(source, source.position(), count, crcs);
-    write(extent, offset, source.duplicate().limit(end));
+    write(place, offset, source.duplicate().limit(end));
     source.position(end);
   }
 
@@ -33,25 +31,30 @@ interface ExtentSink {
    * Writes the checksum entries of {@code count} full granules, from {@code granule} on, of the
    * extent that was written last; granules come in order, soon after their bytes.
    */
-  void writeChecksums(Extent extent, int granule, int[] crcs, int count) throws TakoException;
+  void writeChecksums(Place place, int granule, int[] crcs, int count) throws TakoException;
+
+  /** Begins a {@link #flush}, so that flushes of several sinks are under way together. */
+  default void startFlush() throws TakoException {}
 
   /**
-   * Returns when everything written, but for {@link #inlineTail}, is placed in the server's memory.
+   * Returns when everything written is placed in the server's memory. A sink that places it before
+   * a write returns has nothing to do here and below.
    */
-  void flush() throws TakoException;
+  default void flush() throws TakoException {}
 
-  /**
-   * After {@link #flush}: the little that the next commit has to carry, because placing it would
-   * take as long as the commit itself.
-   */
-  List<Placement> inlineTail();
+  /** Whether what was written is in the server's memory before a flush. */
+  default boolean placesAtOnce() {
+    return true;
+  }
 
-  /** A commit that carried the {@link #inlineTail} succeeded. */
-  void inlineTailPlaced();
+  /** Adds what was written and may not be in the server's memory to {@code kept}. */
+  default void showUnplaced(KeptBytes kept) {}
 
   /** Whether nothing that was ever begun can still land in the server's memory. */
-  boolean allCompleted();
+  default boolean allCompleted() {
+    return true;
+  }
 
   /** Releases buffers and discards bytes that were not flushed. */
-  void close();
+  default void close() {}
 }

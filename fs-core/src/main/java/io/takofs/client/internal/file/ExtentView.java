@@ -1,10 +1,12 @@
 package io.takofs.client.internal.file;
 
+import io.takofs.client.internal.zone.Place;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Granules;
 import io.takofs.proto.Extent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
@@ -16,27 +18,43 @@ final class ExtentView {
   private static final int[] NONE = {};
 
   private final Extent extent;
+  private final List<Place> places;
   private final boolean keepsChecksums;
+  private final boolean verifies;
 
   /** Checksums of the full granules, verified; null while they must be read. */
   private volatile int[] checksums;
 
   /** One that remembers its checksums. */
-  ExtentView(Extent extent) {
-    this(extent, true);
+  ExtentView(Extent extent, List<Place> places) {
+    this(extent, places, true);
   }
 
   /**
    * A view.
    *
+   * @param places of its replicas
    * @param keepsChecksums whether to remember them once they were read: up to 1 KiB
    */
-  ExtentView(Extent extent, boolean keepsChecksums) {
-    this.extent = extent;
-    this.keepsChecksums = keepsChecksums;
+  ExtentView(Extent extent, List<Place> places, boolean keepsChecksums) {
+    this(extent, places, keepsChecksums, true);
     if (fullGranules() == 0) {
       checksums = NONE;
     }
+  }
+
+  private ExtentView(Extent extent, List<Place> places, boolean keepsChecksums, boolean verifies) {
+    this.extent = extent;
+    this.places = places;
+    this.keepsChecksums = keepsChecksums;
+    this.verifies = verifies;
+  }
+
+  /** One whose checksums the caller knows: it verifies what it read. */
+  static ExtentView unverified(Extent extent, List<Place> places) {
+    ExtentView view = new ExtentView(extent, places, true, false);
+    view.checksums = NONE;
+    return view;
   }
 
   Extent extent() {
@@ -61,14 +79,19 @@ final class ExtentView {
     return extent.getLength() / Layout.GRANULE_SIZE;
   }
 
-  /** Offset within the arena of its first byte. */
-  int arenaOffset() {
-    return extent.getOffset();
+  /** Where its replicas are. */
+  List<Place> places() {
+    return places;
   }
 
-  /** Offset within the arena of its checksum entries. */
-  int checksumsOffset() {
-    return extent.getOffset() / Layout.GRANULE_SIZE * Integer.BYTES;
+  /** The place of the replica on {@code server}; null when that has none. */
+  Place placeOn(int server) {
+    for (Place place : places) {
+      if (place.server() == server) {
+        return place;
+      }
+    }
+    return null;
   }
 
   /** Bytes of its checksum entries. */
@@ -117,6 +140,9 @@ final class ExtentView {
 
   /** Checks the CRC of bytes that were read of granule {@code index} against {@code entries}. */
   void verify(int[] entries, int index, int crc) throws StaleExtentException {
+    if (!verifies) {
+      return;
+    }
     int expected = index < entries.length ? entries[index] : extent.getTailCrc();
     if (crc != expected) {
       throw new StaleExtentException(
@@ -161,7 +187,13 @@ final class ExtentView {
   @Override
   public String toString() {
     return String.format(
-        "extent at file offset %d, arena %d offset %d, length %d, generation %08x",
-        start(), extent.getArena(), extent.getOffset(), extent.getLength(), extent.getGeneration());
+        "extent at file offset %d, %s, length %d, generation %08x",
+        start(), where(), extent.getLength(), extent.getGeneration());
+  }
+
+  private String where() {
+    return extent.getSlab() == 0
+        ? "arena " + extent.getArena() + " offset " + extent.getOffset()
+        : "slab " + extent.getSlab() + " offset " + extent.getOffset();
   }
 }

@@ -1,6 +1,7 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.RemoteZone;
 import io.takofs.client.internal.zone.Staging;
 import io.takofs.client.internal.zone.Transfer;
@@ -25,6 +26,9 @@ final class FetchedGranules implements RemoteZone.Reading {
   private static final int SMALL = Layout.UNIT_SIZE;
 
   private final ExtentView extent;
+  private final Place place;
+  private final int offset;
+  private final int count;
   private final int start;
   private final int end;
   private final int entriesAt;
@@ -35,9 +39,16 @@ final class FetchedGranules implements RemoteZone.Reading {
   private boolean verified;
   private Transfer transfer;
 
-  /** The granules that hold {@code count} bytes from {@code offset} within the extent. */
-  FetchedGranules(ExtentView extent, int offset, int count) {
+  /**
+   * The granules that hold {@code count} bytes from {@code offset} within the extent.
+   *
+   * @param place of the replica that is read
+   */
+  FetchedGranules(ExtentView extent, Place place, int offset, int count) {
     this.extent = extent;
+    this.place = place;
+    this.offset = offset;
+    this.count = count;
     this.start = offset - offset % Layout.GRANULE_SIZE;
     int granules = (offset + count + Layout.GRANULE_SIZE - 1) / Layout.GRANULE_SIZE;
     this.end = Math.min(granules * Layout.GRANULE_SIZE, extent.length());
@@ -50,20 +61,17 @@ final class FetchedGranules implements RemoteZone.Reading {
   }
 
   /**
-   * The granules that hold {@code count} bytes, with memory for them; only the first of them when
-   * memory is short.
+   * Those of {@code all} with memory for them; only the first of them when memory is short.
    *
    * @throws TakoException NO_SPACE when there was none until the deadline
    */
-  static FetchedGranules prepared(
-      RemoteZone zone, ExtentView extent, int offset, int count, long deadlineNs)
+  static FetchedGranules prepared(RemoteZone zone, FetchedGranules all, long deadlineNs)
       throws TakoException {
-    FetchedGranules all = new FetchedGranules(extent, offset, count);
     if (all.tryPrepare(zone)) {
       return all;
     }
-    int few = Math.min(count, SMALL - offset % Layout.GRANULE_SIZE);
-    FetchedGranules first = new FetchedGranules(extent, offset, few);
+    int few = Math.min(all.count, SMALL - all.offset % Layout.GRANULE_SIZE);
+    FetchedGranules first = new FetchedGranules(all.extent, all.place, all.offset, few);
     first.prepare(zone, zone.takeNeeded(first.memory(), deadlineNs));
     return first;
   }
@@ -107,15 +115,19 @@ final class FetchedGranules implements RemoteZone.Reading {
   @Override
   public RemoteZone.Piece[] pieces() {
     List<RemoteZone.Piece> pieces = new ArrayList<>(2);
-    int arena = extent.extent().getArena();
     if (wantsEntries) {
       pieces.add(
           new RemoteZone.Piece(
-              region, entriesAt, extent.checksumsSize(), arena, extent.checksumsOffset(), 0));
+              region,
+              entriesAt,
+              extent.checksumsSize(),
+              place.arena(),
+              place.checksumsOffset(),
+              0));
     }
     if (end > start) {
       pieces.add(
-          new RemoteZone.Piece(region, 0, end - start, arena, extent.arenaOffset() + start, 0));
+          new RemoteZone.Piece(region, 0, end - start, place.arena(), place.offset() + start, 0));
     }
     return pieces.toArray(new RemoteZone.Piece[0]);
   }
@@ -133,6 +145,26 @@ final class FetchedGranules implements RemoteZone.Reading {
   /** Why it did not arrive. */
   String failure() {
     return transfer == null ? "nothing was asked for" : transfer.failure();
+  }
+
+  /** Waits as long as reads usually take; whether this one takes much longer. */
+  boolean isLate(long leastNs) {
+    return transfer != null && !transfer.endsInUsualTime(leastNs);
+  }
+
+  /** Waits for a moment; whether it is over, be it that the connection ended. */
+  boolean endsSoon() {
+    return transfer == null || transfer.endsSoon();
+  }
+
+  /** The server that is read. */
+  int server() {
+    return place.server();
+  }
+
+  /** Whether another server has the same bytes. */
+  boolean hasOtherReplicas() {
+    return extent.places().size() > 1;
   }
 
   /** Waits; false when the connection ended before the bytes were here. */

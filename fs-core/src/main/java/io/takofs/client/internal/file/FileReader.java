@@ -1,7 +1,9 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.ServerLink;
 import io.takofs.client.internal.session.Session;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.PoolFile;
 import io.takofs.proto.Extent;
 import io.takofs.proto.ExtentMap;
@@ -11,7 +13,10 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A file open for reading: caches its extents and reads at positions.
@@ -28,32 +33,40 @@ public final class FileReader {
   /** Extents that are remembered at once; a reader of more starts over. */
   private static final int EXTENTS_MAX = 65536;
 
-  /** Times that a stale extent list is refreshed before the bytes count as corrupt. */
+  /** Attempts at an extent whose bytes are wrong before they count as corrupt. */
   private static final int STALE_MAX = 3;
 
+  /** The same, of an extent that is another one each time. */
+  private static final int ATTEMPTS_MAX = 10;
+
   /** The known part of the file's state; replaced as a whole. */
-  private record View(FileInfo file, ByteBuffer small, ExtentIndex extents) {
+  private record View(FileInfo file, ByteBuffer inline, ExtentIndex extents) {
     long length() {
       return file.getLength();
+    }
+
+    /** Position after the bytes that are in extents. */
+    long extentsEnd() {
+      return length() - inline.limit();
     }
   }
 
   private final Session session;
   private final String path;
-  private final ZoneAccess access;
+  private final FileAccess access;
   private volatile View view;
 
   /** Made with the first read of an extent: small files need none. */
-  private volatile ExtentSource source;
+  private volatile ReplicatedSource source;
 
-  private FileReader(Session session, ZoneAccess access, String path) {
+  private FileReader(Session session, FileAccess access, String path) {
     this.session = session;
     this.access = access;
     this.path = path;
   }
 
   /** Opens the file at {@code path}, to be read from {@code start} on. */
-  public static FileReader open(Session session, ZoneAccess access, String path, long start)
+  public static FileReader open(Session session, FileAccess access, String path, long start)
       throws TakoException {
     FileReader reader = new FileReader(session, access, path);
     reader.fetch(GetExtents.newBuilder().setPath(path).setOffset(start).setLimit(BATCH), null);
@@ -65,7 +78,7 @@ public final class FileReader {
    * wherever it is now.
    */
   public static FileReader openById(
-      Session session, ZoneAccess access, String path, long parentId, long id)
+      Session session, FileAccess access, String path, long parentId, long id)
       throws TakoException {
     FileReader reader = new FileReader(session, access, path);
     GetExtents.Builder file =
@@ -122,8 +135,8 @@ public final class FileReader {
         if (!known.file.getUnderConstruction() || from >= refetch(from).length()) {
           break;
         }
-      } else if (known.small != null) {
-        readSmall(known, from, target);
+      } else if (from >= known.extentsEnd()) {
+        readInline(known, from, target);
       } else if (ahead == null || ahead.read(from, target) == 0) {
         readExtent(from, target);
       }
@@ -167,7 +180,7 @@ public final class FileReader {
 
   private void readTogether(long[] positions, ByteBuffer[] targets, List<BatchRead.Piece> pieces)
       throws TakoException {
-    if (view.small != null || !access.transfers()) {
+    if (!isTransferred()) {
       return;
     }
     for (int i = 0; i < targets.length; i++) {
@@ -187,7 +200,7 @@ public final class FileReader {
       long position = start + done;
       View known = view;
       ExtentView extent = known.extents.find(position);
-      if (extent == null && position < known.length()) {
+      if (extent == null && position < known.extentsEnd()) {
         extent = refetch(position).extents.find(position);
       }
       if (extent == null) {
@@ -207,19 +220,37 @@ public final class FileReader {
    * @param bytes to fetch ahead at most; negative for what is configured
    */
   public ReadAhead readAhead(boolean eager, long bytes) throws TakoException {
-    return view.small == null
+    return isTransferred()
         ? access.readAhead(position -> view.extents.find(position), eager, bytes)
         : null;
   }
 
-  /** The file whose bytes can be looked at in place; null when they cannot. */
-  PoolFile poolFile() throws TakoException {
-    return view.small == null ? access.poolFile() : null;
+  /** Whether the first known extent is transferred, and not mapped. */
+  private boolean isTransferred() throws TakoException {
+    ExtentView first = view.extents.first();
+    return first != null && access.transfers(first);
+  }
+
+  /** The file in which the bytes at {@code place} can be looked at; null when they cannot. */
+  PoolFile poolFile(Place place, List<Place> places) throws TakoException {
+    return access.poolFile(place, places);
+  }
+
+  /** The place of a replica that is mapped here; null when there is none. */
+  Place mappedPlace(ExtentView extent) throws TakoException {
+    return access.transfers(extent) ? null : ReplicaOrder.first(access, extent);
   }
 
   /** Up to {@code count} extents that follow each other, the first with the byte at position. */
   List<ExtentView> known(long position, int count) throws TakoException {
-    if (view.extents.find(position) == null && position < currentLength()) {
+    View seen = view;
+    if (position >= seen.extentsEnd() && seen.file.getUnderConstruction()) {
+      seen = refetch(position);
+    }
+    if (position >= seen.extentsEnd()) {
+      return List.of();
+    }
+    if (view.extents.find(position) == null) {
       refetch(position);
     }
     return view.extents.from(position, count);
@@ -241,8 +272,8 @@ public final class FileReader {
     }
   }
 
-  private ExtentSource source() throws TakoException {
-    ExtentSource made = source;
+  private ReplicatedSource source() {
+    ReplicatedSource made = source;
     if (made == null) {
       made = access.source();
       source = made;
@@ -250,29 +281,31 @@ public final class FileReader {
     return made;
   }
 
-  private static void readSmall(View known, long from, ByteBuffer target) {
+  private static void readInline(View known, long from, ByteBuffer target) {
     int count = (int) Math.min(target.remaining(), known.length() - from);
-    target.put(target.position(), known.small, (int) from, count);
+    target.put(target.position(), known.inline, (int) (from - known.extentsEnd()), count);
     target.position(target.position() + count);
   }
 
   private void readExtent(long from, ByteBuffer target) throws TakoException {
+    Set<Integer> wrong = Set.of();
+    Extent before = null;
     for (int attempt = 1; ; attempt++) {
       ExtentView extent = view.extents.find(from);
       if (extent == null) {
         View now = refetch(from);
         extent = now.extents.find(from);
-        if (extent == null && now.small == null && from < now.length()) {
+        if (extent == null && from < now.extentsEnd()) {
           throw failure(Status.INTERNAL, "the server shows no extent at position " + from, null);
         }
       }
       if (extent == null) {
-        // Truncated meanwhile, or small now: look again at the whole.
+        // Truncated meanwhile, or inline now: look again at the whole.
         return;
       }
       int count = (int) Math.min(target.remaining(), extent.end() - from);
       try {
-        source().read(extent, (int) (from - extent.start()), count, target);
+        source().read(extent, (int) (from - extent.start()), count, target, wrong);
         return;
       } catch (TransportChangedException e) {
         if (attempt == STALE_MAX) {
@@ -280,15 +313,46 @@ public final class FileReader {
         }
         source = null;
       } catch (StaleExtentException e) {
-        if (attempt == STALE_MAX) {
-          throw failure(
-              Status.CORRUPT,
-              e.getMessage() + "; the pool's memory is damaged or was written by someone else",
-              e);
+        if (!extent.extent().equals(before)) {
+          wrong = new HashSet<>();
+          before = extent.extent();
+        } else if (wrong.add(e.server())) {
+          reportWrongBytes(extent, e);
         }
-        view = new View(view.file, view.small, ExtentIndex.EMPTY);
+        Set<Integer> tried = wrong;
+        boolean allWrong =
+            extent.places().stream().allMatch(place -> tried.contains(place.server()));
+        if (attempt >= STALE_MAX && (allWrong || attempt == ATTEMPTS_MAX)) {
+          throw corrupt(extent, from, e);
+        }
+        view = new View(view.file, view.inline, ExtentIndex.EMPTY);
       }
     }
+  }
+
+  /** The list of extents is not old, so the bytes are bad, on this server at least. */
+  private void reportWrongBytes(ExtentView extent, StaleExtentException e) {
+    if (extent.places().size() > 1) {
+      ServerLink server = session.servers().at(e.server());
+      access.report(extent.extent(), server, true, e.getMessage());
+    }
+  }
+
+  private TakoException corrupt(ExtentView extent, long from, StaleExtentException e) {
+    long blockSize = Math.max(1, view.file.getBlockSize());
+    String servers =
+        extent.places().stream()
+            .map(place -> session.servers().at(place.server()).name())
+            .collect(Collectors.joining(", "));
+    return failure(
+        Status.CORRUPT,
+        e.getMessage()
+            + ", in the block at "
+            + from / blockSize * blockSize
+            + ", on "
+            + servers
+            + "; the memory is damaged or was written by someone else",
+        e);
   }
 
   private TakoException failure(Status status, String what, Exception cause) {
@@ -319,11 +383,8 @@ public final class FileReader {
             && known.extents.size() < EXTENTS_MAX;
     ExtentIndex base = goesOn ? known.extents : ExtentIndex.EMPTY;
     boolean keepChecksums = base.size() < CHECKSUMS_MAX;
-    ByteBuffer small =
-        file.getLength() > 0 && file.getLength() == map.getInlineData().size()
-            ? map.getInlineData().asReadOnlyByteBuffer()
-            : null;
-    View fetched = new View(file, small, base.with(views(map, keepChecksums)));
+    ByteBuffer inline = map.getInlineData().asReadOnlyByteBuffer();
+    View fetched = new View(file, inline, base.with(views(map, keepChecksums)));
     view = fetched;
     return fetched;
   }
@@ -332,10 +393,10 @@ public final class FileReader {
     return session.call("read", path, Request.newBuilder().setGetExtents(what)).getExtentMap();
   }
 
-  private static List<ExtentView> views(ExtentMap map, boolean keepChecksums) {
+  private List<ExtentView> views(ExtentMap map, boolean keepChecksums) throws TakoException {
     List<ExtentView> views = new ArrayList<>(map.getExtentsCount());
     for (Extent extent : map.getExtentsList()) {
-      views.add(new ExtentView(extent, keepChecksums));
+      views.add(new ExtentView(extent, session.slabs().places(extent), keepChecksums));
     }
     return views;
   }

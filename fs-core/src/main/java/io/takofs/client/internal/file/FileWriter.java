@@ -1,30 +1,43 @@
 package io.takofs.client.internal.file;
 
-import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Session;
 import io.takofs.client.internal.session.SessionReply;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.layout.Layout;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
 import io.takofs.proto.GrantExtents;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Request;
+import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
 
 /**
- * The state of a file open for writing: the bytes kept back because the file is small, and the
- * extents that are granted, filled and not committed yet.
+ * The state of a file open for writing: the extents that are granted, filled and not committed yet,
+ * and the bytes after them.
  *
  * <p>Thread rule: one thread at a time.
  */
 public final class FileWriter {
+  /** Extents that inline bytes may be in afterwards. */
+  private static final int INLINE_EXTENTS_MAX = 2;
+
   /** Extents in one commit at most: with the bytes it carries they fit a request slot. */
   private static final int COMMIT_MAX = 128;
+
+  /** Attempts to commit: slabs may be closed meanwhile. */
+  private static final int ATTEMPTS = 10;
+
+  /** Extents given up in one grant at most: they fit a request slot. */
+  private static final int GIVEN_UP_MAX = 128;
 
   /** Bytes asked for in one grant at most. */
   private static final long GRANT_MAX = 8L << 20;
@@ -32,18 +45,26 @@ public final class FileWriter {
   private final Session session;
   private final FileLease lease;
   private final String path;
-  private final ZoneAccess access;
+  private final FileAccess access;
   private final ArrayDeque<Extent> grants = new ArrayDeque<>();
   private final List<ExtentBuilder> uncommitted = new ArrayList<>();
 
-  /** The whole content while it is small; null once it is in extents. */
-  private byte[] small;
+  /** Granted extents given up, until the leader knows: nothing was sent to these. */
+  private final List<Extent> unused = new ArrayList<>();
+
+  /** As {@link #unused}, of those where something may still land. */
+  private final List<Extent> left = new ArrayList<>();
+
+  private final InlineBytes inline;
+
+  /** Whether a few bytes stay inline: not where they are in an extent as quickly. */
+  private boolean staysInline;
 
   /** Made with the first extent: small files need none. */
-  private ExtentSink sink;
+  private ReplicatedSink sink;
 
   private ExtentBuilder current;
-  private long position;
+  private long extentsEnd; // position in the file after what is in extents
   private long committed;
   private long granted;
 
@@ -59,20 +80,18 @@ public final class FileWriter {
       OpenedFile opened,
       int inlineMax,
       ExtentBuilder last,
-      ZoneAccess access) {
+      FileAccess access) {
     this.session = session;
     this.lease = access.lease();
     this.path = path;
     this.access = access;
-    this.position = opened.getFile().getLength();
-    this.committed = position;
+    this.committed = opened.getFile().getLength();
+    this.inline = new InlineBytes(opened.getInlineData(), inlineMax);
+    this.extentsEnd = committed - inline.size();
+    this.staysInline = extentsEnd == 0 || inline.size() > 0;
     for (Extent extent : opened.getGrantsList()) {
       grants.add(extent);
       granted += extent.getCapacity();
-    }
-    if (position == opened.getInlineData().size()) {
-      small = new byte[Math.max(inlineMax, opened.getInlineData().size())];
-      opened.getInlineData().copyTo(small, 0);
     }
     if (last != null) {
       current = last;
@@ -87,7 +106,7 @@ public final class FileWriter {
 
   /** The writer of the file that {@code answer} opened, going on in its last extent. */
   public static FileWriter open(
-      Session session, ZoneAccess access, String path, SessionReply answer, int inlineMax)
+      Session session, FileAccess access, String path, SessionReply answer, int inlineMax)
       throws TakoException {
     OpenedFile opened = answer.reply().getOpenedFile();
     ExtentBuilder last = null;
@@ -99,8 +118,9 @@ public final class FileWriter {
 
   /** Checksums go on from what is there, so that is read, and verified. */
   private static ExtentBuilder resume(
-      Session session, ExtentSource source, String path, Extent last) throws TakoException {
-    ExtentView view = new ExtentView(last);
+      Session session, ReplicatedSource source, String path, Extent last) throws TakoException {
+    List<Place> places = session.slabs().places(last);
+    ExtentView view = new ExtentView(last, places);
     ByteBuffer tail = ByteBuffer.allocate(last.getLength() % Layout.GRANULE_SIZE);
     try {
       source.read(view, last.getLength() - tail.capacity(), tail.capacity(), tail);
@@ -108,29 +128,35 @@ public final class FileWriter {
       throw new TakoException(
           Status.CORRUPT, "append " + path + " on " + session.server() + ": " + e.getMessage(), e);
     }
-    return new ExtentBuilder(last, view.checksumEntries(), tail.flip());
+    return new ExtentBuilder(last, places, view.checksumEntries(), tail.flip());
   }
 
   /** Position of the next byte. */
   public long position() {
-    return position;
+    return extentsEnd + inline.size();
   }
 
   /** Writes the remaining bytes of {@code source}. */
   public void write(ByteBuffer source) throws TakoException {
-    if (small != null) {
-      if (source.remaining() <= small.length - position) {
-        int count = source.remaining();
-        source.get(small, (int) position, count);
-        position += count;
-        return;
-      }
-      ByteBuffer content = ByteBuffer.wrap(small, 0, (int) position);
-      small = null;
-      position = 0;
-      append(content);
+    if (staysInline && source.remaining() <= inline.room()) {
+      inline.put(source);
+      return;
     }
-    append(source);
+    if (inline.size() > 0) {
+      if (uncommitted.size() + INLINE_EXTENTS_MAX > COMMIT_MAX) {
+        flush(); // the next commit has all extents with what is inline now
+      }
+      append(inline.take());
+    }
+    int end = source.limit();
+    append(source.limit(end - restInline(source.remaining())));
+    inline.put(source.limit(end));
+  }
+
+  /** The bytes after the last full granule of {@code count} to write, if they stay inline. */
+  private int restInline(int count) {
+    int rest = (int) ((extentsEnd + count) % Layout.GRANULE_SIZE);
+    return sink != null && staysInline && rest <= Math.min(count, inline.room()) ? rest : 0;
   }
 
   private void append(ByteBuffer source) throws TakoException {
@@ -143,37 +169,159 @@ public final class FileWriter {
       }
       int count = Math.min(source.remaining(), current.room());
       current.append(source, count, sink);
-      position += count;
+      extentsEnd += count;
+      leaveFailed(false);
     }
+    staysInline = !sink.placesAtOnce();
   }
 
   private void nextExtent(int wanted) throws TakoException {
     if (uncommitted.size() == COMMIT_MAX) {
       flush();
     }
+    current = extentAt(extentsEnd, wanted);
+    uncommitted.add(current);
+  }
+
+  /** A granted extent for the bytes from {@code fileOffset} on. */
+  private ExtentBuilder extentAt(long fileOffset, int wanted) throws TakoException {
     if (grants.isEmpty()) {
       grant(wanted);
     }
-    current = new ExtentBuilder(grants.remove(), position);
-    uncommitted.add(current);
+    Extent grant = grants.remove();
+    return new ExtentBuilder(grant, session.slabs().places(grant), fileOffset);
+  }
+
+  /**
+   * Goes on without the replicas that failed: what is not committed moves to other extents.
+   *
+   * @param ended whether grants are known to have ended, with their slab
+   */
+  private void leaveFailed(boolean ended) throws TakoException {
+    long deadlineNs = access.deadline();
+    Set<Integer> failed = new HashSet<>();
+    boolean all = ended;
+    while (all || sink.hasFailures()) {
+      List<ReplicatedSink.Failure> failures = sink.takeFailures();
+      if (!failures.isEmpty() && access.isOver(deadlineNs)) {
+        TakoException last = failures.get(0).cause();
+        throw new TakoException(
+            Status.DEADLINE_EXCEEDED,
+            "write " + path + ": copies failed until no time was left: " + last.getMessage(),
+            last);
+      }
+      for (ReplicatedSink.Failure failure : failures) {
+        if (failure.grantsEnded()) {
+          all = true;
+        } else {
+          failed.add(failure.server().id());
+          report(failure);
+        }
+      }
+      if (move(failed, all)) {
+        sink.moved();
+        failed.clear();
+        all = false;
+      }
+    }
+  }
+
+  private void giveUp(Predicate<Extent> which) {
+    for (Extent grant : grants) {
+      if (which.test(grant)) {
+        access.givesUp(grant);
+        unused.add(name(grant));
+      }
+    }
+    grants.removeIf(which);
+  }
+
+  /** The fields by which the leader knows a granted extent. */
+  private static Extent name(Extent grant) {
+    return Extent.newBuilder()
+        .setSlab(grant.getSlab())
+        .setOffset(grant.getOffset())
+        .setCapacity(grant.getCapacity())
+        .setGeneration(grant.getGeneration())
+        .build();
+  }
+
+  private void report(ReplicatedSink.Failure failure) {
+    Set<Long> slabs = new HashSet<>();
+    for (ExtentBuilder extent : uncommitted) {
+      if (extent.isOn(failure.server().id()) && slabs.add(extent.grant().getSlab())) {
+        access.report(extent.grant(), failure.server(), false, failure.cause().getMessage());
+      }
+    }
+  }
+
+  private boolean isOn(Extent grant, Set<Integer> servers) {
+    Slab slab = session.slabs().find(grant.getSlab());
+    return slab != null
+        && slab.getReplicasList().stream()
+            .anyMatch(replica -> servers.contains(replica.getServer()));
+  }
+
+  /**
+   * Moves what is in uncommitted extents with replicas on {@code failed} servers.
+   *
+   * @param all whether all others are moved too, because their grants may have ended
+   * @return false when another replica failed meanwhile, and not all was moved
+   */
+  private boolean move(Set<Integer> failed, boolean all) throws TakoException {
+    giveUp(grant -> all || isOn(grant, failed));
+    if (all) {
+      uncommitted.forEach(access::done); // what is granted for the move is proved without them
+      sink.endGrants();
+    } else {
+      sink.flush(); // so that the other replicas have what this one lacks
+    }
+    ExtentMove move = new ExtentMove(access, sink);
+    for (int i = 0; i < uncommitted.size(); i++) {
+      if (sink.hasFailures()) {
+        return false;
+      }
+      ExtentBuilder extent = uncommitted.get(i);
+      if (!all && failed.stream().noneMatch(extent::isOneOn)) {
+        continue;
+      }
+      List<ExtentBuilder> moved = move.run(extent, this::extentAt);
+      access.done(extent);
+      if (extent.committed() == 0) {
+        left.add(name(extent.grant())); // not before all of it was read back
+      }
+      uncommitted.remove(i);
+      uncommitted.addAll(i, moved);
+      if (extent == current) {
+        current = moved.isEmpty() ? null : moved.get(moved.size() - 1);
+      }
+      i += moved.size() - 1;
+    }
+    return !sink.hasFailures();
   }
 
   /** As much as is known to be wanted, or as much again as there was: few calls for long files. */
   private void grant(int wanted) throws TakoException {
     long bytes = Math.max(Math.max(wanted, granted), Layout.UNIT_SIZE);
+    List<Extent> givenUp = unused.subList(0, Math.min(unused.size(), GIVEN_UP_MAX));
+    List<Extent> nowLeft = left.subList(0, Math.min(left.size(), GIVEN_UP_MAX - givenUp.size()));
     Request.Builder request =
         Request.newBuilder()
             .setGrantExtents(
                 GrantExtents.newBuilder()
                     .setFileId(lease.fileId())
                     .setLeaseEpoch(lease.epoch())
-                    .setBytes(Math.min(bytes, GRANT_MAX)));
+                    .setBytes(Math.min(bytes, GRANT_MAX))
+                    .addAllUnused(givenUp)
+                    .addAllLeft(nowLeft));
     List<Extent> extents =
         session.call("write", path, request, lease.holder()).reply().getGrants().getExtentsList();
     if (extents.isEmpty()) {
       throw new TakoException(
           Status.INTERNAL, "write " + path + " on " + session.server() + ": an empty grant");
     }
+    givenUp.clear();
+    nowLeft.clear();
     access.granted(extents);
     grants.addAll(extents);
     for (Extent extent : extents) {
@@ -183,7 +331,7 @@ public final class FileWriter {
 
   /** Makes everything written visible. */
   public void flush() throws TakoException {
-    if (position != committed) {
+    if (position() != committed) {
       commit(false);
     }
   }
@@ -195,26 +343,54 @@ public final class FileWriter {
   }
 
   private void commit(boolean close) throws TakoException {
+    for (int attempt = 1; ; attempt++) {
+      flushSink();
+      try {
+        commitOnce(close);
+        return;
+      } catch (TakoException e) {
+        if (e.status() != Status.STALE_VERSION || attempt == ATTEMPTS || !hasSlabs()) {
+          throw e;
+        }
+        // A slab was closed, and with it each grant in it ended.
+        sink = sink == null ? access.sink() : sink;
+        leaveFailed(true);
+      }
+    }
+  }
+
+  private boolean hasSlabs() {
+    return uncommitted.stream().anyMatch(extent -> extent.grant().getSlab() != 0);
+  }
+
+  private void flushSink() throws TakoException {
     if (sink != null) {
       sink.flush();
+      while (sink.hasFailures()) {
+        leaveFailed(false);
+        sink.flush();
+      }
     }
-    CommitExtents.Builder commit = commitOf(position, close);
-    if (sink != null) {
-      commit.addAllPlacements(sink.inlineTail());
+  }
+
+  private void commitOnce(boolean close) throws TakoException {
+    CommitExtents.Builder commit = commitOf(position(), close);
+    for (ExtentBuilder extent : uncommitted) {
+      if (extent.length() > extent.committed()) {
+        commit.addExtents(extent.build());
+      }
     }
-    if (small == null) {
-      uncommitted.forEach(extent -> commit.addExtents(extent.build()));
-    } else if (position != committed) {
-      commit.setInlineData(ByteString.copyFrom(small, 0, (int) position));
-    }
+    inline.addTo(commit);
     session.call("write", path, Request.newBuilder().setCommitExtents(commit), lease.holder());
     if (sink != null) {
-      sink.inlineTailPlaced();
+      sink.committed();
     }
-    committed = position;
+    committed = position();
+    inline.committed();
     for (ExtentBuilder extent : uncommitted) {
+      extent.commit();
       if (extent != current || extent.room() == 0) {
-        access.done(extent.grant());
+        access.done(extent);
       }
     }
     uncommitted.clear();

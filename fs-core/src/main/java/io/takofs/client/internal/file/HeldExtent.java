@@ -1,6 +1,8 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.SharedCleaner;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.PoolFile;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
@@ -17,6 +19,7 @@ import java.nio.ByteBuffer;
 final class HeldExtent {
   private final PoolFile file;
   private final ExtentView extent;
+  private final Place place;
   private final MappedMemory arena;
   private final ByteBuffer bytes;
   private final Cleaner.Cleanable hold;
@@ -27,14 +30,15 @@ final class HeldExtent {
    *
    * @throws IOException when it cannot be looked at; it is not released then
    */
-  HeldExtent(PoolFile file, ExtentView extent) throws IOException {
+  HeldExtent(PoolFile file, ExtentView extent, Place place) throws IOException {
     this.file = file;
     this.extent = extent;
-    arena = file.arena(extent.extent().getArena());
-    ByteBuffer all = arena.view(extent.arenaOffset(), extent.length());
+    this.place = place;
+    arena = file.arena(place.arena());
+    ByteBuffer all = arena.view(place.offset(), extent.length());
     bytes = all.asReadOnlyBuffer();
     // On the buffer that all others are made of: they keep it, and it keeps none of them.
-    hold = SharedCleaner.register(all, () -> file.release(extent.extent()));
+    hold = SharedCleaner.register(all, () -> file.release(place));
   }
 
   /** Position in the file of the first byte. */
@@ -47,8 +51,9 @@ final class HeldExtent {
     return extent.end();
   }
 
-  boolean isOf(PoolFile other) {
-    return file == other;
+  /** Whether its server is still reached, with the same memory. */
+  boolean isPresent(FileReader reader) throws TakoException {
+    return reader.poolFile(place, extent.places()) == file;
   }
 
   /** Checks {@code count} bytes from {@code offset} within the extent. */
@@ -56,7 +61,7 @@ final class HeldExtent {
     int[] checksums = extent.checksums();
     if (checksums == null) {
       byte[] entries = new byte[extent.checksumsSize()];
-      arena.slice(extent.checksumsOffset(), entries.length).get(entries);
+      arena.slice(place.checksumsOffset(), entries.length).get(entries);
       checksums = extent.checksumsIn(entries);
     }
     int start = offset - offset % Layout.GRANULE_SIZE;

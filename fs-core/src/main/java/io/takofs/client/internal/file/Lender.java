@@ -1,6 +1,7 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.PoolFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -40,8 +41,7 @@ public final class Lender {
    * @return null when they cannot be lent: they must be copied
    */
   public ByteBuffer lend(long position, int lengthMax, boolean verify) throws TakoException {
-    PoolFile file = reader.poolFile();
-    HeldExtent extent = file == null ? null : held(file, position);
+    HeldExtent extent = held(position);
     if (extent == null) {
       return null;
     }
@@ -87,15 +87,25 @@ public final class Lender {
   }
 
   /** The extent at {@code position}, held; null when there is none or it cannot be. */
-  private HeldExtent held(PoolFile file, long position) throws TakoException {
-    HeldExtent ahead = find(file, position);
-    if (ahead != null) {
+  private HeldExtent held(long position) throws TakoException {
+    HeldExtent ahead = find(position);
+    if (ahead != null && ahead.isPresent(reader)) {
       return ahead;
     }
     release();
+    List<ExtentView> known = reader.known(position, WINDOW);
+    Place first = known.isEmpty() ? null : reader.mappedPlace(known.get(0));
+    PoolFile file = first == null ? null : reader.poolFile(first, known.get(0).places());
+    return file == null ? null : held(file, first.server(), position, known);
+  }
+
+  /** Holds those of {@code known} that {@code server} has, up to the first that it has not. */
+  private HeldExtent held(PoolFile file, int server, long position, List<ExtentView> known)
+      throws TakoException {
     List<ExtentView> held = new ArrayList<>();
-    for (ExtentView extent : reader.known(position, WINDOW)) {
-      if (!file.hold(extent.extent())) {
+    for (ExtentView extent : known) {
+      Place place = extent.placeOn(server);
+      if (place == null || !file.hold(place)) {
         break;
       }
       held.add(extent);
@@ -105,17 +115,17 @@ public final class Lender {
     }
     List<HeldExtent> confirmed = new ArrayList<>();
     try {
-      confirm(file, held, reader.knownAgain(position, WINDOW), confirmed);
+      confirm(file, server, held, reader.knownAgain(position, WINDOW), confirmed);
     } finally {
-      held.forEach(extent -> file.release(extent.extent()));
+      held.forEach(extent -> file.release(extent.placeOn(server)));
       window = confirmed;
     }
-    return find(file, position);
+    return find(position);
   }
 
-  private HeldExtent find(PoolFile file, long position) {
+  private HeldExtent find(long position) {
     for (HeldExtent extent : window) {
-      if (extent.isOf(file) && position >= extent.start() && position < extent.end()) {
+      if (position >= extent.start() && position < extent.end()) {
         return extent;
       }
     }
@@ -124,13 +134,18 @@ public final class Lender {
 
   /** Moves what is still the file's, as it is now, perhaps longer; the rest stays. */
   private void confirm(
-      PoolFile file, List<ExtentView> held, List<ExtentView> now, List<HeldExtent> confirmed) {
+      PoolFile file,
+      int server,
+      List<ExtentView> held,
+      List<ExtentView> now,
+      List<HeldExtent> confirmed) {
     Iterator<ExtentView> before = held.iterator();
     for (ExtentView extent : now) {
       if (!before.hasNext()) {
         return;
       }
-      HeldExtent kept = isSame(before.next(), extent) ? keep(file, extent) : null;
+      HeldExtent kept =
+          isSame(before.next(), extent, server) ? keep(file, extent, extent.placeOn(server)) : null;
       if (kept != null) {
         before.remove();
         confirmed.add(kept);
@@ -139,19 +154,18 @@ public final class Lender {
   }
 
   /** Null when it cannot be looked at. */
-  private HeldExtent keep(PoolFile file, ExtentView extent) {
+  private HeldExtent keep(PoolFile file, ExtentView extent, Place place) {
     try {
-      return new HeldExtent(file, extent);
+      return new HeldExtent(file, extent, place);
     } catch (IOException e) {
       LOG.debug("{} is copied: {}", reader.path(), e.getMessage());
       return null;
     }
   }
 
-  private static boolean isSame(ExtentView before, ExtentView now) {
+  private static boolean isSame(ExtentView before, ExtentView now, int server) {
     return before.start() == now.start()
-        && before.extent().getArena() == now.extent().getArena()
-        && before.extent().getOffset() == now.extent().getOffset()
+        && before.placeOn(server).equals(now.placeOn(server))
         && before.extent().getGeneration() == now.extent().getGeneration();
   }
 }

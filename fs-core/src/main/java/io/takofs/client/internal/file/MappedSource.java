@@ -2,6 +2,7 @@ package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.MappedZone;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Granules;
 import java.nio.ByteBuffer;
@@ -23,18 +24,19 @@ final class MappedSource implements ExtentSource {
   }
 
   @Override
-  public void read(ExtentView extent, int offset, int count, ByteBuffer target)
+  public void read(ExtentView extent, Place place, int offset, int count, ByteBuffer target)
       throws TakoException, StaleExtentException {
+    int index = place.arena();
     long deadlineNs = 0;
     while (true) {
       MappedZone attached = attach();
-      ByteBuffer arena = attached.arena(extent.extent().getArena());
+      ByteBuffer arena = attached.arena(index);
       if (arena == null) {
-        deadlineNs = access.awaitArena(extent.extent().getArena(), deadlineNs);
+        deadlineNs = access.awaitArena(index, deadlineNs);
         continue;
       }
       try {
-        read(arena, extent, offset, count, target);
+        read(arena, extent, place, offset, count, target);
         return;
       } catch (StaleExtentException e) {
         if (attached.isOpen()) {
@@ -55,21 +57,22 @@ final class MappedSource implements ExtentSource {
   }
 
   private static void read(
-      ByteBuffer arena, ExtentView extent, int offset, int count, ByteBuffer target)
+      ByteBuffer arena, ExtentView extent, Place place, int offset, int count, ByteBuffer target)
       throws StaleExtentException {
     int[] checksums = extent.checksums();
     if (checksums == null) {
       byte[] entries = new byte[extent.checksumsSize()];
-      arena.get(extent.checksumsOffset(), entries);
+      arena.get(place.checksumsOffset(), entries);
       checksums = extent.checksumsIn(entries);
     }
-    copy(arena, extent, checksums, offset, count, target);
+    copy(arena, extent, place, checksums, offset, count, target);
     target.position(target.position() + count);
   }
 
   private static void copy(
       ByteBuffer arena,
       ExtentView extent,
+      Place place,
       int[] checksums,
       int offset,
       int count,
@@ -85,7 +88,7 @@ final class MappedSource implements ExtentSource {
       int whole = Math.min(extent.wholeGranules(granule), (end - start) / Layout.GRANULE_SIZE);
       if (from == start && whole > 0) {
         int batch = Math.min(whole, crcs.length);
-        Granules.copy(target, at, arena, extent.arenaOffset() + start, batch, crcs);
+        Granules.copy(target, at, arena, place.offset() + start, batch, crcs);
         for (int i = 0; i < batch; i++) {
           extent.verify(checksums, granule + i, crcs[i]);
         }
@@ -94,7 +97,7 @@ final class MappedSource implements ExtentSource {
         int length = extent.granuleLength(granule);
         piece = Math.min(end, start + length) - from;
         byte[] scratch = SCRATCH.get();
-        arena.get(extent.arenaOffset() + start, scratch, 0, length);
+        arena.get(place.offset() + start, scratch, 0, length);
         CRC32C crc = new CRC32C();
         crc.update(scratch, 0, length);
         extent.verify(checksums, granule, (int) crc.getValue());

@@ -2,6 +2,7 @@ package io.takofs.client.internal.file;
 
 import io.takofs.base.SharedCleaner;
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.RemoteZone;
 import io.takofs.layout.Layout;
 import java.lang.ref.Reference;
@@ -21,7 +22,10 @@ public final class ReadAhead {
     ExtentView find(long position);
   }
 
-  private final ZoneAccess access;
+  /** Read-ahead limit of one stream, bytes. */
+  static final long LIMIT_MAX = 64L << 20;
+
+  private final FileAccess access;
   private final Finder finder;
   private final long limit;
   private final boolean eager;
@@ -35,7 +39,7 @@ public final class ReadAhead {
    * @param limit bytes fetched ahead at most
    * @param eager whether all of them from the first read on
    */
-  ReadAhead(ZoneAccess access, Finder finder, long limit, boolean eager) {
+  ReadAhead(FileAccess access, Finder finder, long limit, boolean eager) {
     this.access = access;
     this.finder = finder;
     this.limit = limit;
@@ -87,6 +91,10 @@ public final class ReadAhead {
         return;
       }
       FetchedGranules chunk = chunks.element();
+      if (access.isLate(chunk)) {
+        drop(); // the direct read asks another server
+        return;
+      }
       if (!chunk.await(access.deadline())) {
         drop();
         return;
@@ -109,8 +117,13 @@ public final class ReadAhead {
       }
       int offset = (int) (next - extent.start());
       int count = (int) Math.min(extent.end() - next, Math.max(goal - next, Layout.UNIT_SIZE));
-      FetchedGranules chunk = new FetchedGranules(extent, offset, count);
-      RemoteZone zone = access.remote();
+      Place place = ReplicaOrder.first(access, extent);
+      ZoneAccess server = access.reached(extent, place);
+      if (server == null || !server.transfers()) {
+        return; // it is read where it is, or from another replica
+      }
+      FetchedGranules chunk = new FetchedGranules(extent, place, offset, count);
+      RemoteZone zone = server.remote();
       if (!chunk.tryPrepare(zone)) {
         return;
       }

@@ -1,30 +1,23 @@
 package io.takofs.client.internal.file;
 
-import com.google.protobuf.ByteString;
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.RemoteZone;
 import io.takofs.client.internal.zone.Staging;
 import io.takofs.client.internal.zone.Transfer;
 import io.takofs.layout.Layout;
-import io.takofs.proto.Extent;
-import io.takofs.proto.Placement;
 import io.takofs.transport.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.List;
 
 /**
  * Gathers bytes in registered buffers and transfers them, several buffers at a time. A buffer is
  * kept until its bytes are placed; when the connection breaks before, they are sent again over the
- * next, which may be another transport's with memory of its own. A small tail travels with the
- * commit.
+ * next, which may be another transport's with memory of its own.
  */
 final class RemoteSink implements ExtentSink {
   /** Checksum entries may lag behind the bytes of their buffer by this many. */
   private static final int ENTRIES_SLACK = 32;
-
-  /** Bytes that a commit carries at most: with their entries they fit a request's slot. */
-  private static final int INLINE_TAIL_MAX = 8192;
 
   private final ZoneAccess access;
   private final int bufferSize;
@@ -65,7 +58,7 @@ final class RemoteSink implements ExtentSink {
     private Staging home;
     private MemoryRegion region;
     private ByteBuffer memory;
-    Extent extent;
+    Place place;
     int start;
     int fill;
     int firstEntry;
@@ -96,19 +89,16 @@ final class RemoteSink implements ExtentSink {
       transfer = null;
     }
 
-    Chunk begin(Extent target, int offset) {
-      extent = target;
+    Chunk begin(Place target, int offset) {
+      place = target;
       start = offset;
       fill = 0;
       entries = 0;
       return this;
     }
 
-    boolean continues(Extent target, int offset) {
-      return extent.getArena() == target.getArena()
-          && extent.getOffset() == target.getOffset()
-          && start + fill == offset
-          && fill < size;
+    boolean continues(Place target, int offset) {
+      return place.equals(target) && start + fill == offset && fill < size;
     }
 
     void put(ByteBuffer source) {
@@ -126,27 +116,8 @@ final class RemoteSink implements ExtentSink {
       entries++;
     }
 
-    List<Placement> placements() {
-      Placement bytes =
-          Placement.newBuilder()
-              .setArena(extent.getArena())
-              .setOffset(extent.getOffset() + start)
-              .setData(ByteString.copyFrom(memory.slice(0, fill)))
-              .build();
-      if (entries == 0) {
-        return List.of(bytes);
-      }
-      return List.of(
-          bytes,
-          Placement.newBuilder()
-              .setArena(extent.getArena())
-              .setOffset(entryOffset())
-              .setData(ByteString.copyFrom(memory.slice(size, entries * Integer.BYTES)))
-              .build());
-    }
-
     private int entryOffset() {
-      return (extent.getOffset() / Layout.GRANULE_SIZE + firstEntry) * Integer.BYTES;
+      return place.checksumsOffset() + firstEntry * Integer.BYTES;
     }
 
     String failure() {
@@ -160,14 +131,14 @@ final class RemoteSink implements ExtentSink {
       }
       hasUnflushedWrites |= zone.keysOfExtents();
       flushReadIsLast = false;
-      Extent keys = access.writable(zone, extent);
+      FileAccess.Keys keys = access.writable(zone, place);
       if (keys == null) {
         transfer = null; // the connection has ended meanwhile
         return;
       }
       RemoteZone.Piece bytes =
           new RemoteZone.Piece(
-              region, 0, fill, extent.getArena(), extent.getOffset() + start, keys.getRkey());
+              region, 0, fill, place.arena(), place.offset() + start, keys.bytes());
       if (entries == 0) {
         transfer = zone.write(access.deadline(), bytes);
         return;
@@ -180,26 +151,26 @@ final class RemoteSink implements ExtentSink {
                   region,
                   size,
                   entries * Integer.BYTES,
-                  extent.getArena(),
+                  place.arena(),
                   entryOffset(),
-                  keys.getChecksumsRkey()));
+                  keys.checksums()));
     }
   }
 
   @Override
-  public void write(Extent extent, int offset, ByteBuffer source) throws TakoException {
+  public void write(Place place, int offset, ByteBuffer source) throws TakoException {
     int from = offset - source.position();
     while (source.hasRemaining()) {
-      if (current == null || !current.continues(extent, from + source.position())) {
+      if (current == null || !current.continues(place, from + source.position())) {
         post();
-        current = takeChunk().begin(extent, from + source.position());
+        current = takeChunk().begin(place, from + source.position());
       }
       current.put(source);
     }
   }
 
   @Override
-  public void writeChecksums(Extent extent, int granule, int[] crcs, int count) {
+  public void writeChecksums(Place place, int granule, int[] crcs, int count) {
     for (int i = 0; i < count; i++) {
       current.putEntry(granule + i, crcs[i]);
     }
@@ -260,13 +231,16 @@ final class RemoteSink implements ExtentSink {
   }
 
   @Override
-  public void flush() throws TakoException {
-    if (current != null && current.fill > INLINE_TAIL_MAX) {
-      post();
-    }
-    if (hasUnflushedWrites) {
+  public void startFlush() throws TakoException {
+    post();
+    if (hasUnflushedWrites && !flushReadIsLast) {
       postFlushRead();
     }
+  }
+
+  @Override
+  public void flush() throws TakoException {
+    startFlush();
     while (!posted.isEmpty()) {
       awaitOldest();
     }
@@ -315,16 +289,15 @@ final class RemoteSink implements ExtentSink {
   }
 
   @Override
-  public List<Placement> inlineTail() {
-    return current == null ? List.of() : current.placements();
+  public boolean placesAtOnce() {
+    return false;
   }
 
   @Override
-  public void inlineTailPlaced() {
+  public void showUnplaced(KeptBytes kept) {
+    posted.forEach(chunk -> kept.add(chunk.place, chunk.start, chunk.memory.slice(0, chunk.fill)));
     if (current != null) {
-      idle.push(current);
-      current = null;
-      releaseIdle();
+      kept.add(current.place, current.start, current.memory.slice(0, current.fill));
     }
   }
 

@@ -1,6 +1,7 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import java.nio.ByteBuffer;
 
 /** Transfers granules into registered buffers, verifies them there and copies what was asked. */
@@ -12,11 +13,12 @@ final class RemoteSource implements ExtentSource {
   }
 
   @Override
-  public void read(ExtentView extent, int offset, int count, ByteBuffer target)
+  public void read(ExtentView extent, Place place, int offset, int count, ByteBuffer target)
       throws TakoException, StaleExtentException {
     long deadline = access.deadline();
     FetchedGranules fetched =
-        FetchedGranules.prepared(access.remote(), extent, offset, count, deadline);
+        FetchedGranules.prepared(
+            access.remote(), new FetchedGranules(extent, place, offset, count), deadline);
     try {
       fetched.post(access.remote(), deadline);
       while (!fetched.await(deadline)) {

@@ -23,11 +23,11 @@ public final class Truncation {
   private static final int ATTEMPTS = 10;
 
   private final Session session;
-  private final ZoneAccess access;
+  private final FileAccess access;
   private final String path;
   private final long length;
 
-  public Truncation(Session session, ZoneAccess access, String path, long length) {
+  public Truncation(Session session, FileAccess access, String path, long length) {
     this.session = session;
     this.access = access;
     this.path = path;
@@ -73,7 +73,7 @@ public final class Truncation {
   }
 
   private Extent cut(Extent extent, int kept) throws TakoException {
-    ExtentView view = new ExtentView(extent);
+    ExtentView view = new ExtentView(extent, session.slabs().places(extent));
     int tail = kept % Layout.GRANULE_SIZE;
     ByteBuffer bytes = ByteBuffer.allocate(tail);
     try {

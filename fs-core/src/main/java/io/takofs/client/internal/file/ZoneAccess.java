@@ -3,97 +3,69 @@ package io.takofs.client.internal.file;
 import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.OpenSession;
+import io.takofs.client.internal.session.ServerLink;
 import io.takofs.client.internal.session.Session;
-import io.takofs.client.internal.session.SessionReply;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MappedZone;
-import io.takofs.client.internal.zone.PoolFile;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.RemoteZone;
 import io.takofs.config.ConfigKeys;
-import io.takofs.config.TakoConfig;
-import io.takofs.proto.Extent;
-import io.takofs.proto.OpenedFile;
-import io.takofs.proto.RenewLeases;
-import io.takofs.proto.Request;
 import io.takofs.proto.Status;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The data zone for one open file, over whatever connection there is.
+ * The data zone of one server for one open file. A patient access, of extents that are there only,
+ * goes over whatever connection there is, and waits for one. One of extents with other replicas
+ * ends with its first connection, and soon when there is none.
  *
  * <p>Thread rule: any thread.
  */
-public final class ZoneAccess {
+final class ZoneAccess {
   /** Before a broken transfer is tried again. */
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
-  /** Read-ahead limit of one stream, bytes. */
-  private static final long READ_AHEAD_MAX = 64L << 20;
-
+  private final FileAccess file;
   private final Session session;
-  private final TakoConfig config;
-  private final FileLease lease; // null of a reader
+  private final ServerLink server;
   private final String operation;
-  private final String path;
+  private volatile boolean patient;
 
-  /** Of a writer: the last zone that was there while it was known to hold its lease. */
-  private volatile DataZone leased;
+  /** The zone that was used last; of a writer, one that was there while it held its lease. */
+  private volatile DataZone present;
 
-  /** Of a writer: the extents that it may write through that zone, with their keys. */
-  private final Map<Location, Extent> writable = new ConcurrentHashMap<>();
-
-  /** Arena and offset of an extent's first byte. */
-  private record Location(int arena, int offset) {
-    static Location of(Extent extent) {
-      return new Location(extent.getArena(), extent.getOffset());
-    }
+  ZoneAccess(FileAccess file, ServerLink server, boolean patient) {
+    this.file = file;
+    this.session = file.session();
+    this.server = server;
+    this.patient = patient;
+    this.operation = file.lease() == null ? "read" : "write";
   }
 
-  private ZoneAccess(
-      Session session, TakoConfig config, FileLease lease, DataZone leased, String path) {
-    this.session = session;
-    this.config = config;
-    this.lease = lease;
-    this.leased = leased;
-    this.operation = lease == null ? "read" : "write";
-    this.path = path;
+  ServerLink server() {
+    return server;
   }
 
-  /** Access to read files; {@code path} is for messages. */
-  public static ZoneAccess forReader(Session session, TakoConfig config, String path) {
-    return new ZoneAccess(session, config, null, null, path);
+  /** Waits for the server from now on: no other replica is left. False if it does already. */
+  boolean bePatient() {
+    boolean was = patient;
+    patient = true;
+    return !was;
   }
 
-  /**
-   * Access to write one file.
-   *
-   * @param opened what the server said when it gave the lease
-   * @param before the zone that was open before that was asked for, null for none
-   * @param path for messages
-   */
-  public static ZoneAccess forWriter(
-      Session session, TakoConfig config, SessionReply opened, DataZone before, String path) {
-    OpenedFile file = opened.reply().getOpenedFile();
-    FileLease lease = FileLease.of(opened);
-    ZoneAccess access = new ZoneAccess(session, config, lease, before, path);
-    access.granted(file.getGrantsList());
-    if (file.hasLastExtent()) {
-      access.granted(List.of(file.getLastExtent()));
-    }
-    return access;
-  }
-
-  /** The lease of a writer; null of a reader. */
-  FileLease lease() {
-    return lease;
+  /** Whether it ended, with its connection. */
+  boolean isOver() {
+    DataZone used = present;
+    return !patient && used != null && !used.isOpen();
   }
 
   /** When an operation that begins now must be over. */
   long deadline() {
-    return session.deadline();
+    if (patient) {
+      return session.deadline();
+    }
+    long limitNs = file.config().get(ConfigKeys.REPLICA_TIMEOUT).toNanos();
+    long now = session.clock().nanoTime();
+    return now + Math.min(limitNs, session.deadline() - now);
   }
 
   /**
@@ -106,52 +78,41 @@ public final class ZoneAccess {
    * @throws TakoException LEASE_LOST when it does not
    */
   DataZone zone() throws TakoException {
+    DataZone used = present;
+    if (isOver()) {
+      throw failure(Status.DISCONNECTED, "the connection to its data has ended", null);
+    }
     DataZone zone = connected();
-    if (lease != null && zone != leased) {
-      writable.clear();
-      renew();
-      leased = zone;
+    if (zone != used) {
+      if (file.lease() != null && !isOfLease(used, zone)) {
+        if (server.isSessions()) {
+          file.forgetKeys();
+        }
+        file.renew();
+      }
+      present = zone;
     }
     return zone;
   }
 
-  private void renew() throws TakoException {
-    RenewLeases.Builder renewal =
-        RenewLeases.newBuilder().setFileId(lease.fileId()).setLeaseEpoch(lease.epoch());
-    Request.Builder request = Request.newBuilder().setRenewLeases(renewal);
-    SessionReply reply = session.call(operation, path, request, lease.holder());
-    granted(reply.reply().getGrants().getExtentsList());
-  }
-
-  /** The server lets the writer write {@code extents}. */
-  void granted(List<Extent> extents) {
-    for (Extent extent : extents) {
-      if (extent.getRkey() != 0) {
-        writable.put(Location.of(extent), extent);
-      }
-    }
-  }
-
-  /** The writer will not write {@code extent} any more. */
-  void done(Extent extent) {
-    writable.remove(Location.of(extent));
+  private boolean isOfLease(DataZone used, DataZone zone) throws TakoException {
+    return used == null && zone == file.before(server);
   }
 
   /**
-   * {@code extent} with the keys to write it through {@code zone}.
+   * The keys to write the extent at {@code place} through {@code zone}.
    *
    * @return null when the server shows none because it takes the connection for ended
    * @throws TakoException LEASE_LOST
    */
-  Extent writable(RemoteZone zone, Extent extent) throws TakoException {
+  FileAccess.Keys writable(RemoteZone zone, Place place) throws TakoException {
     if (!zone.keysOfExtents()) {
-      return extent;
+      return FileAccess.Keys.OF_ARENA;
     }
-    Location location = Location.of(extent);
-    Extent keys = writable.get(location);
+    FileAccess.Keys keys = file.keys(place);
     if (keys == null) {
-      renew();
-      keys = writable.get(location);
+      file.renew();
+      keys = file.keys(place);
     }
     if (keys == null) {
       zone.close();
@@ -164,7 +125,7 @@ public final class ZoneAccess {
     while (true) {
       OpenSession open = sessionOfOwner();
       try {
-        return open.zone(deadlineNs);
+        return server.zone(open, deadlineNs);
       } catch (TakoException e) {
         // The server may be on its way down or up, and the connection not know yet.
         if (e.status() != Status.DISCONNECTED && e.status() != Status.UNAVAILABLE) {
@@ -176,8 +137,8 @@ public final class ZoneAccess {
   }
 
   private OpenSession sessionOfOwner() throws TakoException {
-    OpenSession open = session.open(operation, path);
-    if (lease != null && lease.holder() != open.identity()) {
+    OpenSession open = session.open(operation, file.path());
+    if (file.lease() != null && file.lease().holder() != open.identity()) {
       throw failure(
           Status.SESSION_EXPIRED,
           "the server ended the session that opened this file, and with it its lease; what was"
@@ -190,8 +151,9 @@ public final class ZoneAccess {
   /** A way to write extents that suits the transport. */
   ExtentSink sink() throws TakoException {
     if (zone() instanceof RemoteZone) {
-      int bufferSize = Math.toIntExact(config.get(ConfigKeys.WRITE_BUFFER_SIZE));
-      return new RemoteSink(this, bufferSize, config.get(ConfigKeys.WRITE_BUFFERS));
+      int bufferSize = Math.toIntExact(file.config().get(ConfigKeys.WRITE_BUFFER_SIZE));
+      int buffers = file.config().get(ConfigKeys.WRITE_BUFFERS);
+      return new RemoteSink(this, bufferSize, buffers);
     }
     return new MappedSink(this);
   }
@@ -206,27 +168,12 @@ public final class ZoneAccess {
     return zone() instanceof RemoteZone ? new RemoteSource(this) : new MappedSource(this);
   }
 
-  /** Returns the read-ahead of one sequential reader; null where reading ahead gains nothing. */
-  ReadAhead readAhead(ReadAhead.Finder finder, boolean eager, long bytes) throws TakoException {
-    if (!transfers()) {
-      return null;
-    }
-    long limit = config.get(ConfigKeys.READ_AHEAD_SIZE);
-    long wanted = bytes < 0 ? limit : Math.min(bytes, READ_AHEAD_MAX);
-    return new ReadAhead(this, finder, wanted, eager);
-  }
-
   /** The present zone; only where it is mapped. */
   MappedZone mapped() throws TakoException {
     if (zone() instanceof MappedZone mapped) {
       return mapped;
     }
     throw changed();
-  }
-
-  /** The file whose bytes can be looked at in place; null when they cannot. */
-  PoolFile poolFile() throws TakoException {
-    return zone() instanceof MappedZone mapped ? mapped.file() : null;
   }
 
   /** The present zone; only where it transfers. */
@@ -241,20 +188,20 @@ public final class ZoneAccess {
     return new TransportChangedException(
         operation
             + " "
-            + path
+            + file.path()
             + " on "
-            + session.server()
+            + server.name()
             + ": the server is reached by another transport now");
   }
 
   /** Lets a moment pass before the data is tried again, or gives up. */
   void pause(long deadlineNs, String lastFailure) throws TakoException {
+    String last = lastFailure.isEmpty() ? "" : "; the last one failed: " + lastFailure;
+    if (!patient) {
+      throw failure(Status.DISCONNECTED, "no connection to the data" + last, null);
+    }
     if (session.clock().nanoTime() + PAUSE_NS - deadlineNs >= 0) {
-      throw failure(
-          Status.DEADLINE_EXCEEDED,
-          "no connection to the data in time"
-              + (lastFailure.isEmpty() ? "" : "; the last one failed: " + lastFailure),
-          null);
+      throw failure(Status.DEADLINE_EXCEEDED, "no connection to the data in time" + last, null);
     }
     try (Interrupts interrupts = new Interrupts()) {
       interrupts.putOff();
@@ -275,6 +222,6 @@ public final class ZoneAccess {
 
   private TakoException failure(Status status, String what, TakoException cause) {
     return new TakoException(
-        status, operation + " " + path + " on " + session.server() + ": " + what, cause);
+        status, operation + " " + file.path() + " on " + server.name() + ": " + what, cause);
   }
 }

@@ -5,7 +5,7 @@ import io.takofs.transport.TransportCounters;
 import java.io.IOException;
 import java.util.Map;
 
-/** Makes connections to the one server a client talks to. */
+/** Makes connections to the server of a client's session, and to others that have data. */
 public interface Connector extends AutoCloseable {
   /**
    * Connects.
@@ -15,8 +15,29 @@ public interface Connector extends AutoCloseable {
    */
   ServerConnection connect(long clientId, long deadlineNs) throws IOException;
 
-  /** The server, {@code host:port}. */
+  /**
+   * Connects to another server of the cluster, for the data that it has.
+   *
+   * @param server {@code host:port}
+   * @param clientId session whose ticket will be shown there
+   * @param deadlineNs of the client's clock
+   */
+  ServerConnection connectData(String server, long clientId, long deadlineNs) throws IOException;
+
+  /** The name of this side in the servers' status. */
+  default String clientName() {
+    return ClientName.get();
+  }
+
+  /** The session's server, {@code host:port}. */
   String server();
+
+  /**
+   * Sessions are at another server.
+   *
+   * @param leader {@code host:port}; null for the next of those that were configured
+   */
+  void redirect(String leader);
 
   /**
    * Counters of each transport that this side used, by the transport's name; empty after {@link

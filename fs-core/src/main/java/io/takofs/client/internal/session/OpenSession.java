@@ -19,7 +19,7 @@ public final class OpenSession implements AutoCloseable {
 
   private final ServerConnection connection;
   private final SessionIdentity identity;
-  private final SessionTerms terms;
+  private volatile SessionTerms terms;
   private final Object opening = new Object();
   private volatile DataZone zone;
 
@@ -37,9 +37,14 @@ public final class OpenSession implements AutoCloseable {
     return identity;
   }
 
-  /** The session's terms, as the server gave them on this connection. */
+  /** The session's terms, as the server gave them last on this connection. */
   public SessionTerms terms() {
     return terms;
+  }
+
+  /** The server has given other terms. */
+  void take(SessionTerms now) {
+    terms = now;
   }
 
   /** The data zone, opened when it is first wanted and when it broke. */

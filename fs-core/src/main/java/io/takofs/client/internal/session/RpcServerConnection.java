@@ -17,6 +17,7 @@ import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.RpcClient;
+import io.takofs.rpc.RpcTarget;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.QueuePair;
@@ -49,22 +50,14 @@ public final class RpcServerConnection implements ServerConnection {
    * Connects.
    *
    * @param memory of {@code transport}, for file data
-   * @param endpoint of the server, in the transport's form
-   * @param server its name in errors
-   * @param clientId the session to go on with, or 0
+   * @param target the session's server, or another one for the data that it has
    */
   public static RpcServerConnection connect(
-      Transport transport,
-      LocalMemory memory,
-      String endpoint,
-      String server,
-      long clientId,
-      long deadlineNs,
-      Clock clock)
+      Transport transport, LocalMemory memory, RpcTarget target, long deadlineNs, Clock clock)
       throws IOException {
     long timeoutNs = Math.max(1, deadlineNs - clock.nanoTime());
-    RpcClient rpc = RpcClient.connect(transport, endpoint, server, clientId, timeoutNs, clock);
-    return new RpcServerConnection(rpc, transport, memory, endpoint, clock);
+    RpcClient rpc = RpcClient.connect(transport, target, timeoutNs, clock);
+    return new RpcServerConnection(rpc, transport, memory, target.endpoint(), clock);
   }
 
   /** Notes how and why the server is reached this way, for people. */
@@ -93,8 +86,25 @@ public final class RpcServerConnection implements ServerConnection {
     return verdict;
   }
 
+  /**
+   * Opens the zone; when that takes so long that the session may end meanwhile, this connection is
+   * over: the next one may go another way, which gets to the data too.
+   */
   @Override
   public synchronized DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException {
+    long begin = clock.nanoTime();
+    long patienceNs = SessionConnector.shareOfLife(terms);
+    try {
+      return open(terms, begin + Math.min(deadlineNs - begin, patienceNs));
+    } catch (TakoException e) {
+      if (e.status() == Status.DISCONNECTED && clock.nanoTime() - begin >= patienceNs) {
+        rpc.end(e.getMessage());
+      }
+      throw e;
+    }
+  }
+
+  private DataZone open(SessionTerms terms, long deadlineNs) throws TakoException {
     if (zone != null) {
       zone.close();
       zone = null;
@@ -119,7 +129,7 @@ public final class RpcServerConnection implements ServerConnection {
         ConnectionInfo.ours(
             Layout.CONNECTION_DATA,
             terms.getClientId(),
-            terms.getEpoch(),
+            rpc.epoch(),
             word == null ? 0 : word.address(),
             word == null ? 0 : word.rkey());
     QueuePairConfig config =
@@ -129,7 +139,7 @@ public final class RpcServerConnection implements ServerConnection {
     try (Undo undo = new Undo()) {
       QueuePair pair = undo.add(transport.connect(endpoint, config, ours.pack(), timeoutNs));
       ConnectionInfo theirs = ConnectionInfo.unpack(pair.remotePrivateData(), rpc.serverName());
-      if (theirs.epoch() != terms.getEpoch()) {
+      if (theirs.epoch() != rpc.epoch()) {
         throw new IOException("the server was started again meanwhile");
       }
       undo.keep();

@@ -40,6 +40,10 @@ public final class Session implements AutoCloseable {
   private final SessionConnector connector;
   private final long timeoutNs;
   private final Backoff.Limits backoff;
+  private final SlabCache slabs = new SlabCache();
+  private final ClusterView cluster = new ClusterView(this);
+  private final ServerLinks servers;
+  private final HedgedReads hedgedReads;
 
   /** Calls hold the read lock; the write lock proves that none is in flight. */
   private final ReadWriteLock calling = new ReentrantReadWriteLock();
@@ -64,11 +68,27 @@ public final class Session implements AutoCloseable {
             config.get(ConfigKeys.CLIENT_CONNECT_TIMEOUT).toNanos(),
             backoff,
             clock);
+    this.servers = new ServerLinks(this, connector, cluster);
+    this.hedgedReads = new HedgedReads(config.get(ConfigKeys.HEDGED_READ_THRESHOLD).toNanos());
+  }
+
+  public HedgedReads hedgedReads() {
+    return hedgedReads;
   }
 
   /** The time that deadlines are of. */
   public Clock clock() {
     return clock;
+  }
+
+  /** Where the slabs are that the replies of calls have shown. */
+  public SlabCache slabs() {
+    return slabs;
+  }
+
+  /** The servers that have the data of files. */
+  public ServerLinks servers() {
+    return servers;
   }
 
   /** Of the buffers for file data. */
@@ -89,6 +109,11 @@ public final class Session implements AutoCloseable {
   /** The open session, connected when there is none; within the time of one call. */
   public OpenSession open(String operation, String path) throws TakoException {
     return use(connector.get(deadline(), what(operation, path)));
+  }
+
+  /** Asks the server for the terms of {@code open} again: a data server refused their ticket. */
+  void renewTerms(OpenSession open, long deadlineNs) throws TakoException {
+    connector.renewTerms(open, deadlineNs);
   }
 
   private OpenSession use(OpenSession open) {
@@ -116,6 +141,7 @@ public final class Session implements AutoCloseable {
         return leftNs;
       }
       lastOpen = null;
+      servers.close();
       OpenSession open = connector.leave();
       if (open != null) {
         end(open);
@@ -176,6 +202,8 @@ public final class Session implements AutoCloseable {
         boolean saidToHaveWaited = request.getHasWaited();
         Reply reply = attempt.send(open, deadline);
         if (reply.getStatus() == Status.OK) {
+          slabs.add(reply.getSlabsList());
+          cluster.told(reply.getMapEpoch());
           return new SessionReply(reply, open.identity());
         }
         switch (reply.getStatus()) {
@@ -235,6 +263,7 @@ public final class Session implements AutoCloseable {
   /** Ends the session at the server, if it can be told, and the connection. */
   @Override
   public void close() {
+    servers.close();
     OpenSession open = connector.shut();
     if (open != null) {
       end(open);

@@ -6,6 +6,7 @@ import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.layout.Layout;
+import io.takofs.proto.GetClusterMap;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -30,6 +31,9 @@ import org.slf4j.LoggerFactory;
  */
 final class SessionConnector {
   private static final Logger LOG = LoggerFactory.getLogger(SessionConnector.class);
+
+  /** Time for one step on the way back to the server, however short a session lives. */
+  private static final long SHARE_MIN_NS = TimeUnit.SECONDS.toNanos(1);
 
   private final Clock clock;
   private final Connector connector;
@@ -184,9 +188,10 @@ final class SessionConnector {
   }
 
   private OpenSession connect(long deadlineNs) throws IOException {
-    long attemptDeadline =
-        Math.min(deadlineNs - clock.nanoTime(), connectTimeoutNs) + clock.nanoTime();
     SessionIdentity resumed = identity.get();
+    long now = clock.nanoTime();
+    long attemptNs = resumed == null ? connectTimeoutNs : resumeTimeoutNs();
+    long attemptDeadline = now + Math.min(deadlineNs - now, attemptNs);
     ServerConnection connection =
         attempt(resumed == null ? 0 : resumed.clientId(), attemptDeadline);
     OpenSession open = null;
@@ -203,31 +208,68 @@ final class SessionConnector {
     }
   }
 
+  /** The time of one attempt, which leaves some for another while the server keeps the session. */
+  private long resumeTimeoutNs() {
+    return Math.min(connectTimeoutNs, 2 * shareOfLife(terms()));
+  }
+
+  /**
+   * Nanoseconds that one step on the way back to the server may take, so that another way is tried
+   * before the session ends: a quarter of what it lives without its client, and no less than a busy
+   * machine needs for a connection.
+   */
+  static long shareOfLife(SessionTerms terms) {
+    return Math.max(SHARE_MIN_NS, TimeUnit.MILLISECONDS.toNanos(terms.getSessionTtlMs()) / 4);
+  }
+
   private ServerConnection attempt(long clientId, long deadlineNs) throws IOException {
     try {
       return connector.connect(clientId, deadlineNs);
+    } catch (IOException e) {
+      connector.redirect(null); // one that was configured knows where sessions are now
+      throw e;
     } catch (UncheckedIOException e) {
       // Memory or another resource of the machine is short, which may end.
       throw new IOException(e.getMessage(), e);
     }
   }
 
+  private Request opening() {
+    return Request.newBuilder()
+        .setOpenSession(
+            OpenSessionRequest.newBuilder()
+                .setProtocolVersion(Layout.PROTOCOL_VERSION)
+                .setLayoutHash(Layout.LAYOUT_HASH)
+                .setUser(user)
+                .setClientName(clientName)
+                .setConnectTimeoutMs(TimeUnit.NANOSECONDS.toMillis(connectTimeoutNs)))
+        .build();
+  }
+
+  /**
+   * Resumes {@code open} on the connection that it has, for terms with a ticket that is good now.
+   *
+   * @throws TakoException when the server refuses it or cannot be reached
+   */
+  void renewTerms(OpenSession open, long deadlineNs) throws TakoException {
+    Reply reply =
+        open.connection()
+            .call(open.identity().clientId(), CallNumbers.UNRECORDED, opening(), deadlineNs);
+    if (reply.getStatus() != Status.OK) {
+      throw new TakoException(reply.getStatus(), server() + ": " + reply.getMessage());
+    }
+    open.take(reply.getSession());
+  }
+
   private OpenSession resume(ServerConnection connection, SessionIdentity resumed, long deadlineNs)
       throws TakoException {
-    Request request =
-        Request.newBuilder()
-            .setOpenSession(
-                OpenSessionRequest.newBuilder()
-                    .setProtocolVersion(Layout.PROTOCOL_VERSION)
-                    .setLayoutHash(Layout.LAYOUT_HASH)
-                    .setUser(user)
-                    .setClientName(clientName)
-                    .setConnectTimeoutMs(TimeUnit.NANOSECONDS.toMillis(connectTimeoutNs)))
-            .build();
     long clientId = resumed == null ? 0 : resumed.clientId();
-    Reply reply = connection.call(clientId, CallNumbers.UNRECORDED, request, deadlineNs);
+    Reply reply = connection.call(clientId, CallNumbers.UNRECORDED, opening(), deadlineNs);
     if (reply.getStatus() == Status.SESSION_EXPIRED) {
       identity.set(null);
+    }
+    if (reply.getStatus() == Status.NOT_LEADER) {
+      throw redirected(connection, reply, deadlineNs);
     }
     if (reply.getStatus() != Status.OK) {
       throw new TakoException(reply.getStatus(), reply.getMessage());
@@ -237,6 +279,24 @@ final class SessionConnector {
             ? resumed
             : new SessionIdentity(reply.getSession().getClientId(), new CallNumbers(clock));
     return new OpenSession(connection, opened, reply.getSession());
+  }
+
+  /** Asks a server that has no sessions which one has; the next attempt goes there. */
+  private TakoException redirected(ServerConnection connection, Reply refusal, long deadlineNs)
+      throws TakoException {
+    Request request =
+        Request.newBuilder().setGetClusterMap(GetClusterMap.getDefaultInstance()).build();
+    Reply reply = connection.call(0, CallNumbers.UNRECORDED, request, deadlineNs);
+    String leader = ClusterView.leaderAddress(reply.getClusterMap());
+    String asked = server();
+    connector.redirect(leader.isEmpty() || leader.equals(asked) ? null : leader);
+    return new TakoException(
+        Status.NOT_LEADER,
+        asked
+            + " has no sessions"
+            + (leader.isEmpty() ? " and does not know which server has" : "; it names " + leader)
+            + ": "
+            + refusal.getMessage());
   }
 
   /** Closes {@code open}; the next {@link #get} makes another. */

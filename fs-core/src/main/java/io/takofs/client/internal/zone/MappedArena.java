@@ -3,7 +3,6 @@ package io.takofs.client.internal.zone;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Stores;
-import io.takofs.proto.Extent;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 
@@ -31,19 +30,19 @@ final class MappedArena {
   }
 
   /**
-   * Makes {@code extent} present.
+   * Makes the bytes at {@code place} present.
    *
    * @throws TakoException when that cannot be, though the server made the file whole
    */
-  void makePresent(Extent extent) throws TakoException {
-    int first = extent.getOffset() / Layout.UNIT_SIZE;
-    int end = (extent.getOffset() + extent.getCapacity() - 1) / Layout.UNIT_SIZE + 1;
+  void makePresent(Place place) throws TakoException {
+    int first = place.offset() / Layout.UNIT_SIZE;
+    int end = (place.offset() + place.capacity() - 1) / Layout.UNIT_SIZE + 1;
     synchronized (present) {
       if (present.nextClearBit(first) >= end) {
         return;
       }
     }
-    Stores.prepare(bytes, extent.getOffset(), extent.getCapacity());
+    Stores.prepare(bytes, place.offset(), place.capacity());
     synchronized (present) {
       present.set(first, end);
     }

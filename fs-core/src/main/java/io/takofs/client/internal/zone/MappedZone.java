@@ -2,7 +2,6 @@ package io.takofs.client.internal.zone;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Arenas;
-import io.takofs.proto.Extent;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Status;
 import io.takofs.transport.QueuePair;
@@ -81,13 +80,13 @@ public final class MappedZone implements DataZone {
     return arena == null ? null : arena.bytes();
   }
 
-  /** As {@link #arena}, of {@code extent}, which is about to be written. */
-  public ByteBuffer writable(Extent extent) throws TakoException {
-    MappedArena arena = mappedArena(extent.getArena());
+  /** As {@link #arena}, of {@code place}, which is about to be written. */
+  public ByteBuffer writable(Place place) throws TakoException {
+    MappedArena arena = mappedArena(place.arena());
     if (arena == null) {
       return null;
     }
-    arena.makePresent(extent);
+    arena.makePresent(place);
     return arena.bytes();
   }
 

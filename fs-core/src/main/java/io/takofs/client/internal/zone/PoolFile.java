@@ -6,7 +6,6 @@ import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.memory.NativeFile;
 import io.takofs.proto.Arenas;
-import io.takofs.proto.Extent;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,11 +35,10 @@ public final class PoolFile {
 
   private record Identity(long device, long inode) {}
 
-  /** The place of an extent in the data zone. */
+  /** Bytes of the file. */
   private record Range(long offset, long length) {
-    static Range of(Extent extent) {
-      return new Range(
-          extent.getArena() * (long) Layout.ARENA_SIZE + extent.getOffset(), extent.getCapacity());
+    static Range of(Place place) {
+      return new Range(place.arena() * (long) Layout.ARENA_SIZE + place.offset(), place.capacity());
     }
 
     long end() {
@@ -118,13 +116,13 @@ public final class PoolFile {
   }
 
   /**
-   * Holds {@code extent} once more. The caller then has to check that the extent still belongs to
-   * the file: the server may have given it to another one before the hold.
+   * Holds the extent at {@code place} once more. The caller then has to check that it still belongs
+   * to the file: the server may have given it to another one before the hold.
    *
    * @return false when it cannot be
    */
-  public boolean hold(Extent extent) {
-    Range range = Range.of(extent);
+  public boolean hold(Place place) {
+    Range range = Range.of(place);
     synchronized (OPEN) {
       Integer times = held.get(range);
       try {
@@ -153,9 +151,9 @@ public final class PoolFile {
         || (after != null && after.offset < range.end());
   }
 
-  /** Holds {@code extent} once less. */
-  public void release(Extent extent) {
-    Range range = Range.of(extent);
+  /** Holds the extent at {@code place} once less. */
+  public void release(Place place) {
+    Range range = Range.of(place);
     synchronized (OPEN) {
       int times = held.get(range);
       if (times > 1) {

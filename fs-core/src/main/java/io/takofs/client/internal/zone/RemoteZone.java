@@ -68,6 +68,7 @@ public final class RemoteZone implements DataZone {
   private final Clock clock;
   private final boolean keysOfExtents;
   private final PollingTurn polling;
+  private final ReadTimes times = new ReadTimes();
   private final ReentrantLock lock = new ReentrantLock();
   private final Semaphore room = new Semaphore(TRANSFERS_MAX);
   private final ArrayDeque<Transfer> underWay = new ArrayDeque<>();
@@ -213,14 +214,14 @@ public final class RemoteZone implements DataZone {
     lock.lock();
     try {
       for (int index = 0; index < together.size(); index++) {
-        Transfer transfer = new Transfer(polling);
+        Piece[] pieces = together.get(index);
+        Transfer transfer = new Transfer(polling, clock, times, write ? 0 : bytes(pieces));
         posted.as(index, transfer);
         if (!open) {
           refused.add(transfer);
           continue;
         }
         underWay.add(transfer);
-        Piece[] pieces = together.get(index);
         for (int i = 0; i < pieces.length; i++) {
           stage(write, pieces[i], i == pieces.length - 1);
         }
@@ -235,6 +236,14 @@ public final class RemoteZone implements DataZone {
       room.release();
       transfer.fail("the data connection is closed");
     }
+  }
+
+  private static long bytes(Piece... pieces) {
+    long bytes = 0;
+    for (Piece piece : pieces) {
+      bytes += piece.length;
+    }
+    return bytes;
   }
 
   private void stage(boolean write, Piece piece, boolean last) {

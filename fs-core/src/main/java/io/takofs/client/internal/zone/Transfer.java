@@ -1,10 +1,12 @@
 package io.takofs.client.internal.zone;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import io.takofs.transport.PollingTurn;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -19,7 +21,14 @@ public final class Transfer {
     FAILED
   }
 
+  /** A look whether it is over lasts at least so long, because completions must be polled for. */
+  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
   private final PollingTurn polling;
+  private final Clock clock;
+  private final ReadTimes times;
+  private final long bytes;
+  private final long startNs;
   private final List<Runnable> afterwards = new ArrayList<>(1);
   private volatile State state = State.UNDER_WAY;
   private volatile Thread waiter;
@@ -29,9 +38,15 @@ public final class Transfer {
    * One that is under way.
    *
    * @param polling by which its end is found out
+   * @param times what is known of reads over the connection
+   * @param bytes that are read; 0 of a write
    */
-  Transfer(PollingTurn polling) {
+  Transfer(PollingTurn polling, Clock clock, ReadTimes times, long bytes) {
     this.polling = polling;
+    this.clock = clock;
+    this.times = times;
+    this.bytes = bytes;
+    this.startNs = clock.nanoTime();
   }
 
   /** All bytes are placed. */
@@ -53,6 +68,9 @@ public final class Transfer {
     }
     Thread waiting = waiter;
     if (waiting != null) {
+      if (bytes > 0 && outcome == State.DONE) { // else it may have been over for a while
+        times.took(bytes, clock.nanoTime() - startNs);
+      }
       LockSupport.unpark(waiting);
     }
     actions.forEach(Runnable::run);
@@ -75,16 +93,36 @@ public final class Transfer {
   }
 
   /**
+   * Waits as long as reads over this connection usually take; one thread only.
+   *
+   * @param leastNs to wait at least, from when it began
+   * @return whether it is over, be it that the connection ended
+   */
+  public boolean endsInUsualTime(long leastNs) {
+    long usualNs = Math.max(leastNs, times.usualMaxNs(bytes));
+    return endsBy(Math.max(startNs + usualNs, clock.nanoTime() + LOOK_NS));
+  }
+
+  /** As {@link #endsInUsualTime}, for a moment. */
+  public boolean endsSoon() {
+    return endsBy(clock.nanoTime() + LOOK_NS);
+  }
+
+  private boolean endsBy(long untilNs) {
+    waiter = Thread.currentThread();
+    polling.await(() -> state != State.UNDER_WAY, untilNs);
+    waiter = null;
+    return state != State.UNDER_WAY;
+  }
+
+  /**
    * Waits for the end; one thread only.
    *
    * @return whether all bytes are placed; false when the connection ended
    * @throws TakoException DEADLINE_EXCEEDED; the transfer is still under way
    */
   public boolean await(long deadlineNs) throws TakoException {
-    waiter = Thread.currentThread();
-    polling.await(() -> state != State.UNDER_WAY, deadlineNs);
-    waiter = null;
-    if (state == State.UNDER_WAY) {
+    if (!endsBy(deadlineNs)) {
       throw new TakoException(
           Status.DEADLINE_EXCEEDED, "a transfer of file data did not end in time");
     }

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.client.FakeServer;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +57,37 @@ class SessionConnectorTest {
     assertThatThrownBy(() -> connecting.get(10, TimeUnit.SECONDS))
         .isInstanceOf(ExecutionException.class)
         .hasMessageContaining("closed");
+  }
+
+  @Test
+  void shouldLeaveTimeForAnotherAttemptWhileTheSessionLives() throws Exception {
+    List<Long> timeouts = new ArrayList<>();
+    Connector asked =
+        (Connector)
+            Proxy.newProxyInstance(
+                Connector.class.getClassLoader(),
+                new Class<?>[] {Connector.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("connect")) {
+                    timeouts.add((long) arguments[1] - System.nanoTime());
+                  }
+                  return method.invoke(server, arguments);
+                });
+    SessionConnector resuming =
+        new SessionConnector(
+            asked,
+            "alice",
+            "test",
+            300 * SECOND,
+            new Backoff.Limits(1_000_000, 5_000_000),
+            Clock.SYSTEM);
+    OpenSession open = resuming.get(System.nanoTime() + 400 * SECOND, "first");
+    long lifeNs = TimeUnit.MILLISECONDS.toNanos(open.terms().getSessionTtlMs());
+    server.disconnectAll();
+    resuming.get(System.nanoTime() + 400 * SECOND, "second");
+    assertThat(timeouts).hasSize(2);
+    assertThat(timeouts.get(0)).isBetween(200 * SECOND, 300 * SECOND);
+    assertThat(timeouts.get(1)).isBetween(1L, Math.max(2 * SECOND, lifeNs / 2));
   }
 
   @Test

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.takofs.layout.Layout;
 import io.takofs.memory.NativeFile;
 import io.takofs.proto.Arenas;
-import io.takofs.proto.Extent;
 import io.takofs.proto.RemoteArena;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -43,22 +42,22 @@ class PoolFileTest {
     server.close();
   }
 
-  private static Extent extent(int offset, int capacity) {
-    return Extent.newBuilder().setOffset(offset).setCapacity(capacity).build();
+  private static Place extent(int offset, int capacity) {
+    return new Place(0, 0, offset, capacity);
   }
 
-  private boolean isHeld(Extent extent) throws IOException {
-    return server.isLockedByOther(extent.getOffset(), extent.getCapacity());
+  private boolean isHeld(Place extent) throws IOException {
+    return server.isLockedByOther(extent.offset(), extent.capacity());
   }
 
   /** Releasing one would take from the other what both have. */
   @Test
   void shouldHoldNothingThatOverlapsWhatIsHeld() throws IOException {
-    Extent small = extent(2 * Layout.UNIT_SIZE, Layout.UNIT_SIZE);
-    Extent around = extent(0, Layout.EXTENT_SIZE_MAX);
+    Place small = extent(2 * Layout.UNIT_SIZE, Layout.UNIT_SIZE);
+    Place around = extent(0, Layout.EXTENT_SIZE_MAX);
     assertThat(file.hold(small)).isTrue();
     assertThat(file.hold(around)).isFalse();
-    assertThat(file.hold(extent(small.getOffset(), 2 * Layout.UNIT_SIZE))).isFalse();
+    assertThat(file.hold(extent(small.offset(), 2 * Layout.UNIT_SIZE))).isFalse();
     assertThat(file.hold(extent(Layout.UNIT_SIZE, Layout.UNIT_SIZE))).isTrue();
     assertThat(file.hold(small)).isTrue();
     file.release(small);
@@ -78,7 +77,7 @@ class PoolFileTest {
     PoolFile same = PoolFile.open(shown);
     assertThat(same).isSameAs(file);
     same.close();
-    Extent extent = extent(0, Layout.UNIT_SIZE);
+    Place extent = extent(0, Layout.UNIT_SIZE);
     assertThat(file.hold(extent)).isTrue();
     file.close();
     assertThat(isHeld(extent)).isTrue();

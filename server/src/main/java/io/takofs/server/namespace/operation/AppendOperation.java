@@ -30,14 +30,19 @@ public final class AppendOperation {
     boolean mayGrow = Recovery.takeOver(context, file, path) == 0;
     FileExtent last = state.data.last(inode);
     boolean grows = last != null && last.canGrow() && mayGrow;
+    if (grows && !state.slabs().isOpen(last.range().slab())) {
+      // Nobody writes in a closed slab, nor goes on in this extent when the slab opens again.
+      state.data.put(context.tx(), inode.id, last.seal(0));
+      grows = false;
+    }
     List<Long> quotas = state.quotas.over(file.parentId());
     if (grows) {
-      int growth = last.location().capacity() - last.length();
+      int growth = last.range().capacity() - last.length();
       state.quotas.charge(context, quotas, 0, (long) growth * inode.replication);
     }
     OpenedFile.Builder opened = Opening.open(context, file, quotas, request.getGrantBytes());
     if (grows) {
-      opened.setLastExtent(last.toProto());
+      opened.setLastExtent(last.toProto(context.index()));
     }
     return Reply.newBuilder().setOpenedFile(opened).build();
   }

@@ -78,9 +78,9 @@ public final class ConcatOperation {
     }
     List<DirectoryEntry> sources = sources(asked);
     long spaceBefore = QuotaTable.space(context.state(), inode);
-    boolean inline = !inode.hasExtents && commit.getExtentsCount() == 0;
+    boolean inline = !inode.hasExtents() && commit.getExtentsCount() == 0;
     for (DirectoryEntry source : sources) {
-      inline &= !source.inode().hasExtents;
+      inline &= !source.inode().hasExtents();
     }
     int done = inline ? joinInline(sources) : joinExtents(sources);
     for (DirectoryEntry source : sources.subList(0, done)) {
@@ -89,6 +89,7 @@ public final class ConcatOperation {
       Detached.emptied(context, source.inode());
     }
     inode.length = end;
+    inode.inlineLength = inline ? (int) end : 0;
     inode.version++;
     inode.modificationMs = context.timeMs();
     if (commit.getClose() && done == asked.size()) {
@@ -170,7 +171,7 @@ public final class ConcatOperation {
     for (DirectoryEntry source : sources) {
       end += source.inode().length;
     }
-    int max = context.state().limits.inlineMax();
+    int max = context.state().limits().inlineMax();
     if (end > max) {
       throw invalid("%d bytes are more than the %d that can be inline".formatted(end, max));
     }
@@ -185,20 +186,16 @@ public final class ConcatOperation {
 
   /** Returns how many sources are done. */
   private int joinExtents(List<DirectoryEntry> sources) throws TakoException {
-    if (inode.hasExtents) {
+    if (inode.hasExtents()) {
       sealUnlessQuiet();
-    } else if (inode.length > 0) {
-      end = 0;
-      addWritten(inode);
     }
-    inode.hasExtents = true;
+    end = inode.extentsLength();
+    addWritten(inode);
     int done = 0;
     int moved = 0;
     for (DirectoryEntry entry : sources) {
       Inode source = entry.inode();
-      if (!source.hasExtents) {
-        addWritten(source);
-      } else {
+      if (source.hasExtents()) {
         List<FileExtent> extents = new ArrayList<>();
         int room = done == 0 ? SOURCE_EXTENTS_MAX : MOVED_MAX - moved;
         context.state().data.scan(source.id, 0, e -> extents.add(e) && extents.size() <= room);
@@ -213,6 +210,7 @@ public final class ConcatOperation {
         extents.forEach(extent -> move(source, extent));
         moved += extents.size();
       }
+      addWritten(source);
       done++;
     }
     return done;
@@ -220,12 +218,16 @@ public final class ConcatOperation {
 
   private void move(Inode source, FileExtent extent) {
     context.state().data.remove(context.tx(), source.id, extent);
+    context.state().extents.moved(context.tx(), extent.range(), inode.id, end);
     add(extent.movedTo(end));
   }
 
-  /** Adds what the caller wrote for the inline data of {@code file}, which goes. */
+  /** Adds what the caller wrote for the inline data of {@code file}, if it has any: that goes. */
   private void addWritten(Inode file) throws TakoException {
-    long until = end + file.length;
+    if (file.inlineLength == 0) {
+      return;
+    }
+    long until = end + file.inlineLength;
     for (Extent written : commit.getExtentsList()) {
       if (written.getFileOffset() == end && end < until) {
         FileExtent extent = FileExtent.of(written);
@@ -235,14 +237,14 @@ public final class ConcatOperation {
         context
             .state()
             .extents
-            .commit(context.tx(), CommitOperation.requireGrant(context, inode, written));
+            .commit(context.tx(), CommitOperation.requireGrant(context, inode, written), end);
         add(commit.getAllWritesCompleted() ? extent : extent.seal(context.clientId()));
       }
     }
     if (end != until) {
       throw invalid(
           "%d bytes of small content were to be written to extents; they end at %d, not %d"
-              .formatted(file.length, end, until));
+              .formatted(file.inlineLength, end, until));
     }
     context.state().data.removeInline(context.tx(), file.id);
   }

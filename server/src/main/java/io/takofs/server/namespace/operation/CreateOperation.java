@@ -84,9 +84,9 @@ public final class CreateOperation {
     inode.group = parent.group;
     inode.modificationMs = context.timeMs();
     inode.accessMs = context.timeMs();
-    inode.replication = request.getReplication() == 0 ? 1 : request.getReplication();
+    inode.replication = Opening.replication(context.state(), request);
     inode.blockSize =
-        request.getBlockSize() == 0 ? context.state().limits.blockSize() : request.getBlockSize();
+        request.getBlockSize() == 0 ? context.state().limits().blockSize() : request.getBlockSize();
     inode.version = 1;
     Attributes.checkReplication(inode.replication, path);
     Attributes.checkBlockSize(inode.blockSize, path);

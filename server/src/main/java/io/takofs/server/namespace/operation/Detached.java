@@ -34,20 +34,17 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
   /** The first that there is, or null. */
   public static Detached first(State state) {
     Detached[] found = {null};
-    byte[] prefix = {Keys.DETACHED};
     state
         .store
         .server()
-        .scan(
-            prefix,
+        .scanPrefix(
+            new byte[] {Keys.DETACHED},
             (key, value) -> {
-              if (Keys.startsWith(key, prefix)) {
-                ByteReader in = new ByteReader(value);
-                int flags = in.u8();
-                found[0] =
-                    new Detached(
-                        Keys.id(key), (flags & DIRECTORY) != 0, in.u64(), (flags & XATTRS) != 0);
-              }
+              ByteReader in = new ByteReader(value);
+              int flags = in.u8();
+              found[0] =
+                  new Detached(
+                      Keys.id(key), (flags & DIRECTORY) != 0, in.u64(), (flags & XATTRS) != 0);
               return false;
             });
     return found[0];
@@ -82,12 +79,12 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
       }
       state.leases.remove(context.tx(), inode.id);
     }
-    boolean more = inode.hasXAttrs;
-    if (inode.hasExtents) {
-      more |= !releaseExtents(context, inode.id, writer, EXTENTS_AT_ONCE);
-    } else if (inode.length > 0) {
-      state.data.removeInline(context.tx(), inode.id);
+    boolean extentsAreLeft =
+        inode.hasExtents() && !releaseExtents(context, inode.id, writer, EXTENTS_AT_ONCE);
+    if (inode.inlineLength > 0 && !extentsAreLeft) {
+      state.data.removeInline(context.tx(), inode.id); // else its readers go on with all of it
     }
+    boolean more = inode.hasXAttrs || extentsAreLeft;
     forget(context, inode, writer, more);
   }
 
@@ -175,7 +172,12 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
         .extents
         .quarantine(
             context.tx(),
-            new Quarantined(extent.location(), extent.generation(), grantee, context.timeMs()));
+            new Quarantined(
+                extent.range(),
+                extent.generation(),
+                grantee == 0 ? extent.generation() : context.index(),
+                grantee,
+                context.timeMs()));
   }
 
   void put(Context context) {

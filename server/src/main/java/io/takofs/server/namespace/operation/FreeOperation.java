@@ -4,8 +4,8 @@ import io.takofs.proto.Extent;
 import io.takofs.proto.FreeExtents;
 import io.takofs.proto.Reply;
 import io.takofs.server.extent.ExtentTable;
-import io.takofs.server.extent.Location;
 import io.takofs.server.extent.Quarantined;
+import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.state.Context;
 import java.util.HashSet;
 import java.util.Set;
@@ -16,10 +16,10 @@ public final class FreeOperation {
 
   public static Reply apply(Context context, FreeExtents command) {
     ExtentTable table = context.state().extents;
-    Set<Location> freed = new HashSet<>();
+    Set<SlabRange> freed = new HashSet<>();
     for (Extent extent : command.getExtentsList()) {
-      Quarantined resting = table.quarantined(Location.of(extent), extent.getGeneration());
-      if (resting != null && freed.add(resting.location())) {
+      Quarantined resting = table.quarantined(SlabRange.of(extent), extent.getGeneration());
+      if (resting != null && freed.add(resting.range())) {
         table.free(context.tx(), resting);
       }
     }

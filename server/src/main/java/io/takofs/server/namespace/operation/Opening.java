@@ -1,23 +1,30 @@
 package io.takofs.server.namespace.operation;
 
+import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Caller;
+import io.takofs.proto.Create;
 import io.takofs.proto.Extent;
 import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Request;
 import io.takofs.server.extent.Grant;
+import io.takofs.server.extent.Wanted;
 import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.DirectoryEntry;
+import io.takofs.server.namespace.state.FilePath;
 import io.takofs.server.namespace.state.Inode;
 import io.takofs.server.namespace.state.Lease;
 import io.takofs.server.namespace.state.State;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** Leases and grants, shared by create, append and grant. */
-final class Opening {
+public final class Opening {
   /**
    * Bytes and extents of one grant at most: what a lost client can hold back, and a recorded reply.
    */
-  private static final long GRANT_MAX = 16 << 20;
+  public static final long GRANT_MAX = 16 << 20;
 
   private static final int GRANT_EXTENTS_MAX = 64;
 
@@ -52,22 +59,56 @@ final class Opening {
     }
     List<Extent> extents = new ArrayList<>();
     long granted = 0;
+    Wanted space =
+        new Wanted(
+            wanted,
+            GRANT_EXTENTS_MAX,
+            context.state().limits().copies(file.replication),
+            context.entry().getNearServer(),
+            Set.copyOf(context.entry().getAvoidedServersList()));
     for (Grant grant :
         context
             .state()
             .extents
-            .grant(
-                context.tx(),
-                context.clientId(),
-                file.id,
-                wanted,
-                GRANT_EXTENTS_MAX,
-                (int) context.index())) {
-      extents.add(grant.location().toProto().setGeneration(grant.generation()).build());
-      granted += grant.location().capacity();
+            .grant(context.tx(), context.clientId(), file.id, context.index(), space)) {
+      extents.add(grant.toProto());
+      granted += grant.range().capacity();
     }
     context.state().quotas.add(context.tx(), quotas, 0, granted * file.replication);
     return extents;
+  }
+
+  /** As {@code StateMachine.copies}. */
+  public static int copies(State state, Caller caller, Request request) {
+    if (state.limits().replicationMax() == 1) {
+      return 1;
+    }
+    return switch (request.getOperationCase()) {
+      case CREATE -> state.limits().copies(replication(state, request.getCreate()));
+      case APPEND -> copies(state, caller, request.getAppend().getPath());
+      case GRANT_EXTENTS -> {
+        Lease lease = state.leases.get(request.getGrantExtents().getFileId());
+        DirectoryEntry file = lease == null ? null : state.tree.get(lease.parentId(), lease.name());
+        yield file == null ? 0 : state.limits().copies(file.inode().replication);
+      }
+      default -> 0;
+    };
+  }
+
+  /** The replication that a new file records. */
+  static int replication(State state, Create request) {
+    return request.getReplication() == 0
+        ? state.limits().defaultReplication()
+        : request.getReplication();
+  }
+
+  private static int copies(State state, Caller caller, String path) {
+    try {
+      DirectoryEntry file = state.tree.lookupFile(FilePath.parse(path), caller);
+      return state.limits().copies(file.inode().replication);
+    } catch (TakoException e) {
+      return 0; // the request is refused for the same reason
+    }
   }
 
   /** Bytes in whole units, so that extents for them are not more. */

@@ -118,9 +118,10 @@ public final class Queries {
     Inode inode = entry.inode();
     ExtentMap.Builder map =
         ExtentMap.newBuilder().setFile(inode.toInfo().setParentId(entry.parentId()));
-    if (inode.hasExtents) {
+    if (inode.hasExtents()) {
       addExtents(state, request, inode.id, map);
-    } else if (inode.length > 0) {
+    }
+    if (inode.inlineLength > 0) {
       map.setInlineData(ByteString.copyFrom(state.data.inline(inode.id)));
     }
     return Reply.newBuilder().setExtentMap(map).build();
@@ -140,8 +141,10 @@ public final class Queries {
           "%s does not lead to file %016x any more, nor is it where it was seen last; open it again"
               .formatted(request.getPath(), id));
     }
+    byte[] inline = state.data.inline(id);
+    FileInfo.Builder file = FileInfo.newBuilder().setId(id).setLength(length + inline.length);
     ExtentMap.Builder map =
-        ExtentMap.newBuilder().setFile(FileInfo.newBuilder().setId(id).setLength(length));
+        ExtentMap.newBuilder().setFile(file).setInlineData(ByteString.copyFrom(inline));
     addExtents(state, request, id, map);
     return Reply.newBuilder().setExtentMap(map).build();
   }

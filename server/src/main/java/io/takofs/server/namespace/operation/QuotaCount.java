@@ -156,15 +156,11 @@ public final class QuotaCount {
   }
 
   private static List<Level> read(Context context, long id) {
-    byte[] prefix = Keys.of(Keys.QUOTA_COUNT, id);
     List<Level> levels = new ArrayList<>();
     map(context)
-        .scan(
-            prefix,
+        .scanPrefix(
+            Keys.of(Keys.QUOTA_COUNT, id),
             (key, value) -> {
-              if (!Keys.startsWith(key, prefix)) {
-                return false;
-              }
               ByteReader in = new ByteReader(value);
               return levels.add(new Level(in.u64(), in.rest()));
             });

@@ -66,6 +66,9 @@ public final class ReclaimOperation {
 
   private static int stepFile(Context context, Detached file, int limit) {
     if (Detached.releaseExtents(context, file.id(), file.lateWriter(), limit)) {
+      if (context.state().data.inline(file.id()).length > 0) {
+        context.state().data.removeInline(context.tx(), file.id());
+      }
       file.remove(context);
     }
     return limit;

@@ -22,7 +22,7 @@ public final class SessionOperation {
 
   private SessionOperation() {}
 
-  /** The server adds to the reply what only it knows: its incarnation and its arenas. */
+  /** The server adds to the reply what only it knows: its incarnation, and how long leases last. */
   public static Reply open(Context context, OpenSessionRequest request) throws TakoException {
     State state = context.state();
     check(request);
@@ -45,14 +45,12 @@ public final class SessionOperation {
             "session %016x is not of user %s".formatted(clientId, request.getUser()));
       }
     }
-    Limits limits = state.limits;
+    Limits limits = state.limits();
     return Reply.newBuilder()
         .setSession(
             SessionTerms.newBuilder()
                 .setClientId(clientId)
-                .setBlockSize(limits.blockSizeOfTerms())
-                .setLeaseSoftLimitMs(limits.leaseSoftLimitMs())
-                .setLeaseHardLimitMs(limits.leaseHardLimitMs())
+                .setReplication(limits.defaultReplication())
                 .setInlineMax(limits.inlineMax()))
         .build();
   }
@@ -108,7 +106,7 @@ public final class SessionOperation {
    */
   private static long newClientId(Context context) {
     long id = Ids.mix(context.timeMs() ^ Long.rotateLeft(context.index(), 40));
-    while (id == 0 || context.state().sessions.get(id) != null) {
+    while (Ids.isReserved(id) || context.state().sessions.get(id) != null) {
       id = Ids.mix(id + 1);
     }
     return id;

@@ -6,7 +6,7 @@ import io.takofs.proto.Extent;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
-import io.takofs.server.extent.Location;
+import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.DirectoryEntry;
 import io.takofs.server.namespace.state.FileData;
@@ -52,19 +52,19 @@ public final class TruncateOperation {
               .formatted(path, inode.version, request.getExpectedVersion()));
     }
     if (asked < inode.length) {
-      long length = inode.hasExtents ? nextCut(state, inode, asked) : asked;
+      long length = asked < inode.extentsLength() ? nextCut(state, inode, asked) : asked;
       state.quotas.add(
           context.tx(),
           state.quotas.over(file.parentId()),
           0,
           (length - inode.length) * inode.replication);
-      if (inode.hasExtents) {
+      int inlineLength = (int) Math.max(0, length - inode.extentsLength());
+      cutInline(context, inode, inlineLength);
+      if (length < inode.extentsLength()) {
         cutExtents(context, request, inode, length, lateWriter);
-      } else {
-        cutInline(context, inode, (int) length);
       }
+      inode.inlineLength = inlineLength;
       inode.length = length;
-      inode.hasExtents &= length > 0;
       inode.modificationMs = context.timeMs();
       inode.version++;
       state.tree.put(context.tx(), file);
@@ -74,9 +74,9 @@ public final class TruncateOperation {
 
   private static void cutInline(Context context, Inode inode, int length) {
     FileData data = context.state().data;
-    if (length == 0) {
+    if (length == 0 && inode.inlineLength > 0) {
       data.removeInline(context.tx(), inode.id);
-    } else {
+    } else if (length < inode.inlineLength) {
       data.putInline(context.tx(), inode.id, Arrays.copyOf(data.inline(inode.id), length));
     }
   }
@@ -86,7 +86,7 @@ public final class TruncateOperation {
     int max = Math.min(EXTENTS_MAX, state.store.removalsMax());
     // A forward scan from near enough to the end: how long extents are is not known.
     for (long tail = (long) max * Layout.EXTENT_SIZE_MAX; ; tail /= 2) {
-      long from = Math.max(asked, inode.length - tail);
+      long from = Math.max(asked, inode.extentsLength() - tail);
       List<FileExtent> extents = new ArrayList<>();
       state.data.scan(inode.id, from, e -> extents.add(e) && extents.size() <= max);
       if (extents.size() <= max) {
@@ -116,7 +116,7 @@ public final class TruncateOperation {
   private static FileExtent cut(Truncate request, FileExtent extent) throws TakoException {
     Extent asked = request.getLastExtent();
     boolean fits =
-        Location.of(asked).equals(extent.location())
+        SlabRange.of(asked).equals(extent.range())
             && asked.getGeneration() == extent.generation()
             && asked.getFileOffset() == extent.fileOffset()
             && extent.fileOffset() + asked.getLength() == request.getLength();

@@ -178,13 +178,11 @@ public final class DirectoryTree {
 
   /** Visits the entries of a directory in order of name, from {@code name} on. */
   public void scan(long directoryId, byte[] name, EntryVisitor visitor) {
-    byte[] prefix = Keys.of(Keys.ENTRY, directoryId);
     contents(directoryId)
-        .scan(
+        .scanPrefix(
+            Keys.of(Keys.ENTRY, directoryId),
             Keys.entry(directoryId, name),
-            (key, value) ->
-                Keys.startsWith(key, prefix)
-                    && visitor.visit(entry(directoryId, Keys.name(key), value)));
+            (key, value) -> visitor.visit(entry(directoryId, Keys.name(key), value)));
   }
 
   /** Receives the entries of a directory. */

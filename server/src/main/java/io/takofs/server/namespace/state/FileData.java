@@ -6,8 +6,8 @@ import io.takofs.server.store.Store;
 import io.takofs.server.store.Transaction;
 
 /**
- * The committed data of files: extents by position, or inline bytes. It lives under the file's id
- * and so never moves.
+ * The committed data of files: extents by position, and inline bytes after them. It lives under the
+ * file's id and so never moves.
  *
  * <p>Thread rule: the state machine's thread.
  */
@@ -34,6 +34,7 @@ public final class FileData {
     tx.remove(map(fileId), Keys.of(Keys.INLINE, fileId));
   }
 
+  /** Adds or replaces a record. */
   public void put(Transaction tx, long fileId, FileExtent extent) {
     tx.put(map(fileId), Keys.of(Keys.EXTENT, fileId, extent.fileOffset()), extent.encode());
   }
@@ -44,16 +45,13 @@ public final class FileData {
 
   /** Visits the extents that have bytes at {@code offset} or after it, in order. */
   public void scan(long fileId, long offset, ExtentVisitor visitor) {
-    byte[] prefix = Keys.of(Keys.EXTENT, fileId);
     // The extent that holds offset begins less than the largest extent's size before it.
     long from = Math.max(0, offset - Layout.EXTENT_SIZE_MAX + 1);
     map(fileId)
-        .scan(
+        .scanPrefix(
+            Keys.of(Keys.EXTENT, fileId),
             Keys.of(Keys.EXTENT, fileId, from),
             (key, value) -> {
-              if (!Keys.startsWith(key, prefix)) {
-                return false;
-              }
               FileExtent extent = FileExtent.decode(Keys.second(key), value);
               return extent.end() <= offset || visitor.visit(extent);
             });
@@ -72,9 +70,9 @@ public final class FileData {
     return found[0];
   }
 
-  /** The last extent of a file of {@code length} bytes, or null. */
+  /** The last extent of a file, or null. */
   public FileExtent last(Inode inode) {
-    return inode.hasExtents ? at(inode.id, inode.length - 1) : null;
+    return inode.hasExtents() ? at(inode.id, inode.extentsLength() - 1) : null;
   }
 
   /** Bytes in the extents of a file that only its id is known of; 0 when it has none. */

@@ -4,14 +4,14 @@ import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
 import io.takofs.server.codec.ByteReader;
 import io.takofs.server.codec.ByteWriter;
-import io.takofs.server.extent.Location;
+import io.takofs.server.extent.SlabRange;
 
 /**
- * A committed extent of a file. Its record is: flags u8 (1 sealed), arena, offset and capacity in
- * units, generation u32, length, two CRC u32; of a sealed one the late writer u64. About 20 bytes.
+ * A committed extent of a file. Its record is: flags u8 (1 sealed), slab, offset and capacity in
+ * units, generation, length, two CRC u32; of a sealed one the late writer u64. About 20 bytes.
  *
  * @param fileOffset position in the file of its first byte
- * @param generation of the grant under which it was written
+ * @param generation of the grant under which it was written first
  * @param length bytes that belong to the file
  * @param sealed nothing may be written after its length any more: another client might still, or
  *     bytes there were committed once
@@ -19,8 +19,8 @@ import io.takofs.server.extent.Location;
  */
 public record FileExtent(
     long fileOffset,
-    Location location,
-    int generation,
+    SlabRange range,
+    long generation,
     int length,
     int checksumsCrc,
     int tailCrc,
@@ -31,7 +31,7 @@ public record FileExtent(
   public static FileExtent of(Extent extent) {
     return new FileExtent(
         extent.getFileOffset(),
-        Location.of(extent),
+        SlabRange.of(extent),
         extent.getGeneration(),
         extent.getLength(),
         extent.getChecksumsCrc(),
@@ -43,15 +43,15 @@ public record FileExtent(
   public static FileExtent decode(long fileOffset, byte[] value) {
     ByteReader in = new ByteReader(value);
     boolean sealed = (in.u8() & SEALED) != 0;
-    Location location =
-        new Location(
-            (int) in.variable(),
+    SlabRange range =
+        new SlabRange(
+            in.variable(),
             (int) in.variable() * Layout.UNIT_SIZE,
             (int) in.variable() * Layout.UNIT_SIZE);
     return new FileExtent(
         fileOffset,
-        location,
-        in.u32(),
+        range,
+        in.variable(),
         (int) in.variable(),
         in.u32(),
         in.u32(),
@@ -63,10 +63,10 @@ public record FileExtent(
     ByteWriter out =
         new ByteWriter(32)
             .u8(sealed ? SEALED : 0)
-            .variable(location.arena())
-            .variable(location.unit())
-            .variable(location.capacity() / Layout.UNIT_SIZE)
-            .u32(generation)
+            .variable(range.slab())
+            .variable(range.unit())
+            .variable(range.capacity() / Layout.UNIT_SIZE)
+            .variable(generation)
             .variable(length)
             .u32(checksumsCrc)
             .u32(tailCrc);
@@ -80,23 +80,24 @@ public record FileExtent(
 
   /** Whether bytes can be added after its length. */
   public boolean canGrow() {
-    return !sealed && length < location.capacity();
+    return !sealed && length < range.capacity();
   }
 
   /** The same with nothing to be added any more. */
   public FileExtent seal(long writer) {
     return new FileExtent(
-        fileOffset, location, generation, length, checksumsCrc, tailCrc, true, writer);
+        fileOffset, range, generation, length, checksumsCrc, tailCrc, true, writer);
   }
 
   /** The same at another place of a file. */
   public FileExtent movedTo(long offset) {
     return new FileExtent(
-        offset, location, generation, length, checksumsCrc, tailCrc, sealed, lateWriter);
+        offset, range, generation, length, checksumsCrc, tailCrc, sealed, lateWriter);
   }
 
+  /** The extent for a message to others than its writer. */
   public Extent toProto() {
-    return location
+    return range
         .toProto()
         .setGeneration(generation)
         .setFileOffset(fileOffset)
@@ -104,5 +105,10 @@ public record FileExtent(
         .setChecksumsCrc(checksumsCrc)
         .setTailCrc(tailCrc)
         .build();
+  }
+
+  /** The extent for a message to its writer, who goes on in it under {@code grant}. */
+  public Extent toProto(long grant) {
+    return toProto().toBuilder().setGrant(grant).build();
   }
 }

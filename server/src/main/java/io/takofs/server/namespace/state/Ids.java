@@ -15,6 +15,9 @@ public final class Ids {
   /** Ids one entry may use; a path has fewer elements. */
   private static final int PER_ENTRY_BITS = 10;
 
+  /** The ids of the cluster's servers as clients of one another, with the server's number below. */
+  private static final long SERVERS = Long.MIN_VALUE;
+
   private final long base;
   private int used;
 
@@ -35,6 +38,16 @@ public final class Ids {
   /** The shard of the extents, inline data and lease of a file. */
   public static int birthShard(long fileId) {
     return (int) (fileId >>> 56);
+  }
+
+  /** The id under which a server is a client of the others. */
+  public static long ofServer(int serverId) {
+    return SERVERS | Integer.toUnsignedLong(serverId);
+  }
+
+  /** Whether no session may have the id: it is none, or a server's. */
+  public static boolean isReserved(long clientId) {
+    return clientId == 0 || (clientId & -1L << Integer.SIZE) == SERVERS;
   }
 
   /** Spreads {@code value} over 64 bits. */

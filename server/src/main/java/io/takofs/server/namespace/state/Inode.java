@@ -11,10 +11,11 @@ import java.util.List;
 
 /**
  * A file or directory. Its record, the value of its directory entry, is: flags u8 (1 directory, 2
- * open, 4 data in extents, 8 ACL, 16 extended attributes, 128 location record), id u64, permission
- * u16, owner and group with their lengths, modification time, access time less modification time;
- * for a file also length, replication, block size as trailing zeros u8 and the rest, version. About
- * 45 bytes.
+ * open, 4 data in extents, 8 ACL, 16 extended attributes, 32 inline data after the extents, 128
+ * location record), id u64, permission u16, owner and group with their lengths, modification time,
+ * access time less modification time; for a file also length, replication, block size as trailing
+ * zeros u8 and the rest, version, and the bytes of the inline data after the extents if there are
+ * both. About 45 bytes.
  *
  * <p>Mutable: an operation decodes its own, changes it and stores it.
  */
@@ -24,6 +25,7 @@ public final class Inode {
   private static final int EXTENTS = 4;
   private static final int ACL = 8;
   private static final int XATTRS = 16;
+  private static final int TAIL = 32;
   private static final int MOVED = 128;
 
   public long id;
@@ -31,9 +33,6 @@ public final class Inode {
 
   /** A client holds its lease. */
   public boolean open;
-
-  /** Its data is in extents; otherwise it has at most some inline. */
-  public boolean hasExtents;
 
   /** It has an ACL record; {@link #acl()} is what it says. */
   public boolean hasAcl;
@@ -61,6 +60,10 @@ public final class Inode {
 
   public long accessMs;
   public long length;
+
+  /** Bytes at its end that are in its metadata: all of a small file, a tail of another. */
+  public int inlineLength;
+
   public int replication;
   public long blockSize;
 
@@ -91,7 +94,6 @@ public final class Inode {
     int flags = in.u8();
     inode.directory = (flags & DIRECTORY) != 0;
     inode.open = (flags & OPEN) != 0;
-    inode.hasExtents = (flags & EXTENTS) != 0;
     inode.hasAcl = (flags & ACL) != 0;
     inode.acls = acls;
     inode.acl = inode.hasAcl ? null : inode.acl;
@@ -109,6 +111,11 @@ public final class Inode {
       int zeros = in.u8();
       inode.blockSize = in.variable() << zeros;
       inode.version = in.variable();
+      if ((flags & EXTENTS) == 0) {
+        inode.inlineLength = (int) inode.length;
+      } else if ((flags & TAIL) != 0) {
+        inode.inlineLength = (int) in.variable();
+      }
     }
     return inode;
   }
@@ -135,6 +142,9 @@ public final class Inode {
           .u8(zeros)
           .variable(blockSize >>> zeros)
           .variable(version);
+      if (hasTail()) {
+        out.variable(inlineLength);
+      }
     }
     return out.toBytes();
   }
@@ -142,10 +152,24 @@ public final class Inode {
   private int flags() {
     return (directory ? DIRECTORY : 0)
         | (open ? OPEN : 0)
-        | (hasExtents ? EXTENTS : 0)
+        | (hasExtents() ? EXTENTS : 0)
         | (hasAcl ? ACL : 0)
         | (hasXAttrs ? XATTRS : 0)
+        | (hasTail() ? TAIL : 0)
         | (moved ? MOVED : 0);
+  }
+
+  /** Bytes that are in extents: those before the inline ones. */
+  public long extentsLength() {
+    return length - inlineLength;
+  }
+
+  public boolean hasExtents() {
+    return extentsLength() > 0;
+  }
+
+  private boolean hasTail() {
+    return inlineLength > 0 && hasExtents();
   }
 
   /** The part of its ACL beyond the permission, as {@link AclTable} keeps it. */

@@ -3,7 +3,6 @@ package io.takofs.server.namespace.state;
 import io.takofs.server.codec.ByteReader;
 import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.namespace.operation.QuotaCount;
-import java.util.Arrays;
 
 /** The keys of stored records: a letter, then ids, big-endian, then a name. */
 public final class Keys {
@@ -51,6 +50,9 @@ public final class Keys {
   /** In the server's map: id of a directory with a quota, level ({@link QuotaCount}). */
   public static final byte QUOTA_COUNT = 'W';
 
+  /** In the server's map, alone: the {@link Limits}, as the group's first entry has them. */
+  public static final byte FORMAT = 'F';
+
   private Keys() {}
 
   public static byte[] of(byte kind, long id) {
@@ -63,11 +65,6 @@ public final class Keys {
 
   static byte[] entry(long parentId, byte[] name) {
     return new ByteWriter(9 + name.length).u8(ENTRY).u64(parentId).raw(name).toBytes();
-  }
-
-  public static boolean startsWith(byte[] key, byte[] prefix) {
-    return key.length >= prefix.length
-        && Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
   }
 
   /** The first id of a key. */

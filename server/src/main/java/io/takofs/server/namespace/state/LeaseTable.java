@@ -32,9 +32,18 @@ public final class LeaseTable {
     this.store = store;
   }
 
-  /** At start: a record that was found. */
-  void restore(Lease lease) {
-    set(lease.fileId(), lease);
+  /** Reads the records, at start. */
+  void restore() {
+    for (int shard = 0; shard < Store.SHARDS; shard++) {
+      store
+          .shard(shard)
+          .scanPrefix(
+              new byte[] {Keys.LEASE},
+              (key, value) -> {
+                set(Keys.id(key), Lease.decode(Keys.id(key), value));
+                return true;
+              });
+    }
   }
 
   /** The lease of a file, or null. */

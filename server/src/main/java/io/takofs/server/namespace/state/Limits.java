@@ -1,24 +1,23 @@
 package io.takofs.server.namespace.state;
 
 import io.takofs.layout.Layout;
+import io.takofs.proto.FormatGroup;
 
 /**
- * Limits that the operator sets and that every replay must find unchanged.
+ * The limits that the operator had configured when the group was formatted: the first entry of its
+ * log has them, so that every replay finds them unchanged.
  *
  * @param superuser owner of the root directory
  * @param supergroup group of the root directory
  * @param blockSize block size of a file whose creator names none, bytes
  * @param inlineMax data a file may keep in its metadata, bytes
- * @param leaseSoftLimitMs told to clients: renew well within
- * @param leaseHardLimitMs told to clients
+ * @param replicationMax copies of file data that are kept at most, whatever files ask for
  */
 public record Limits(
-    String superuser,
-    String supergroup,
-    long blockSize,
-    int inlineMax,
-    long leaseSoftLimitMs,
-    long leaseHardLimitMs) {
+    String superuser, String supergroup, long blockSize, int inlineMax, int replicationMax) {
+  /** Copies of a file whose creator names no replication, where there may be so many. */
+  private static final int REPLICATION = 3;
+
   /** Longest name, user or group, bytes of UTF-8. */
   public static final int NAME_MAX = 255;
 
@@ -31,13 +30,39 @@ public record Limits(
   /** Maximum size of a list in a reply, bytes; the rest is for the header and the other fields. */
   public static final int REPLY_LIST_MAX = Layout.RPC_REPLY_SLOT_SIZE - 1024;
 
-  /** The block size as the terms of a session say it, in 32 unsigned bits: the most that fits. */
-  public int blockSizeOfTerms() {
-    return (int) Math.min(blockSize, 0xFFFF_FFFFL);
+  static Limits of(FormatGroup format) {
+    return new Limits(
+        format.getSuperuser(),
+        format.getSupergroup(),
+        format.getBlockSize(),
+        format.getInlineMax(),
+        format.getReplicationMax());
+  }
+
+  /** The first entry of a group with these limits. */
+  public FormatGroup toProto(int group) {
+    return FormatGroup.newBuilder()
+        .setGroup(group)
+        .setSuperuser(superuser)
+        .setSupergroup(supergroup)
+        .setBlockSize(blockSize)
+        .setInlineMax(inlineMax)
+        .setReplicationMax(replicationMax)
+        .build();
+  }
+
+  /** Replication of a file whose creator names none. */
+  public int defaultReplication() {
+    return copies(REPLICATION);
+  }
+
+  /** Copies that are kept of the data of a file that asks for {@code replication}. */
+  public int copies(int replication) {
+    return Math.max(1, Math.min(replication, replicationMax));
   }
 
   /** The defaults, for a server run by {@code superuser}. */
   public static Limits defaults(String superuser) {
-    return new Limits(superuser, "supergroup", 128 << 20, 2048, 60_000, 20 * 60_000);
+    return new Limits(superuser, "supergroup", 128 << 20, 2048, 1);
   }
 }

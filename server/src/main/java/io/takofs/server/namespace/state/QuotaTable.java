@@ -50,13 +50,9 @@ public final class QuotaTable {
   QuotaTable(Store store, DirectoryTree tree) {
     this.map = store.server();
     this.tree = tree;
-    byte[] prefix = {Keys.QUOTA};
-    map.scan(
-        prefix,
+    map.scanPrefix(
+        new byte[] {Keys.QUOTA},
         (key, value) -> {
-          if (!Keys.startsWith(key, prefix)) {
-            return false;
-          }
           set(Keys.id(key), Quota.decode(Keys.id(key), value));
           return true;
         });
@@ -265,10 +261,10 @@ public final class QuotaTable {
     long bytes = file.length;
     if (file.open) {
       if (last != null && last.canGrow()) {
-        bytes += last.location().capacity() - last.length();
+        bytes += last.range().capacity() - last.length();
       }
       for (Grant grant : state.extents.granted(file.id)) {
-        bytes += grant.location().capacity();
+        bytes += grant.range().capacity();
       }
     }
     return bytes * file.replication;

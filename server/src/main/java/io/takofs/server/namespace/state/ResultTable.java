@@ -39,13 +39,9 @@ public final class ResultTable {
   /** Reads the records in {@code map}. */
   ResultTable(OrderedMap map) {
     this.map = map;
-    byte[] prefix = {Keys.RESULT};
-    map.scan(
-        prefix,
+    map.scanPrefix(
+        new byte[] {Keys.RESULT},
         (key, value) -> {
-          if (!Keys.startsWith(key, prefix)) {
-            return false;
-          }
           Client client = client(Keys.id(key));
           client.recorded.add(Keys.second(key));
           client.acknowledgedBelow =

@@ -23,13 +23,9 @@ public final class SessionTable {
   /** Reads the records in {@code map}. */
   SessionTable(OrderedMap map) {
     this.map = map;
-    byte[] prefix = {Keys.SESSION};
-    map.scan(
-        prefix,
+    map.scanPrefix(
+        new byte[] {Keys.SESSION},
         (key, value) -> {
-          if (!Keys.startsWith(key, prefix)) {
-            return false;
-          }
           SessionInfo session = decode(Keys.id(key), value);
           sessions.put(session.clientId(), session);
           return true;

@@ -1,19 +1,24 @@
 package io.takofs.server.namespace.state;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.takofs.base.TakoException;
+import io.takofs.proto.FormatGroup;
+import io.takofs.server.codec.ByteReader;
+import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.extent.ExtentTable;
+import io.takofs.server.extent.GroupSlabs;
 import io.takofs.server.store.Store;
 import io.takofs.server.store.Transaction;
 import java.util.List;
 
 /**
- * The store and what is derived from it, rebuilt at start by one pass over all records.
+ * The store and what is derived from it. A start reads the few records of sessions, results,
+ * grants, quarantine, quotas and leases, and takes the rest from the summary.
  *
  * <p>Thread rule: the state machine's thread.
  */
 public final class State {
   public final Store store;
-  public final Limits limits;
   public final AclTable acls;
   public final XAttrTable xattrs;
   public final DirectoryTree tree;
@@ -25,13 +30,19 @@ public final class State {
   public final ResultTable results;
   public final ExtentTable extents;
 
+  private static final byte[] FORMAT = {Keys.FORMAT};
+  private static final byte[] COUNTS = {Keys.ENTRY};
+
+  private Limits limits;
   private long files;
   private long directories;
   private long committedBytes;
 
-  public State(Store store, List<Long> arenas, Limits limits) {
+  /**
+   * Takes {@code store} as it is: its records, of which only few are looked at, and its summary.
+   */
+  public State(Store store) {
     this.store = store;
-    this.limits = limits;
     acls = new AclTable(store);
     xattrs = new XAttrTable(store);
     tree = new DirectoryTree(store, acls);
@@ -41,42 +52,74 @@ public final class State {
     leases = new LeaseTable(store);
     sessions = new SessionTable(store.server());
     results = new ResultTable(store.server());
-    extents = new ExtentTable(store.server(), arenas);
-    if (tree.root() == null) {
-      makeRoot();
+    extents = new ExtentTable(store.server(), store.summary());
+    byte[] format = store.server().get(FORMAT);
+    limits = format == null ? null : Limits.of(decode(format));
+    byte[] counts = store.summary().get(COUNTS);
+    if (counts != null) {
+      ByteReader in = new ByteReader(counts);
+      files = in.variable();
+      directories = in.variable();
     }
-    for (int shard = 0; shard < Store.SHARDS; shard++) {
-      store.shard(shard).scan(new byte[0], this::restore);
-    }
+    leases.restore();
   }
 
-  private void makeRoot() {
-    Transaction tx = new Transaction(store);
-    tree.makeRoot(tx, limits);
+  private static FormatGroup decode(byte[] format) {
     try {
-      tx.commit(0);
-    } catch (TakoException e) {
-      throw new IllegalStateException("no page for the root directory", e);
+      return FormatGroup.parseFrom(format);
+    } catch (InvalidProtocolBufferException e) {
+      throw new IllegalStateException("the group's first entry cannot be read", e);
     }
   }
 
-  private boolean restore(byte[] key, byte[] value) {
-    switch (key[0]) {
-      case Keys.ENTRY -> {
-        if (Inode.isDirectory(value)) {
-          directories++;
-        } else {
-          files++;
-        }
-      }
-      case Keys.EXTENT ->
-          extents.restoreCommitted(FileExtent.decode(Keys.second(key), value).location());
-      case Keys.LEASE -> leases.restore(Lease.decode(Keys.id(key), value));
-      default -> {
-        // Contents, inline data, ACLs and extended attributes leave nothing in the heap.
-      }
-    }
-    return true;
+  /** Writes what a start takes from the summary instead of from all records. */
+  public void summarize() throws TakoException {
+    extents.summarize(store.summary());
+    store.summary().put(COUNTS, new ByteWriter(20).variable(files).variable(directories).toBytes());
+  }
+
+  /** Whether the group's first entry was applied. */
+  public boolean isFormatted() {
+    return limits != null;
+  }
+
+  /** Keeps the limits, and makes the root directory. */
+  public void format(Transaction tx, FormatGroup format) {
+    tx.put(store.server(), FORMAT, format.toByteArray());
+    limits = Limits.of(format);
+    directories++;
+    tx.undoWith(
+        () -> {
+          limits = null;
+          directories--;
+        });
+    tree.makeRoot(tx, limits);
+  }
+
+  /** Changes how many copies of file data are kept at most. */
+  public void setReplicationMax(Transaction tx, int copies) {
+    FormatGroup after =
+        decode(store.server().get(FORMAT)).toBuilder().setReplicationMax(copies).build();
+    Limits before = limits;
+    tx.put(store.server(), FORMAT, after.toByteArray());
+    limits = Limits.of(after);
+    tx.undoWith(() -> limits = before);
+  }
+
+  /** The limits in force. */
+  public Limits limits() {
+    return limits;
+  }
+
+  public GroupSlabs slabs() {
+    return extents.slabs();
+  }
+
+  /** The records of the committed extents in a slab, in their order there. */
+  public List<FileExtent> committedIn(long slab) {
+    return extents.committedIn(slab).stream()
+        .map(extent -> data.at(extent.fileId(), extent.fileOffset()))
+        .toList();
   }
 
   /** Files that have a directory entry, attached or not. */

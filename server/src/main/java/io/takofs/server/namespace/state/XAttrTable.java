@@ -53,11 +53,8 @@ public final class XAttrTable {
       from[from.length - 1] = 1; // after all of its pieces, before any longer name
     }
     map(id)
-        .scan(
-            from,
-            (key, record) ->
-                Keys.startsWith(key, prefix)
-                    && (Pieces.piece(key) > 0 || visitor.visit(describe(key))));
+        .scanPrefix(
+            prefix, from, (key, record) -> Pieces.piece(key) > 0 || visitor.visit(describe(key)));
   }
 
   /** Receives attributes. */
@@ -84,12 +81,10 @@ public final class XAttrTable {
 
   /** Removes up to {@code limit} records of an inode that is gone; returns whether it had more. */
   public boolean removeSome(Transaction tx, long id, int limit) {
-    byte[] prefix = Keys.of(Keys.XATTR, id);
     List<byte[]> keys = new ArrayList<>();
     map(id)
-        .scan(
-            prefix,
-            (key, record) -> Keys.startsWith(key, prefix) && keys.add(key) && keys.size() <= limit);
+        .scanPrefix(
+            Keys.of(Keys.XATTR, id), (key, record) -> keys.add(key) && keys.size() <= limit);
     keys.stream().limit(limit).forEach(key -> tx.remove(map(id), key));
     return keys.size() > limit;
   }

@@ -2,7 +2,7 @@ package io.takofs.server.namespace.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.takofs.server.extent.Location;
+import io.takofs.server.extent.SlabRange;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -13,7 +13,6 @@ class InodeTest {
     inode.id = random.nextLong();
     inode.directory = random.nextBoolean();
     inode.open = random.nextBoolean();
-    inode.hasExtents = random.nextBoolean();
     inode.permission = random.nextInt(010000);
     inode.owner = "o".repeat(random.nextInt(256));
     inode.group = "\u00e9".repeat(random.nextInt(128));
@@ -21,6 +20,9 @@ class InodeTest {
     inode.accessMs = random.nextLong() >> random.nextInt(64);
     if (!inode.directory) {
       inode.length = random.nextLong() >>> (1 + random.nextInt(63));
+      if (random.nextBoolean()) {
+        inode.inlineLength = (int) Math.min(inode.length, random.nextInt(10_000));
+      }
       inode.replication = 1 + random.nextInt(512);
       inode.blockSize = 1 + (random.nextLong() >>> (1 + random.nextInt(63)));
       inode.version = random.nextLong() >>> (1 + random.nextInt(63));
@@ -45,7 +47,8 @@ class InodeTest {
         inode.id,
         inode.directory,
         inode.open,
-        inode.hasExtents,
+        inode.hasExtents(),
+        inode.inlineLength,
         inode.permission,
         inode.owner,
         inode.group,
@@ -87,9 +90,9 @@ class InodeTest {
       FileExtent extent =
           new FileExtent(
               random.nextLong() >>> 1,
-              new Location(
-                  random.nextInt(1000), random.nextInt(16384) * 65536, 65536 << random.nextInt(5)),
-              random.nextInt(),
+              new SlabRange(
+                  random.nextInt(1 << 20), random.nextInt(256) * 65536, 65536 << random.nextInt(5)),
+              random.nextLong() >>> 24, // an index of the log
               1 + random.nextInt(1 << 20),
               random.nextInt(),
               random.nextInt(),

@@ -1,0 +1,67 @@
+package io.takofs.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.takofs.client.TakoClient;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerEntry.State;
+import io.takofs.proto.ServerHealth;
+import io.takofs.server.report.Clusters;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.List;
+
+/**
+ * Looks whether this host reaches every server of a cluster, for file data is on all of them. Of a
+ * server alone there is nothing to say.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class ClusterChecks {
+  private static final int TIMEOUT_MS = 5000;
+
+  private final Diagnosis diagnosis;
+
+  ClusterChecks(Diagnosis diagnosis) {
+    this.diagnosis = diagnosis;
+  }
+
+  /**
+   * Adds the servers of the cluster to {@code section}, and a problem for each that should be there
+   * and is not.
+   */
+  void run(TakoClient client, JsonObject section) throws IOException {
+    List<ServerHealth> servers = client.administration().clusterStatus().getServersList();
+    if (servers.size() <= 1) {
+      return;
+    }
+    JsonArray all = new JsonArray();
+    for (ServerHealth each : servers) {
+      ServerEntry entry = each.getEntry();
+      JsonObject server = new JsonObject();
+      server.addProperty("id", entry.getId());
+      server.addProperty("address", entry.getHost() + ":" + entry.getPort());
+      server.addProperty("state", Clusters.state(entry));
+      if (entry.getState() == State.UP || entry.getState() == State.DECOMMISSIONING) {
+        server.addProperty("reached", isReached(entry));
+      }
+      all.add(server);
+    }
+    section.add("data_server", all);
+  }
+
+  private boolean isReached(ServerEntry entry) {
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(entry.getHost(), entry.getPort()), TIMEOUT_MS);
+      return true;
+    } catch (IOException e) {
+      diagnosis.problem(
+          "server %d at %s:%d cannot be reached from here: %s"
+              .formatted(entry.getId(), entry.getHost(), entry.getPort(), e.getMessage()),
+          "start it, or see that its name has an address here and that no firewall is between;"
+              + " meanwhile other servers' copies are read, and files are written without it");
+      return false;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package io.takofs.cli;
+
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.FileHealth;
+import io.takofs.proto.RepairStatus;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerHealth;
+import io.takofs.server.catalog.ClusterMaps;
+import io.takofs.server.report.Clusters;
+import io.takofs.server.report.Counts;
+import io.takofs.server.report.Sizes;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** A cluster's status as lines; of a server alone there is nothing to say. */
+final class ClusterText {
+  private static final List<String> HEAD =
+      List.of("ID", "ADDRESS", "STATE", "RACK", "VERSION", "USED", "OF", "SLABS", "HEALTH");
+
+  private ClusterText() {}
+
+  /** All of it, for {@code tako status}. */
+  static String lines(ClusterStatus cluster) {
+    if (cluster.getServersCount() <= 1) {
+      return "";
+    }
+    StringBuilder out = new StringBuilder();
+    cluster.getWarningsList().forEach(each -> line(out, "warning", each));
+    line(out, "servers", cluster.getServersCount() + ", of which " + troubled(cluster));
+    table(out, cluster.getServersList());
+    if (cluster.getSlabsCount() > 0) {
+      line(
+          out,
+          "slabs",
+          cluster.getSlabsList().stream()
+              .map(each -> each.getSlabs() + " " + each.getState())
+              .collect(Collectors.joining(", ")));
+    }
+    RepairStatus repair = cluster.getRepair();
+    if (repair.getSlabsWaiting() + repair.getSlabsCopiedNow() > 0) {
+      line(
+          out,
+          "repair",
+          String.format(
+              Locale.ROOT,
+              "%s, %d copied now, %s left at %s/s%s",
+              Counts.text(repair.getSlabsWaiting(), "slab waits", "slabs wait"),
+              repair.getSlabsCopiedNow(),
+              Sizes.human(repair.getBytesLeft()),
+              Sizes.human(repair.getBytesPerSecond()),
+              Clusters.timeLeft(repair)));
+    }
+    if (repair.getWrongCopies() > 0) {
+      line(
+          out,
+          "scrub",
+          String.format(
+              Locale.ROOT,
+              "%s in %s that were verified; see the log of the server with the namespace",
+              Counts.text(repair.getWrongCopies(), "wrong copy", "wrong copies"),
+              Sizes.human(repair.getBytesVerified())));
+    }
+    FileHealth files = cluster.getFiles();
+    if (files.getCorrupt() + files.getMissing() > 0) {
+      line(
+          out,
+          "files",
+          files.getCorrupt() + " corrupt, " + files.getMissing() + " missing: see tako fsck");
+    }
+    return out.toString();
+  }
+
+  /** One line, for {@code tako top}. */
+  static String summary(ClusterStatus cluster) {
+    if (cluster.getServersCount() <= 1) {
+      return "";
+    }
+    String servers = cluster.getServersCount() + " servers, " + troubled(cluster);
+    if (!cluster.hasRepair()) {
+      return servers;
+    }
+    FileHealth files = cluster.getFiles();
+    return String.format(
+        Locale.ROOT,
+        "%s; repair %s/s, %s left; files: %d corrupt, %d missing",
+        servers,
+        Sizes.human(cluster.getRepair().getBytesPerSecond()),
+        Sizes.human(cluster.getRepair().getBytesLeft()),
+        files.getCorrupt(),
+        files.getMissing());
+  }
+
+  private static String troubled(ClusterStatus cluster) {
+    long troubled =
+        cluster.getServersList().stream().filter(each -> !each.getTrouble().isEmpty()).count();
+    return troubled == 0 ? "all are well" : troubled + " in trouble";
+  }
+
+  private static void table(StringBuilder out, List<ServerHealth> servers) {
+    List<List<String>> rows =
+        Stream.concat(Stream.of(HEAD), servers.stream().map(ClusterText::row)).toList();
+    for (List<String> row : rows) {
+      StringBuilder text = new StringBuilder(" ");
+      for (int i = 0; i < row.size(); i++) {
+        int column = i;
+        int width = rows.stream().mapToInt(each -> each.get(column).length()).max().orElse(0);
+        text.append(' ').append(row.get(i)).append(" ".repeat(width - row.get(i).length()));
+      }
+      out.append(text.toString().stripTrailing()).append(System.lineSeparator());
+    }
+  }
+
+  private static List<String> row(ServerHealth server) {
+    ServerEntry entry = server.getEntry();
+    return List.of(
+        Integer.toString(entry.getId()),
+        ClusterMaps.address(entry),
+        Clusters.state(entry),
+        entry.getRack(),
+        entry.getVersion(),
+        server.getHeard() ? Clusters.used(server.getUsage()) : "-",
+        server.getHeard() ? Sizes.human(server.getUsage().getCapacity()) : "-",
+        Long.toString(server.getReplicas()),
+        server.getTrouble().isEmpty() ? "well" : server.getTrouble());
+  }
+
+  private static void line(StringBuilder out, String name, String text) {
+    out.append(String.format(Locale.ROOT, "%-12s %s%n", name, text));
+  }
+}

@@ -1,0 +1,144 @@
+package io.takofs.cli;
+
+import io.takofs.base.Clock;
+import io.takofs.base.Ownership;
+import io.takofs.server.pool.Pool;
+import io.takofs.server.pool.PoolMarkers;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * One server of {@code tako dev}, by the files of its directory: uri, pid, log, the name of its
+ * pool.
+ */
+record DevServer(Path directory) {
+  private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
+  private static final long STOP_TIMEOUT_S = 60;
+
+  /** Directory in which the server remembers its pool. */
+  Path state() {
+    return directory.resolve("state");
+  }
+
+  Path uriFile() {
+    return directory.resolve("uri");
+  }
+
+  Path pidFile() {
+    return directory.resolve("pid");
+  }
+
+  /** The file that names the pool of the server. */
+  Path poolNote() {
+    return directory.resolve("pool");
+  }
+
+  Path logFile() {
+    return directory.resolve("server.log");
+  }
+
+  /** The argument that names the file for the URI, and by which the server is recognized. */
+  String uriFileOption() {
+    return "--uri-file=" + uriFile();
+  }
+
+  /** The running process, if there is one. */
+  Optional<ProcessHandle> process() throws IOException {
+    if (!Files.exists(pidFile())) {
+      return Optional.empty();
+    }
+    return ProcessHandle.of(Long.parseLong(Files.readString(pidFile()).strip()))
+        .filter(ProcessHandle::isAlive)
+        .filter(this::isServer);
+  }
+
+  /** Whether it is the one that was started for this directory, and not one that has its number. */
+  private boolean isServer(ProcessHandle process) {
+    try {
+      Path proc = Path.of("/proc", Long.toString(process.pid()));
+      List<String> words = List.of(Files.readString(proc.resolve("cmdline")).split("\0"));
+      return Ownership.isOurs(proc) && words.contains("server") && words.contains(uriFileOption());
+    } catch (IOException e) {
+      return false; // it has just ended, or is another user's
+    }
+  }
+
+  /** Its URI; only while it runs and is ready. */
+  URI uri() throws IOException {
+    return URI.create(Files.readString(uriFile()).strip());
+  }
+
+  /** Its pool's directory; empty when it has none. */
+  Optional<Path> pool() throws IOException {
+    return Files.exists(poolNote())
+        ? Optional.of(Path.of(Files.readString(poolNote()).strip()))
+        : Optional.empty();
+  }
+
+  /**
+   * Starts it.
+   *
+   * @param command without what this adds: where the server says its URI
+   */
+  Process start(List<String> command) throws IOException {
+    Files.deleteIfExists(uriFile());
+    Process server =
+        new ProcessBuilder(command)
+            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+            .redirectErrorStream(true)
+            .redirectOutput(logFile().toFile())
+            .start();
+    Files.writeString(pidFile(), server.pid() + System.lineSeparator());
+    return server;
+  }
+
+  /** The server writes its URI when it serves. */
+  void await(Process server) throws IOException, InterruptedException {
+    long start = System.nanoTime();
+    while (!Files.exists(uriFile())) {
+      if (server.waitFor(50, TimeUnit.MILLISECONDS)) {
+        throw new IOException("the server ended at once: " + lastLine());
+      }
+      if (System.nanoTime() - start > START_TIMEOUT_NS) {
+        server.destroy();
+        throw new IOException("the server was not ready in time; its log: " + logFile());
+      }
+    }
+  }
+
+  private String lastLine() throws IOException {
+    List<String> lines = Files.readAllLines(logFile());
+    return lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1);
+  }
+
+  /** Waits until {@code server}, which was asked to end, has. */
+  static void awaitEnd(ProcessHandle server) throws Exception {
+    try {
+      server.onExit().get(STOP_TIMEOUT_S, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      throw new IOException(
+          "process " + server.pid() + " did not end in " + STOP_TIMEOUT_S + " s", e);
+    }
+  }
+
+  /** Removes what a server that has ended left, and its pool unless that is to be kept. */
+  void forget(boolean keepPool, PrintWriter err) throws IOException {
+    Optional<Path> pool = keepPool ? Optional.empty() : pool();
+    if (pool.isPresent()) {
+      if (!Pool.delete(pool.get())) {
+        err.println("tako: kept " + pool.get() + ": other files are in it");
+      }
+      new PoolMarkers(state(), "", Clock.SYSTEM).forget(pool.get());
+      Files.delete(poolNote());
+    }
+    Files.deleteIfExists(pidFile());
+    Files.deleteIfExists(uriFile());
+  }
+}

@@ -1,0 +1,90 @@
+package io.takofs.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.takofs.base.Clock;
+import io.takofs.proto.ServerEntry;
+import io.takofs.server.catalog.CatalogClient;
+import io.takofs.server.catalog.ClusterMaps;
+import io.takofs.server.catalog.ConfigStore;
+import io.takofs.server.catalog.FileConfigStore;
+import io.takofs.server.catalog.Registration;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class ClusterCommandTest {
+  @TempDir private Path directory;
+
+  private Path conf;
+
+  @BeforeEach
+  void configure() throws Exception {
+    conf = directory.resolve("site.xml");
+    Files.writeString(
+        conf,
+        """
+        <configuration>
+          <property><name>fs.tako.cluster.servers</name><value>one:1,two:1</value></property>
+          <property><name>fs.tako.cluster.name</name><value>bay</value></property>
+          <property><name>fs.tako.cluster.catalog.dir</name><value>%s</value></property>
+        </configuration>
+        """
+            .formatted(directory.resolve("catalog")));
+  }
+
+  private String run(int code, String... words) {
+    String[] arguments = new String[words.length + 3];
+    arguments[0] = "cluster";
+    System.arraycopy(words, 0, arguments, 1, words.length);
+    arguments[words.length + 1] = "--conf";
+    arguments[words.length + 2] = conf.toString();
+    StringWriter text = new StringWriter();
+    CommandLine line = Tako.commandLine(arguments);
+    line.setOut(new PrintWriter(text)).setErr(new PrintWriter(text));
+    assertThat(line.execute(arguments)).as(text.toString()).isEqualTo(code);
+    return text.toString();
+  }
+
+  @Test
+  void shouldMakeOneCatalogAndShowIt() {
+    assertThat(run(1, "status")).contains("is empty", "fs.tako.cluster.servers");
+    assertThat(run(0, "init")).contains("cluster bay has a catalog");
+    assertThat(run(1, "init")).contains("has cluster bay already", "ALREADY_EXISTS");
+    assertThat(run(0, "rotate-key")).contains("key 2");
+    assertThat(run(0, "status")).contains("bay", "key      2");
+  }
+
+  @Test
+  void shouldLetServersLeaveAndComeBack() throws Exception {
+    run(0, "init");
+    FileConfigStore store = new FileConfigStore(directory.resolve("catalog/catalog"), Clock.SYSTEM);
+    for (String host : new String[] {"one", "two"}) {
+      ServerEntry entry =
+          ServerEntry.newBuilder().setHost(host).setPort(1).setPoolId(host.charAt(0)).build();
+      new CatalogClient(store)
+          .change(map -> ClusterMaps.register(map, new Registration(0, 0, entry), id -> false));
+    }
+    assertThat(run(0, "remove", "2")).contains("server 2 is DECOMMISSIONING");
+    assertThat(run(0, "add", "2")).contains("server 2 is UP");
+    long session =
+        store.compareAndSet("session/2", ConfigStore.ABSENT, new byte[1], Duration.ofHours(1));
+    assertThat(run(1, "remove", "2", "--lost")).contains("server 2 is not lost, it is there");
+    store.remove("session/2", session);
+    assertThat(run(0, "remove", "2", "--lost")).contains("server 2 is LOST");
+    assertThat(run(1, "add", "2")).contains("server 2 is LOST: it is UP again when it starts at");
+    assertThat(run(0, "status")).contains("2 two:1 LOST (silent)");
+    JsonObject status = JsonParser.parseString(run(0, "status", "--json")).getAsJsonObject();
+    assertThat(status.get("servers").getAsJsonArray()).hasSize(2);
+    assertThat(run(0, "remove", "2")).contains("server 2 is removed");
+    assertThat(run(1, "remove", "2")).contains("cluster bay has no server 2", "NOT_FOUND");
+  }
+}

@@ -1,0 +1,83 @@
+package io.takofs.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.FileHealth;
+import io.takofs.proto.RepairStatus;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerHealth;
+import io.takofs.proto.SlabStatus;
+import io.takofs.proto.SpaceUsage;
+import org.junit.jupiter.api.Test;
+
+class ClusterTextTest {
+  private static final long MIB = 1 << 20;
+
+  private static ServerHealth.Builder server(int id, String host) {
+    return ServerHealth.newBuilder()
+        .setEntry(
+            ServerEntry.newBuilder()
+                .setId(id)
+                .setHost(host)
+                .setPort(7420)
+                .setRack("/r" + id)
+                .setVersion("1.0"));
+  }
+
+  private static ClusterStatus.Builder two() {
+    return ClusterStatus.newBuilder()
+        .addServers(
+            server(1, "a")
+                .setHeard(true)
+                .setReplicas(12)
+                .setUsage(SpaceUsage.newBuilder().setUsed(25 * MIB).setCapacity(100 * MIB)))
+        .addServers(server(2, "longer").setTrouble("silent for 00:00:11"));
+  }
+
+  @Test
+  void shouldSayNothingOfAServerAlone() {
+    ClusterStatus alone = ClusterStatus.newBuilder().addServers(server(1, "a")).build();
+    assertThat(ClusterText.lines(alone)).isEmpty();
+    assertThat(ClusterText.summary(alone)).isEmpty();
+  }
+
+  @Test
+  void shouldListServersSlabsAndRepair() {
+    ClusterStatus cluster =
+        two()
+            .addWarnings("fewer servers than copies")
+            .addSlabs(SlabStatus.newBuilder().setState("open").setSlabs(3))
+            .addSlabs(SlabStatus.newBuilder().setState("short").setSlabs(1))
+            .setRepair(
+                RepairStatus.newBuilder()
+                    .setSlabsWaiting(1)
+                    .setBytesLeft(20 * MIB)
+                    .setBytesPerSecond(10 * MIB))
+            .setFiles(FileHealth.newBuilder().setMissing(4))
+            .build();
+    assertThat(ClusterText.lines(cluster).lines())
+        .containsExactly(
+            "warning      fewer servers than copies",
+            "servers      2, of which 1 in trouble",
+            "  ID ADDRESS     STATE RACK VERSION USED          OF      SLABS HEALTH",
+            "  1  a:7420      up    /r1  1.0     25 MiB (25 %) 100 MiB 12    well",
+            "  2  longer:7420 up    /r2  1.0     -             -       0     silent for 00:00:11",
+            "slabs        3 open, 1 short",
+            "repair       1 slab waits, 0 copied now, 20 MiB left at 10 MiB/s, done in 00:00:02",
+            "files        0 corrupt, 4 missing: see tako fsck");
+    assertThat(ClusterText.summary(cluster))
+        .isEqualTo(
+            "2 servers, 1 in trouble; repair 10 MiB/s, 20 MiB left; files: 0 corrupt, 4"
+                + " missing");
+  }
+
+  @Test
+  void shouldLeaveOutWhatIsNotThere() {
+    assertThat(ClusterText.lines(two().build()))
+        .doesNotContain("slabs  ")
+        .doesNotContain("repair")
+        .doesNotContain("corrupt");
+    assertThat(ClusterText.summary(two().build())).isEqualTo("2 servers, 1 in trouble");
+  }
+}

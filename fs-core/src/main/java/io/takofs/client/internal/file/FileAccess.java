@@ -1,0 +1,334 @@
+package io.takofs.client.internal.file;
+
+import io.takofs.base.Interrupts;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.HedgedReads;
+import io.takofs.client.internal.session.ServerLink;
+import io.takofs.client.internal.session.Session;
+import io.takofs.client.internal.session.SessionReply;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.client.internal.zone.MappedZone;
+import io.takofs.client.internal.zone.Place;
+import io.takofs.client.internal.zone.PoolFile;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.Extent;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.RenewLeases;
+import io.takofs.proto.ReportReplicas;
+import io.takofs.proto.Request;
+import io.takofs.proto.Slab;
+import io.takofs.proto.Status;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The data of one open file, on all servers that have some.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class FileAccess {
+  private static final Logger LOG = LoggerFactory.getLogger(FileAccess.class);
+
+  /** Between two attempts to reach any replica. */
+  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final Session session;
+  private final TakoConfig config;
+  private final FileLease lease; // null of a reader
+  private final Map<Integer, DataZone> before;
+  private final String path;
+
+  /** Accesses to extents with one replica, by server: each waits for its server. */
+  private final Map<Integer, ZoneAccess> patient = new ConcurrentHashMap<>();
+
+  /** Accesses to extents with several replicas, by server: each ends with its connection. */
+  private final Map<Integer, ZoneAccess> brief = new ConcurrentHashMap<>();
+
+  /** Keys of a writer for extents on the session's server, where each extent has its own. */
+  private final Map<Place, Keys> writable = new ConcurrentHashMap<>();
+
+  /** Extents that a writer was granted and has not finished. */
+  private final Set<Grant> held = ConcurrentHashMap.newKeySet();
+
+  /** The fields of a granted extent that stay the same as long as the grant lives. */
+  private record Grant(long slab, int offset, long generation) {
+    static Grant of(Extent extent) {
+      return new Grant(extent.getSlab(), extent.getOffset(), extent.getGeneration());
+    }
+  }
+
+  /** Keys to write an extent and its checksum entries with; 0 for the arena's. */
+  record Keys(int bytes, int checksums) {
+    static final Keys OF_ARENA = new Keys(0, 0);
+  }
+
+  private FileAccess(
+      Session session,
+      TakoConfig config,
+      FileLease lease,
+      Map<Integer, DataZone> before,
+      String path) {
+    this.session = session;
+    this.config = config;
+    this.lease = lease;
+    this.before = before;
+    this.path = path;
+  }
+
+  /** Access to read files; {@code path} is for messages. */
+  public static FileAccess forReader(Session session, TakoConfig config, String path) {
+    return new FileAccess(session, config, null, Map.of(), path);
+  }
+
+  /**
+   * Access to write one file.
+   *
+   * @param opened what the server said when it gave the lease
+   * @param before the zones that were open before that was asked for, by server
+   * @param path for messages
+   */
+  public static FileAccess forWriter(
+      Session session,
+      TakoConfig config,
+      SessionReply opened,
+      Map<Integer, DataZone> before,
+      String path)
+      throws TakoException {
+    OpenedFile file = opened.reply().getOpenedFile();
+    FileAccess access = new FileAccess(session, config, FileLease.of(opened), before, path);
+    access.granted(file.getGrantsList());
+    if (file.hasLastExtent()) {
+      access.granted(List.of(file.getLastExtent()));
+    }
+    return access;
+  }
+
+  Session session() {
+    return session;
+  }
+
+  TakoConfig config() {
+    return config;
+  }
+
+  /** The lease of a writer; null of a reader. */
+  FileLease lease() {
+    return lease;
+  }
+
+  String path() {
+    return path;
+  }
+
+  /** When an operation that begins now must be over. */
+  long deadline() {
+    return session.deadline();
+  }
+
+  /** Whether there is no time left for another attempt. */
+  boolean isOver(long deadlineNs) {
+    return session.clock().nanoTime() + PAUSE_NS - deadlineNs >= 0;
+  }
+
+  /** Lets a moment pass between two attempts. */
+  void pause(long deadlineNs) {
+    try (Interrupts interrupts = new Interrupts()) {
+      interrupts.putOff();
+      long left = deadlineNs - session.clock().nanoTime();
+      session.clock().parkNanos(this, Math.min(PAUSE_NS, left));
+    }
+  }
+
+  /**
+   * Tells the leader, which repairs it, that a replica failed; it is no failure when that cannot be
+   * done now.
+   *
+   * @param wrongBytes whether it answered, with bytes that do not match their checksum
+   */
+  void report(Extent extent, ServerLink server, boolean wrongBytes, String reason) {
+    Slab slab = session.slabs().find(extent.getSlab());
+    ReportReplicas.Report.Builder report =
+        ReportReplicas.Report.newBuilder()
+            .setSlab(extent.getSlab())
+            .setVersion(slab == null ? 0 : slab.getVersion())
+            .setServer(server.id())
+            .setWrongBytes(wrongBytes)
+            .setReason(reason);
+    LOG.warn("{}: server {} failed: {}", path, server.name(), reason);
+    try {
+      session.call(
+          "report a replica of",
+          path,
+          Request.newBuilder().setReportReplicas(ReportReplicas.newBuilder().addReports(report)));
+    } catch (TakoException e) {
+      LOG.debug("{}", e.getMessage());
+    }
+  }
+
+  /** The server with the only replica of an extent: it is waited for. */
+  ZoneAccess only(Place place) {
+    return patient.computeIfAbsent(place.server(), id -> make(id, true));
+  }
+
+  /** A server with one of several replicas of an extent: it is left when it fails. */
+  ZoneAccess oneOf(Place place) {
+    return brief.compute(
+        place.server(), (id, known) -> known == null || known.isOver() ? make(id, false) : known);
+  }
+
+  /** The server at {@code place} of an extent at all of {@code places}. */
+  ZoneAccess at(Place place, List<Place> places) {
+    return places.size() == 1 ? only(place) : oneOf(place);
+  }
+
+  private ZoneAccess make(int id, boolean patient) {
+    return new ZoneAccess(this, session.servers().at(id), patient);
+  }
+
+  /** The zone of {@code server} that was open before the lease was asked for; null for none. */
+  DataZone before(ServerLink server) throws TakoException {
+    return before.get(server.isSessions() ? 0 : server.id());
+  }
+
+  /**
+   * Asks the leader whether the writer still holds its lease and may write what it was granted.
+   *
+   * @throws TakoException LEASE_LOST when it does not; STALE_VERSION when a slab was closed, and
+   *     with it some of those grants ended
+   */
+  void renew() throws TakoException {
+    RenewLeases.Builder renewal =
+        RenewLeases.newBuilder().setFileId(lease.fileId()).setLeaseEpoch(lease.epoch());
+    Request.Builder request = Request.newBuilder().setRenewLeases(renewal);
+    SessionReply reply = session.call("write", path, request, lease.holder());
+    List<Extent> writable = reply.reply().getGrants().getExtentsList();
+    keepKeys(writable);
+    Set<Grant> live = writable.stream().map(Grant::of).collect(Collectors.toSet());
+    for (Grant grant : held) {
+      if (grant.slab() != 0 && !live.contains(grant)) {
+        throw new TakoException(
+            Status.STALE_VERSION,
+            "write %s on %s: slab %d was closed, and what was granted there has ended"
+                .formatted(path, session.server(), grant.slab()));
+      }
+    }
+  }
+
+  /** The leader lets the writer write {@code extents}. */
+  void granted(List<Extent> extents) throws TakoException {
+    keepKeys(extents);
+    extents.forEach(extent -> held.add(Grant.of(extent)));
+  }
+
+  private void keepKeys(List<Extent> extents) throws TakoException {
+    for (Extent extent : extents) {
+      if (extent.getRkey() != 0) {
+        // The keys are for the session's server, which may have one of several replicas.
+        Keys keys = new Keys(extent.getRkey(), extent.getChecksumsRkey());
+        for (Place place : session.slabs().places(extent)) {
+          if (session.servers().at(place.server()).isSessions()) {
+            writable.put(place, keys);
+          }
+        }
+      }
+    }
+  }
+
+  /** The writer will not write {@code extent} any more. */
+  void done(ExtentBuilder extent) {
+    extent.places().forEach(writable::remove);
+    held.remove(Grant.of(extent.grant()));
+  }
+
+  /** The writer will not write what it was granted, and has not begun, any more. */
+  void givesUp(Extent grant) {
+    held.remove(Grant.of(grant));
+  }
+
+  /** The keys of the extent at {@code place}; null when none are known. */
+  Keys keys(Place place) {
+    return writable.get(place);
+  }
+
+  /** The session's server is reached by a new connection: the keys of the last one are void. */
+  void forgetKeys() {
+    writable.clear();
+  }
+
+  /** A way to write extents, on all servers that have them. */
+  ReplicatedSink sink() {
+    return new ReplicatedSink(this);
+  }
+
+  /**
+   * A way to read extents, from any server that has them. A writer reads as readers do, whatever
+   * becomes of its grants.
+   */
+  ReplicatedSource source() {
+    return new ReplicatedSource(lease == null ? this : forReader(session, config, path));
+  }
+
+  /**
+   * Whether the data of {@code extent} is transferred, and not mapped. True when its first replica
+   * cannot be reached and there are others, because a read takes another one.
+   */
+  boolean transfers(ExtentView extent) throws TakoException {
+    ZoneAccess first = reached(extent, ReplicaOrder.first(this, extent));
+    return first == null || first.transfers();
+  }
+
+  /**
+   * Waits as long as reads usually take for bytes that other servers have, too. Whether they take
+   * much longer: they are to be read directly then, from another server first.
+   */
+  boolean isLate(FetchedGranules fetched) {
+    HedgedReads hedging = session.hedgedReads();
+    if (!fetched.hasOtherReplicas() || !hedging.begin() || !fetched.isLate(hedging.leastNs())) {
+      return false;
+    }
+    hedging.hedge();
+    session.servers().at(fetched.server()).suspect();
+    return true;
+  }
+
+  /**
+   * The way to {@code place}; null when its server cannot be reached and the extent has other
+   * replicas: those are read first from now on.
+   */
+  ZoneAccess reached(ExtentView extent, Place place) throws TakoException {
+    ZoneAccess server = at(place, extent.places());
+    try {
+      server.zone();
+    } catch (TakoException e) {
+      if (extent.places().size() == 1 || !ReplicatedSource.isOfServer(e.status())) {
+        throw e;
+      }
+      server.server().suspect();
+      return null;
+    }
+    return server;
+  }
+
+  /**
+   * The read-ahead of one sequential reader.
+   *
+   * @param bytes to fetch ahead at most; negative for what is configured
+   */
+  ReadAhead readAhead(ReadAhead.Finder finder, boolean eager, long bytes) {
+    long limit = config.get(ConfigKeys.READ_AHEAD_SIZE);
+    long wanted = bytes < 0 ? limit : Math.min(bytes, ReadAhead.LIMIT_MAX);
+    return new ReadAhead(this, finder, wanted, eager);
+  }
+
+  /** The file in which the bytes at {@code place} can be looked at; null when they cannot. */
+  PoolFile poolFile(Place place, List<Place> places) throws TakoException {
+    return at(place, places).zone() instanceof MappedZone mapped ? mapped.file() : null;
+  }
+}

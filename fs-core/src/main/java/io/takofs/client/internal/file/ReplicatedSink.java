@@ -1,0 +1,353 @@
+package io.takofs.client.internal.file;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.ServerLink;
+import io.takofs.client.internal.zone.Place;
+import io.takofs.layout.Layout;
+import io.takofs.memory.Granules;
+import io.takofs.proto.Status;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Puts bytes into all replicas of granted extents, each over the connection to its server. Bytes
+ * are checksummed once, and transfers to several servers are under way together.
+ *
+ * <p>A replica that fails is left out from then on, as long as each extent that is not committed
+ * has another one: the writer sees it in {@link #failures} and moves those extents. The last
+ * replica of an extent is waited for. When the grants there have ended, what has not come to it is
+ * {@link #kept}, and the writer moves all its extents.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class ReplicatedSink {
+  /** A server where a writer cannot go on, and why. */
+  record Failure(ServerLink server, TakoException cause) {
+    /** Whether the leader does not let it: it says nothing of the server. */
+    boolean grantsEnded() {
+      return cause.status() == Status.STALE_VERSION;
+    }
+  }
+
+  /** One server, and the way to write there. */
+  private static final class Member {
+    private final ZoneAccess access;
+    private ExtentSink sink;
+    private TakoException failure;
+
+    Member(ZoneAccess access) {
+      this.access = access;
+    }
+
+    ExtentSink sink() throws TakoException {
+      if (sink == null) {
+        sink = access.sink();
+      }
+      return sink;
+    }
+
+    boolean placesAtOnce() {
+      return sink == null || sink.placesAtOnce();
+    }
+
+    boolean isCompleted() {
+      return sink == null || sink.allCompleted();
+    }
+
+    /** Writes nothing to the server any more; what has not come there is added to {@code kept}. */
+    void keep(KeptBytes kept) {
+      if (sink != null) {
+        sink.showUnplaced(kept);
+        sink.close();
+      }
+      sink = new KeepingSink(kept);
+    }
+
+    void close() {
+      if (sink != null) {
+        sink.close();
+      }
+    }
+  }
+
+  /** A step of a write, which each replica takes. */
+  @FunctionalInterface
+  private interface Step {
+    void run(ExtentSink sink, Place place) throws TakoException;
+  }
+
+  private final FileAccess access;
+
+  /** Servers with the only replica of an extent, and servers with one of several. */
+  private final Map<Integer, Member> lone = new HashMap<>();
+
+  private final Map<Integer, Member> members = new HashMap<>();
+
+  /** The servers of the extents that were written since the last commit, each set once. */
+  private final List<Member[]> uncommitted = new ArrayList<>();
+
+  private final List<Failure> failures = new ArrayList<>();
+
+  /** Those that failed, until the extents that they have were moved. */
+  private final List<Member> left = new ArrayList<>();
+
+  private final KeptBytes kept = new KeptBytes();
+
+  /** The extent that was written last, and its servers in the same order. */
+  private List<Place> places = List.of();
+
+  private Member[] targets = {};
+  private boolean lost; // bytes that were sent may land at any time
+
+  ReplicatedSink(FileAccess access) {
+    this.access = access;
+  }
+
+  private Member[] targets(List<Place> wanted) {
+    if (wanted != places) {
+      Member[] found = new Member[wanted.size()];
+      for (int i = 0; i < found.length; i++) {
+        found[i] = found.length == 1 ? lone(wanted.get(0)) : member(wanted.get(i));
+      }
+      targets = found;
+      places = wanted;
+      addUncommitted(found);
+    }
+    return targets;
+  }
+
+  private Member lone(Place place) {
+    Member known = lone.get(place.server());
+    if (known == null) {
+      known = new Member(access.only(place));
+      lone.put(place.server(), known);
+    }
+    return known;
+  }
+
+  private Member member(Place place) {
+    Member known = members.get(place.server());
+    if (known != null && known.access.isOver() && !hasUncommitted(known)) {
+      known.close(); // nothing is lost with its connection
+      known = null;
+    }
+    if (known == null) {
+      known = new Member(access.oneOf(place));
+      members.put(place.server(), known);
+    }
+    return known;
+  }
+
+  private boolean hasUncommitted(Member member) {
+    return uncommitted.stream().anyMatch(set -> List.of(set).contains(member));
+  }
+
+  private void addUncommitted(Member[] set) {
+    if (set.length > 1 && uncommitted.stream().noneMatch(known -> isSame(known, set))) {
+      uncommitted.add(set);
+    }
+  }
+
+  private static boolean isSame(Member[] one, Member[] other) {
+    return List.of(one).equals(List.of(other));
+  }
+
+  /** Writes the remaining bytes of {@code source} at {@code offset} within the extent. */
+  void write(List<Place> extent, int offset, ByteBuffer source) throws TakoException {
+    Member[] to = targets(extent);
+    each(to, 0, (sink, place) -> sink.write(place, offset, source.duplicate()));
+    source.position(source.limit());
+  }
+
+  /**
+   * As {@link #write}, of {@code count} granules at the source's position, at most a batch; {@code
+   * crcs} gets the checksums of what is written.
+   */
+  void writeGranules(List<Place> extent, int offset, ByteBuffer source, int count, int[] crcs)
+      throws TakoException {
+    Member[] to = targets(extent);
+    int end = source.position() + count * Layout.GRANULE_SIZE;
+    Member first = to[0];
+    // Together with the first copy, which costs no second pass over the bytes.
+    attempt(
+        first,
+        extent.get(0),
+        (sink, place) -> sink.writeGranules(place, offset, source.duplicate(), count, crcs));
+    if (first.failure != null) {
+      Granules.checksums(source, source.position(), count, crcs);
+    }
+    each(to, 1, (sink, place) -> sink.write(place, offset, source.duplicate().limit(end)));
+    source.position(end);
+  }
+
+  /**
+   * Writes the checksum entries of {@code count} full granules, from {@code granule} on, of the
+   * extent that was written last; granules come in order, soon after their bytes.
+   */
+  void writeChecksums(List<Place> extent, int granule, int[] crcs, int count) throws TakoException {
+    Member[] to = targets(extent);
+    each(to, 0, (sink, place) -> sink.writeChecksums(place, granule, crcs, count));
+  }
+
+  private void each(Member[] to, int from, Step step) throws TakoException {
+    for (int i = from; i < to.length; i++) {
+      attempt(to[i], places.get(i), step);
+    }
+  }
+
+  /** Does {@code step} at one replica; if that fails, the replica fails, unless it is the last. */
+  private void attempt(Member member, Place place, Step step) throws TakoException {
+    while (member.failure == null) {
+      try {
+        step.run(member.sink(), place);
+        return;
+      } catch (TakoException e) {
+        lost = true;
+        Failure failure = new Failure(member.access.server(), e);
+        if (!failure.grantsEnded() && !isOfServer(e.status())) {
+          throw e;
+        }
+        if (mayLeave(member)) {
+          member.failure = e;
+          failures.add(failure);
+        } else if (failure.grantsEnded()) {
+          member.keep(kept);
+          failures.add(failure);
+        } else if (!member.access.bePatient()) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /** Whether such a failure says something about one server, and nothing about the file. */
+  private static boolean isOfServer(Status status) {
+    return switch (status) {
+      case LEASE_LOST, SESSION_EXPIRED, NO_SPACE, NOT_FOUND, SAFE_MODE, STALE_VERSION -> false;
+      default -> true;
+    };
+  }
+
+  /** Whether each extent that is not committed has another replica that works. */
+  private boolean mayLeave(Member member) {
+    if (lone.containsValue(member)) {
+      return false;
+    }
+    for (Member[] set : uncommitted) {
+      List<Member> servers = List.of(set);
+      if (servers.contains(member)
+          && servers.stream().noneMatch(other -> other != member && other.failure == null)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether a replica has failed and {@link #takeFailures} was not called since. */
+  boolean hasFailures() {
+    return !failures.isEmpty();
+  }
+
+  /**
+   * Returns the failures since the last call, and leaves their servers, which are connected anew
+   * when they are used again. Of the extents that they have, another replica goes on being needed
+   * until {@link #moved}.
+   */
+  List<Failure> takeFailures() {
+    List<Failure> taken = List.copyOf(failures);
+    failures.clear();
+    for (Failure failure : taken) {
+      if (!failure.grantsEnded()) {
+        leave(failure.server());
+      }
+    }
+    places = List.of();
+    return taken;
+  }
+
+  private void leave(ServerLink server) {
+    Member member = members.remove(server.id());
+    member.close();
+    left.add(member);
+    server.suspect();
+  }
+
+  /**
+   * The grants of what is not committed have ended: nothing is written any more to those extents,
+   * which the writer moves. What has not come to their servers is {@link #kept}.
+   */
+  void endGrants() {
+    for (Member member : all()) {
+      lost |= !member.isCompleted();
+      member.keep(kept);
+    }
+    lone.clear();
+    members.clear();
+    uncommitted.clear();
+    places = List.of();
+  }
+
+  private List<Member> all() {
+    List<Member> all = new ArrayList<>(members.values());
+    all.addAll(lone.values());
+    return all;
+  }
+
+  /** Bytes of extents whose grants have ended, which belong over what their servers have. */
+  KeptBytes kept() {
+    return kept;
+  }
+
+  /** The writer has moved what was not committed from the servers of {@link #takeFailures}. */
+  void moved() {
+    uncommitted.removeIf(set -> !Collections.disjoint(List.of(set), left));
+    left.clear();
+    kept.clear();
+  }
+
+  /**
+   * Returns when everything written is placed in the memory of all servers that have not failed.
+   */
+  void flush() throws TakoException {
+    for (Member member : all()) {
+      attempt(member, null, (sink, place) -> sink.startFlush());
+    }
+    for (Member member : all()) {
+      attempt(member, null, (sink, place) -> sink.flush());
+    }
+  }
+
+  /** Whether the extent that was written last has in all replicas what was written to it. */
+  boolean placesAtOnce() {
+    for (Member member : targets) {
+      if (!member.placesAtOnce()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** A commit of everything that was written succeeded. */
+  void committed() {
+    uncommitted.clear();
+    left.clear();
+    places = List.of();
+  }
+
+  /** Whether nothing that was ever begun can still land in the memory of a server. */
+  boolean allCompleted() {
+    return !lost
+        && lone.values().stream().allMatch(Member::isCompleted)
+        && members.values().stream().allMatch(Member::isCompleted);
+  }
+
+  /** Releases buffers and discards bytes that were not flushed. */
+  void close() {
+    lone.values().forEach(Member::close);
+    members.values().forEach(Member::close);
+  }
+}

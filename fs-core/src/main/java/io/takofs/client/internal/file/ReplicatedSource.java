@@ -1,0 +1,145 @@
+package io.takofs.client.internal.file;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
+import io.takofs.proto.Status;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Reads verified bytes of extents, from the nearest replica that gives them.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class ReplicatedSource {
+  /** The way to read from one server, over one connection or whatever there is. */
+  private record Way(ZoneAccess zone, ExtentSource source) {}
+
+  private final FileAccess access;
+  private final Map<Integer, Way> lone = new ConcurrentHashMap<>();
+  private final Map<Integer, Way> brief = new ConcurrentHashMap<>();
+  private volatile Way lastLone; // so that a short read looks into no map
+
+  ReplicatedSource(FileAccess access) {
+    this.access = access;
+  }
+
+  /** As {@link #read(ExtentView, int, int, ByteBuffer, Set)}, from any replica. */
+  int read(ExtentView extent, int offset, int count, ByteBuffer target)
+      throws TakoException, StaleExtentException {
+    return read(extent, offset, count, target, Set.of());
+  }
+
+  /**
+   * Reads {@code count} bytes at {@code offset} within the extent into {@code target}, or fewer
+   * when memory is short, but no less than the rest of a granule. The target's position moves after
+   * them only when all are verified.
+   *
+   * @param wrong servers that have wrong bytes; they are asked when there are no others only
+   * @return the server that gave them
+   * @throws StaleExtentException when they are not what was committed
+   */
+  int read(ExtentView extent, int offset, int count, ByteBuffer target, Set<Integer> wrong)
+      throws TakoException, StaleExtentException {
+    List<Place> places = extent.places();
+    if (places.size() == 1) {
+      Place place = places.get(0);
+      try {
+        lone(place).source.read(extent, place, offset, count, target);
+        return place.server();
+      } catch (StaleExtentException e) {
+        throw e.of(place.server());
+      }
+    }
+    long deadlineNs = access.deadline();
+    Place giver = readFromOne(extent, offset, count, target, wrong, deadlineNs);
+    while (giver == null) {
+      access.pause(deadlineNs);
+      giver = readFromOne(extent, offset, count, target, wrong, deadlineNs);
+    }
+    return giver.server();
+  }
+
+  /** The way to the only replica of an extent. Most files have one server's extents in a row. */
+  private Way lone(Place place) throws TakoException {
+    Way way = lastLone;
+    if (way == null || way.zone.server().id() != place.server()) {
+      way = way(lone, access.only(place));
+      lastLone = way;
+    }
+    return way;
+  }
+
+  /**
+   * Asks one replica after the other, those with wrong bytes last; null when none gave the bytes,
+   * some did not answer, and there is time left.
+   */
+  private Place readFromOne(
+      ExtentView extent,
+      int offset,
+      int count,
+      ByteBuffer target,
+      Set<Integer> wrong,
+      long deadlineNs)
+      throws TakoException, StaleExtentException {
+    List<Place> order = new ArrayList<>(ReplicaOrder.of(access, extent));
+    order.sort(Comparator.comparing(place -> wrong.contains(place.server())));
+    TakoException last = null;
+    StaleExtentException stale = null;
+    for (int i = 0; i < order.size(); i++) {
+      Place place = order.get(i);
+      ZoneAccess zone = access.oneOf(place);
+      try {
+        if (i + 1 < order.size() && zone.transfers() && access.session().hedgedReads().begin()) {
+          Place other = order.get(i + 1);
+          return new HedgedRead(access, extent, offset, count).read(place, other, target);
+        }
+        way(brief, zone).source.read(extent, place, offset, count, target);
+        return place;
+      } catch (StaleExtentException e) {
+        if (!wrong.contains(place.server())) {
+          throw e.of(place.server());
+        }
+        stale = e.of(place.server());
+      } catch (TakoException e) {
+        if (!isOfServer(e.status())) {
+          throw e;
+        }
+        brief.remove(place.server());
+        zone.server().suspect();
+        access.report(extent.extent(), zone.server(), false, e.getMessage());
+        last = e;
+      }
+    }
+    if (last == null) {
+      throw stale;
+    }
+    if (access.isOver(deadlineNs)) {
+      throw last;
+    }
+    return null;
+  }
+
+  /** Whether such a failure says something about one server, and nothing about the file. */
+  static boolean isOfServer(Status status) {
+    return switch (status) {
+      case DISCONNECTED, UNAVAILABLE, DEADLINE_EXCEEDED, PERMISSION_DENIED, INTERNAL -> true;
+      case VERSION_MISMATCH, UNSUPPORTED -> true;
+      default -> false;
+    };
+  }
+
+  private static Way way(Map<Integer, Way> known, ZoneAccess zone) throws TakoException {
+    Way way = known.get(zone.server().id());
+    if (way == null || way.zone != zone) {
+      way = new Way(zone, zone.source());
+      known.put(zone.server().id(), way);
+    }
+    return way;
+  }
+}

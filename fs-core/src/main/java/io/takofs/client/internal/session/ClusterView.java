@@ -1,0 +1,145 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ServerList;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GetClusterMap;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Status;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The cluster's servers, as the session's server shows them: asked for when they are first wanted,
+ * and again when a reply tells of a newer map or a server is not in this one. A server that shows
+ * none is alone: then it is every server.
+ *
+ * <p>Thread rule: any thread; a query may make a call.
+ */
+public final class ClusterView {
+  private final Session session;
+
+  /** Epoch of the newest map that a reply told of. */
+  private final AtomicLong told = new AtomicLong();
+
+  /** Null before it is first asked for. */
+  private volatile ClusterMap map;
+
+  ClusterView(Session session) {
+    this.session = session;
+  }
+
+  /** A reply tells that its sender has the map of this epoch. */
+  void told(long epoch) {
+    if (epoch > told.get()) {
+      told.accumulateAndGet(epoch, Math::max);
+    }
+  }
+
+  /** The entry of server {@code id} as far as is known; null when the map does not have it. */
+  ServerEntry known(int id) throws TakoException {
+    return find(present(), id);
+  }
+
+  /**
+   * The entry of server {@code id}, for which another map is asked for if need be; null when there
+   * is no map.
+   *
+   * @throws TakoException UNAVAILABLE when there is a map without it
+   */
+  ServerEntry find(int id) throws TakoException {
+    ClusterMap known = present();
+    if (known.getServersCount() == 0) {
+      return null;
+    }
+    ServerEntry entry = find(known, id);
+    if (entry == null) {
+      entry = find(refresh(), id);
+    }
+    if (entry == null) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "server "
+              + id
+              + " has data and is not in the map of the cluster that "
+              + session.server()
+              + " shows; see tako status");
+    }
+    return entry;
+  }
+
+  /** Whether there is no server but the session's. */
+  boolean isAlone() throws TakoException {
+    return present().getServersCount() <= 1;
+  }
+
+  /** Whether server {@code id} is the one that the session is at. */
+  boolean isSessions(int id) throws TakoException {
+    return id == 0 || present().getServersCount() == 0 || id == leader(present());
+  }
+
+  /** As {@link #isSessions}, as far as is known without a call. */
+  boolean isKnownAsSessions(int id) {
+    ClusterMap known = map;
+    return id == 0 || (known != null && (known.getServersCount() == 0 || id == leader(known)));
+  }
+
+  private ClusterMap present() throws TakoException {
+    ClusterMap known = map;
+    return known == null || told.get() > known.getEpoch() ? refresh() : known;
+  }
+
+  private ClusterMap refresh() throws TakoException {
+    ClusterMap asked;
+    try {
+      asked =
+          session
+              .call(
+                  "look up the cluster",
+                  "",
+                  Request.newBuilder().setGetClusterMap(GetClusterMap.getDefaultInstance()))
+              .getClusterMap();
+    } catch (TakoException e) {
+      if (!isUnknownCall(e.status())) {
+        throw e;
+      }
+      asked = ClusterMap.getDefaultInstance();
+    }
+    map = asked;
+    return asked;
+  }
+
+  /** Whether a server that does not know the call answers so: it is alone. */
+  private static boolean isUnknownCall(Status status) {
+    return status == Status.INVALID_ARGUMENT
+        || status == Status.UNSUPPORTED
+        || status == Status.MALFORMED;
+  }
+
+  private static ServerEntry find(ClusterMap map, int id) {
+    for (ServerEntry entry : map.getServersList()) {
+      if (entry.getId() == id) {
+        return entry;
+      }
+    }
+    return null;
+  }
+
+  /** The server where sessions are: the first member of the group; 0 when {@code map} has none. */
+  static int leader(ClusterMap map) {
+    if (map.getGroupsCount() > 0 && map.getGroups(0).getMembersCount() > 0) {
+      return map.getGroups(0).getMembers(0);
+    }
+    return map.getServersCount() == 1 ? map.getServers(0).getId() : 0;
+  }
+
+  /** {@code host:port} of the server where sessions are; empty when {@code map} does not say. */
+  static String leaderAddress(ClusterMap map) {
+    ServerEntry entry = find(map, leader(map));
+    return entry == null ? "" : address(entry);
+  }
+
+  static String address(ServerEntry entry) {
+    return ServerList.address(entry.getHost(), entry.getPort());
+  }
+}

@@ -1,0 +1,223 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.Interrupts;
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.DataZone;
+import io.takofs.layout.Layout;
+import io.takofs.proto.OpenDataSession;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.SessionTerms;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A server that holds file data, and this client's connections to it: those of the session when it
+ * is the session's server, else a small connection for calls and one for data, both made when the
+ * data is first wanted and made again when they broke.
+ *
+ * <p>Thread rule: any thread; one of them connects while the others wait, and all of them have its
+ * outcome. So many threads wait no longer for a server that is silent than one.
+ */
+public final class ServerLink implements AutoCloseable {
+  /** A server that failed is taken last for so long. */
+  private static final long SUSPECT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private final int id;
+  private final Session session;
+  private final Connector connector;
+  private final ClusterView cluster;
+  private final ReentrantLock opening = new ReentrantLock();
+  private volatile DataZone zone;
+  private volatile long suspectUntilNs;
+  private volatile boolean suspect;
+  private volatile TakoException failed; // the last attempt to connect
+  private ServerConnection control; // with the lock "opening"
+  private SessionIdentity caller; // that control was opened for
+
+  ServerLink(int id, Session session, Connector connector, ClusterView cluster) {
+    this.id = id;
+    this.session = session;
+    this.connector = connector;
+    this.cluster = cluster;
+  }
+
+  public int id() {
+    return id;
+  }
+
+  /** {@code host:port}, for messages. */
+  public String name() {
+    try {
+      if (isSessions()) {
+        return session.server();
+      }
+      ServerEntry entry = cluster.known(id);
+      return entry == null ? "server " + id : ClusterView.address(entry);
+    } catch (TakoException e) {
+      return "server " + id;
+    }
+  }
+
+  /** Its entry in the cluster's map; null when that does not have it, as after its removal. */
+  public ServerEntry entry() throws TakoException {
+    return cluster.known(id);
+  }
+
+  /** Whether it is the server that the session is at. */
+  public boolean isSessions() throws TakoException {
+    return cluster.isSessions(id);
+  }
+
+  /** It failed a reader or a writer: others are asked first for a while. */
+  public void suspect() {
+    suspectUntilNs = session.clock().nanoTime() + SUSPECT_NS;
+    suspect = true;
+  }
+
+  /** Whether it failed a short while ago. */
+  public boolean isSuspect() {
+    return suspect && session.clock().nanoTime() - suspectUntilNs < 0;
+  }
+
+  /** Its data zone if that is open, else null. */
+  public DataZone openZone() {
+    if (cluster.isKnownAsSessions(id)) {
+      return session.openZone();
+    }
+    DataZone opened = zone;
+    return opened != null && opened.isOpen() ? opened : null;
+  }
+
+  /**
+   * Its data zone, connecting once when there is none.
+   *
+   * @param open the session
+   */
+  public DataZone zone(OpenSession open, long deadlineNs) throws TakoException {
+    if (isSessions()) {
+      return open.zone(deadlineNs);
+    }
+    DataZone opened = openZone();
+    if (opened != null) {
+      return opened;
+    }
+    TakoException failedBefore = failed;
+    if (!Interrupts.await(
+        session.clock(), deadlineNs, left -> opening.tryLock(left, TimeUnit.NANOSECONDS))) {
+      throw new TakoException(Status.DISCONNECTED, name() + " was not connected to in time");
+    }
+    try {
+      opened = openZone();
+      if (opened != null) {
+        return opened;
+      }
+      TakoException meanwhile = failed;
+      if (meanwhile != failedBefore) {
+        throw new TakoException(meanwhile.status(), meanwhile.getMessage(), meanwhile);
+      }
+      zone = attempt(open, deadlineNs);
+      suspect = false;
+      return zone;
+    } finally {
+      opening.unlock();
+    }
+  }
+
+  private DataZone attempt(OpenSession open, long deadlineNs) throws TakoException {
+    try {
+      return connect(open, deadlineNs);
+    } catch (TakoException e) {
+      failed = e;
+      throw e;
+    }
+  }
+
+  private DataZone connect(OpenSession open, long deadlineNs) throws TakoException {
+    if (control != null && (!control.isOpen() || caller != open.identity())) {
+      control.close();
+      control = null;
+    }
+    try (Interrupts interrupts = new Interrupts()) {
+      interrupts.putOff(); // it would end the attempt, and each further one
+      if (control == null) {
+        control = openControl(open, deadlineNs);
+        caller = open.identity();
+      }
+      return control.openZone(open.terms(), deadlineNs);
+    } catch (UncheckedIOException e) {
+      // Memory or another resource of the machine is short, which may end.
+      throw new TakoException(Status.UNAVAILABLE, e.getMessage(), e);
+    }
+  }
+
+  private ServerConnection openControl(OpenSession open, long deadlineNs) throws TakoException {
+    String address = ClusterView.address(cluster.find(id));
+    try {
+      return openControl(address, open, deadlineNs);
+    } catch (TakoException e) {
+      if (e.status() != Status.PERMISSION_DENIED) {
+        throw e;
+      }
+      // The cluster has other keys since the ticket was made, or its maker had none yet.
+      session.renewTerms(open, deadlineNs);
+      return openControl(address, open, deadlineNs);
+    }
+  }
+
+  private ServerConnection openControl(String address, OpenSession open, long deadlineNs)
+      throws TakoException {
+    ServerConnection made;
+    try {
+      made = connector.connectData(address, open.identity().clientId(), deadlineNs);
+    } catch (TakoException e) {
+      throw e;
+    } catch (IOException e) {
+      throw new TakoException(Status.DISCONNECTED, e.getMessage(), e);
+    }
+    boolean opened = false;
+    try {
+      SessionTerms terms = open.terms();
+      Request request =
+          Request.newBuilder()
+              .setOpenDataSession(
+                  OpenDataSession.newBuilder()
+                      .setProtocolVersion(Layout.PROTOCOL_VERSION)
+                      .setLayoutHash(Layout.LAYOUT_HASH)
+                      .setClientId(terms.getClientId())
+                      .setTicket(terms.getTicket())
+                      .setClientName(connector.clientName()))
+              .build();
+      Reply reply =
+          made.call(open.identity().clientId(), CallNumbers.UNRECORDED, request, deadlineNs);
+      if (reply.getStatus() != Status.OK) {
+        throw new TakoException(reply.getStatus(), address + ": " + reply.getMessage());
+      }
+      opened = true;
+      return made;
+    } finally {
+      if (!opened) {
+        made.close();
+      }
+    }
+  }
+
+  /** Ends the connections that are this server's own; the next use makes them anew. */
+  @Override
+  public void close() {
+    opening.lock();
+    try {
+      if (control != null) {
+        control.close();
+        control = null;
+        zone = null;
+      }
+    } finally {
+      opening.unlock();
+    }
+  }
+}

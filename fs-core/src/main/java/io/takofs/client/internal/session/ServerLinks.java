@@ -1,0 +1,56 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.DataZone;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The servers that hold the data of a client's files, by id.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class ServerLinks {
+  private final Session session;
+  private final Connector connector;
+  private final ClusterView cluster;
+  private final Map<Integer, ServerLink> servers = new ConcurrentHashMap<>();
+
+  ServerLinks(Session session, Connector connector, ClusterView cluster) {
+    this.session = session;
+    this.connector = connector;
+    this.cluster = cluster;
+  }
+
+  /** The server with this id; 0 for the session's. */
+  public ServerLink at(int id) {
+    return servers.computeIfAbsent(id, absent -> new ServerLink(id, session, connector, cluster));
+  }
+
+  /** Whether there is no server but the session's. */
+  public boolean isAlone() throws TakoException {
+    return cluster.isAlone();
+  }
+
+  /** The data zones that are open now, by server; the session's under 0. */
+  public Map<Integer, DataZone> openZones() {
+    DataZone sessions = session.openZone();
+    Map<Integer, DataZone> zones = new HashMap<>();
+    if (sessions != null) {
+      zones.put(0, sessions);
+    }
+    for (ServerLink server : servers.values()) {
+      DataZone zone = server.openZone();
+      if (zone != null) {
+        zones.put(server.id(), zone);
+      }
+    }
+    return zones;
+  }
+
+  /** Ends all connections but the session's. */
+  void close() {
+    servers.values().forEach(ServerLink::close);
+  }
+}

@@ -1,0 +1,52 @@
+package io.takofs.client.internal.zone;
+
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import io.takofs.proto.Replica;
+import io.takofs.proto.Slab;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Where the bytes of one replica of an extent are.
+ *
+ * @param server its id; 0 for the session's server
+ * @param arena index
+ * @param offset of the first byte within the arena
+ * @param capacity bytes
+ */
+public record Place(int server, int arena, int offset, int capacity) {
+  /**
+   * The places of an extent without a slab: one at the session's server.
+   *
+   * <p>To be deleted when no server grants such extents any more.
+   */
+  public static List<Place> withoutSlab(Extent extent) {
+    return List.of(new Place(0, extent.getArena(), extent.getOffset(), extent.getCapacity()));
+  }
+
+  /** The places of an extent of {@code slab}, in the order of its replicas. */
+  public static List<Place> in(Slab slab, Extent extent) {
+    if (slab.getReplicasCount() == 1) {
+      return List.of(at(slab.getReplicas(0), extent));
+    }
+    List<Place> places = new ArrayList<>(slab.getReplicasCount());
+    for (Replica replica : slab.getReplicasList()) {
+      places.add(at(replica, extent));
+    }
+    return places;
+  }
+
+  private static Place at(Replica replica, Extent extent) {
+    return new Place(
+        replica.getServer(),
+        replica.getArena(),
+        replica.getIndex() * Layout.SLAB_SIZE + extent.getOffset(),
+        extent.getCapacity());
+  }
+
+  /** Offset within the arena of the checksum entries. */
+  public int checksumsOffset() {
+    return offset / Layout.GRANULE_SIZE * Integer.BYTES;
+  }
+}

@@ -1,0 +1,538 @@
+package io.takofs.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import io.takofs.proto.Replica;
+import io.takofs.proto.ReportReplicas;
+import io.takofs.proto.Request.OperationCase;
+import io.takofs.proto.Slab;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Files whose bytes are on several servers, some of which fail. */
+@Timeout(60)
+class ReplicatedFileTest {
+  private static final int LENGTH = 700_001;
+
+  /** Memory of the servers, which is not cleared: what was there before is never read. */
+  private static final ByteBuffer[] ARENAS = new ByteBuffer[5];
+
+  private final List<FakeDataServer> servers = new ArrayList<>();
+  private FakeServer leader;
+  private FakeSlabs slabs;
+  private TakoClient client;
+
+  @BeforeEach
+  void start() throws IOException {
+    leader = new FakeServer(4 << 20, 2 * Layout.UNIT_SIZE);
+    for (int id = 2; id <= 6; id++) {
+      if (ARENAS[id - 2] == null) {
+        ARENAS[id - 2] = ByteBuffer.allocateDirect(FakeSlabs.ARENA_SIZE);
+      }
+      servers.add(new FakeDataServer(id, ARENAS[id - 2]));
+    }
+    slabs = leader.replicate(3, servers);
+    TakoConfig config = new TakoConfig();
+    config.set(ConfigKeys.CLIENT_TIMEOUT.name(), "2s");
+    config.set(ConfigKeys.REPLICA_TIMEOUT.name(), "500ms");
+    client = new TakoClient(URI.create("tako://fake"), config, "alice", leader);
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+  }
+
+  private static byte[] bytes(int length) {
+    byte[] bytes = new byte[length];
+    new Random(7).nextBytes(bytes);
+    return bytes;
+  }
+
+  private void write(String path, byte[] content) throws IOException {
+    try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+      out.write(content);
+    }
+  }
+
+  /** An event while a file is written. */
+  @FunctionalInterface
+  private interface Event {
+    void happen(TakoOutputStream out) throws IOException;
+  }
+
+  /** Writes a file, and lets something happen after its first 300,000 bytes. */
+  private byte[] writeAround(Event event) throws IOException {
+    byte[] content = bytes(LENGTH);
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content, 0, 300_000);
+      event.happen(out);
+      out.write(content, 300_000, LENGTH - 300_000);
+    }
+    return content;
+  }
+
+  private byte[] read(String path) throws IOException {
+    try (TakoInputStream in = client.open(path)) {
+      return in.readAllBytes();
+    }
+  }
+
+  private FakeDataServer server(int id) {
+    return servers.get(id - 2);
+  }
+
+  /**
+   * The file as each of the replicas of its extents on {@code server} has it.
+   *
+   * @return bytes of it that the server has
+   */
+  private long assertReplica(String path, int server, byte[] content) {
+    long compared = 0;
+    for (Extent extent : leader.extents(path)) {
+      Slab slab = slabs.slab(extent.getSlab());
+      for (Replica replica : slab.getReplicasList()) {
+        if (replica.getServer() == server) {
+          byte[] there = new byte[extent.getLength()];
+          server(server)
+              .arena
+              .get(replica.getIndex() * Layout.SLAB_SIZE + extent.getOffset(), there);
+          int from = (int) extent.getFileOffset();
+          assertThat(ByteBuffer.wrap(there))
+              .isEqualTo(ByteBuffer.wrap(content, from, extent.getLength()));
+          compared += extent.getLength();
+        }
+      }
+    }
+    return compared;
+  }
+
+  /** All of the file is on each of these servers. */
+  private void assertReplicas(String path, byte[] content, int... ids) {
+    for (int id : ids) {
+      assertThat(assertReplica(path, id, content)).as("at server %d", id).isEqualTo(content.length);
+    }
+  }
+
+  private boolean isOn(String path, int server) {
+    return leader.extents(path).stream()
+        .flatMap(extent -> slabs.slab(extent.getSlab()).getReplicasList().stream())
+        .anyMatch(replica -> replica.getServer() == server);
+  }
+
+  @Test
+  void shouldWriteAllReplicasAndReadThemBack() throws IOException {
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    assertReplicas("/f", content, 2, 3, 4);
+    for (int id = 2; id <= 4; id++) {
+      assertThat(server(id).connects()).isEqualTo(1);
+      assertThat(server(id).hellos()).isEqualTo(1);
+    }
+    assertThat(server(5).connects()).isZero();
+    assertThat(read("/f")).isEqualTo(content);
+    assertThat(leader.executions(OperationCase.GET_CLUSTER_MAP)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldAskForAnotherTicketWhenADataServerRefusesIt() throws IOException {
+    write("/small", bytes(1)); // opens the session
+    slabs.rotateKey();
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    assertThat(slabs.reports()).isEmpty();
+    assertThat(leader.sessionCount()).isEqualTo(1);
+    assertReplicas("/f", content, 2, 3, 4);
+    for (int id = 2; id <= 4; id++) {
+      assertThat(server(id).hellos()).isEqualTo(1);
+    }
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
+  @Test
+  void shouldWriteTheOnlyReplicaAtItsServer() throws IOException {
+    slabs = leader.replicate(1, servers);
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    assertReplicas("/f", content, 2);
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
+  /** Wherever the writer is when a replica dies. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3, 5, 10, 40, 100, 150})
+  void shouldGoOnWithoutAReplicaThatDies(int looks) throws IOException {
+    byte[] content = bytes(LENGTH);
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content, 0, 100_000);
+      out.hflush();
+      server(3).dieAfter(looks);
+      for (int at = 100_000; at < LENGTH; ) {
+        int count = Math.min(33_333, LENGTH - at);
+        out.write(content, at, count);
+        at += count;
+      }
+    }
+    assertReplicas("/f", content, 2, 4);
+    long third = assertReplica("/f", 5, content) + assertReplica("/f", 6, content);
+    assertThat(third).as("bytes of which the third copy is elsewhere").isGreaterThan(0);
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
+  @Test
+  void shouldReportTheReplicaThatDied() throws IOException {
+    byte[] content = writeAround(out -> server(3).die());
+    assertThat(isOn("/f", 3)).isFalse();
+    assertThat(slabs.reports()).extracting(ReportReplicas.Report::getServer).containsOnly(3);
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
+  @Test
+  void shouldGiveUpWhatItWasGrantedWhereAReplicaDied() throws IOException {
+    writeAround(out -> server(3).die());
+    List<Extent> givenUp = new ArrayList<>(slabs.unused());
+    givenUp.addAll(slabs.left());
+    assertThat(slabs.left()).isNotEmpty();
+    assertThat(givenUp)
+        .doesNotHaveDuplicates()
+        .containsExactlyInAnyOrderElementsOf(slabs.grantedOn(3));
+  }
+
+  @Test
+  void shouldGoOnWithoutTwoReplicasThatDie() throws IOException {
+    byte[] content = bytes(LENGTH);
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content, 0, 300_000);
+      server(2).die();
+      server(4).die();
+      out.write(content, 300_000, 1);
+      assertThat(isOnlyOn(3, 5, 6)).isTrue();
+      out.write(content, 300_001, LENGTH - 300_001);
+    }
+    assertThat(read("/f")).isEqualTo(content);
+    assertReplicas("/f", content, 3, 5, 6);
+  }
+
+  private boolean isOnlyOn(int... ids) throws IOException {
+    Extent granted = slabs.grant(1);
+    return slabs.slab(granted.getSlab()).getReplicasList().stream()
+        .map(Replica::getServer)
+        .toList()
+        .equals(List.of(ids[0], ids[1], ids[2]));
+  }
+
+  /** The last replica has the only bytes: it is waited for. */
+  @Test
+  void shouldWaitForTheLastReplica() throws IOException {
+    CompletableFuture<Void> revival =
+        Background.run(
+            () -> {
+              Background.awaitUntil(() -> server(4).refusals() > 0);
+              server(4).revive();
+            });
+    byte[] content =
+        writeAround(
+            out -> {
+              server(2).die();
+              server(3).die();
+              server(4).die();
+            });
+    revival.join();
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
+  @Test
+  void shouldMoveWhatWasInASlabThatWasClosed() throws IOException {
+    byte[] content = bytes(LENGTH);
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content, 0, 70_001);
+      out.hflush();
+      out.write(content, 70_001, 300_000);
+      slabs.closeAll();
+      out.hflush();
+      assertThat(read("/f")).hasSize(370_001);
+      out.write(content, 370_001, LENGTH - 370_001);
+    }
+    assertThat(read("/f")).isEqualTo(content);
+    assertReplicas("/f", content, 2, 3, 4);
+  }
+
+  /** It has the only bytes, and they can still be read there. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void shouldMoveWhatOnlyOneReplicaHasOfASlabThatWasClosed(int replicas) throws IOException {
+    slabs = leader.replicate(replicas, servers);
+    byte[] content = bytes(LENGTH);
+    int last = replicas + 1;
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content, 0, 70_001);
+      out.hflush();
+      out.write(content, 70_001, 300_000);
+      for (int id = 2; id < last; id++) {
+        server(id).die();
+      }
+      slabs.closeAll();
+      server(last).die();
+      server(last).revive();
+      out.write(content, 370_001, LENGTH - 370_001);
+    }
+    assertThat(read("/f")).isEqualTo(content);
+    assertReplica("/f", last, content);
+  }
+
+  @Test
+  void shouldNotTakeWrongBytesForThoseThatOnlyOneReplicaHad() throws IOException {
+    slabs = leader.replicate(1, servers);
+    byte[] content = bytes(LENGTH);
+    TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT);
+    out.write(content, 0, 100_000);
+    out.hflush();
+    out.write(content, 100_000, 300_000);
+    slabs.closeAll();
+    server(2).die();
+    for (int at = 0; at < FakeSlabs.ARENA_SIZE; at += Layout.GRANULE_SIZE) {
+      server(2).arena.put(at, (byte) (server(2).arena.get(at) ^ 1)); // granted to another
+    }
+    server(2).revive();
+    assertThatThrownBy(() -> out.write(content, 400_000, LENGTH - 400_000))
+        .isInstanceOf(TakoException.class)
+        .hasMessageContaining("cannot read back")
+        .extracting(e -> ((TakoException) e).status())
+        .isEqualTo(Status.CORRUPT);
+    assertThatThrownBy(out::close).isInstanceOf(TakoException.class);
+    assertThat(leader.extents("/f").stream().mapToLong(Extent::getLength).sum()).isEqualTo(100_000);
+  }
+
+  @Test
+  void shouldSayThatTheLeaseIsLostWhenAnotherFilesBytesAreReadBack() throws IOException {
+    byte[] content = bytes(LENGTH);
+    TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT);
+    out.write(content, 0, 300_000);
+    leader.endLease("/f");
+    for (int server : List.of(2, 4)) {
+      for (int at = 0; at < FakeSlabs.ARENA_SIZE; at += Layout.GRANULE_SIZE) {
+        server(server).arena.put(at, (byte) (server(server).arena.get(at) ^ 1));
+      }
+    }
+    server(3).die();
+    assertThatThrownBy(() -> out.write(content, 300_000, LENGTH - 300_000))
+        .isInstanceOf(TakoException.class)
+        .extracting(e -> ((TakoException) e).status())
+        .isEqualTo(Status.LEASE_LOST);
+    assertThatThrownBy(out::close).isInstanceOf(TakoException.class);
+  }
+
+  /** Its extents may be another file's by then. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4})
+  void shouldNotStoreOverANewConnectionWhatWasGrantedInASlabThatWasClosed(int server)
+      throws IOException {
+    byte[] content = bytes(LENGTH);
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content, 0, 300_000);
+      out.hflush();
+      Extent last = leader.extents("/f").get(leader.extents("/f").size() - 1);
+      slabs.closeAll();
+      server(server).die();
+      server(server).revive();
+      int at = slabs.slab(last.getSlab()).getReplicas(server - 2).getIndex() * Layout.SLAB_SIZE;
+      int end = at + last.getOffset() + last.getLength();
+      for (int i = 0; i < 1000; i++) {
+        server(server).arena.put(end + i, (byte) 99);
+      }
+      out.write(content, 300_000, LENGTH - 300_000);
+      for (int i = 0; i < 1000; i++) {
+        assertThat(server(server).arena.get(end + i)).isEqualTo((byte) 99);
+      }
+    }
+    assertThat(slabs.reports()).isEmpty();
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4})
+  void shouldReadFromAnotherReplica(int dead) throws IOException {
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    try (TakoInputStream in = client.open("/f")) {
+      assertThat(in.readNBytes(1000)).isEqualTo(Arrays.copyOf(content, 1000));
+      server(dead).die();
+      in.seek(0);
+      assertThat(in.readAllBytes()).isEqualTo(content);
+    }
+    server(2).die();
+    server(3).die();
+    if (dead != 4) {
+      assertThat(read("/f")).isEqualTo(content);
+    }
+  }
+
+  @Test
+  void shouldWaitOnceForASilentReplicaHoweverManyRead() throws Exception {
+    slabs.putClientsNear(2);
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    server(2).die();
+    server(2).revive();
+    CountDownLatch silence = new CountDownLatch(1);
+    server(2).beSilent(silence);
+    List<FutureTask<byte[]>> reads = new ArrayList<>();
+    List<Thread> readers = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      FutureTask<byte[]> read = new FutureTask<>(() -> read("/f"));
+      reads.add(read);
+      Thread reader = new Thread(read);
+      reader.setDaemon(true);
+      reader.start();
+      readers.add(reader);
+    }
+    Background.awaitUntil(() -> readers.stream().allMatch(ReplicatedFileTest::waits));
+    silence.countDown();
+    for (FutureTask<byte[]> read : reads) {
+      assertThat(read.get(20, TimeUnit.SECONDS)).isEqualTo(content);
+    }
+    assertThat(server(2).silences()).isEqualTo(1);
+  }
+
+  private static boolean waits(Thread thread) {
+    return switch (thread.getState()) {
+      case WAITING, TIMED_WAITING -> true;
+      default -> false;
+    };
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void shouldReadWhatHasReplicasOnAServerThatWasRemoved(int near) throws IOException {
+    slabs.putClientsNear(near);
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    server(3).die();
+    slabs.remove(3);
+    assertThat(read("/f")).isEqualTo(content);
+    assertThat(leader.executions(OperationCase.GET_CLUSTER_MAP)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldReadFromAnotherReplicaWhenBytesAreWrong() throws IOException {
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    List<Extent> extents = leader.extents("/f");
+    assertThat(extents).as("some of which are read from 2 or 4 first").hasSizeGreaterThan(4);
+    for (Extent extent : extents) {
+      damage(extent, 2);
+      damage(extent, 4);
+    }
+    assertThat(read("/f")).isEqualTo(content);
+    assertThat(slabs.reports()).isNotEmpty().allMatch(ReportReplicas.Report::getWrongBytes);
+    assertThat(slabs.reports()).noneMatch(report -> report.getServer() == 3);
+    damage(3);
+    assertThatThrownBy(() -> read("/f"))
+        .isInstanceOf(TakoException.class)
+        .hasMessageContaining("/f")
+        .hasMessageContaining("data2:7420, data3:7420, data4:7420")
+        .extracting(e -> ((TakoException) e).status())
+        .isEqualTo(Status.CORRUPT);
+  }
+
+  @Test
+  void shouldAskAReplicaThatHadWrongBytesAgainWhenNoOtherAnswers() throws IOException {
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    damage(2);
+    damage(4);
+    server(3).die();
+    CompletableFuture<Void> mending =
+        Background.run(
+            () -> {
+              Background.awaitUntil(() -> leader.executions(OperationCase.REPORT_REPLICAS) >= 3);
+              damage(2); // the bit is right again
+            });
+    assertThat(read("/f")).isEqualTo(content);
+    mending.join();
+    assertThat(slabs.reports())
+        .filteredOn(ReportReplicas.Report::getWrongBytes)
+        .extracting(ReportReplicas.Report::getServer)
+        .containsExactlyInAnyOrder(2, 4);
+  }
+
+  /** Flips a bit of the first extent, as server {@code id} has it. */
+  private void damage(int id) {
+    damage(leader.extents("/f").get(0), id);
+  }
+
+  private void damage(Extent extent, int id) {
+    Replica replica =
+        slabs.slab(extent.getSlab()).getReplicasList().stream()
+            .filter(each -> each.getServer() == id)
+            .findFirst()
+            .orElseThrow();
+    int at = replica.getIndex() * Layout.SLAB_SIZE + extent.getOffset() + 5000;
+    ByteBuffer arena = server(id).arena;
+    arena.put(at, (byte) (arena.get(at) ^ 1));
+  }
+
+  @Test
+  void shouldFailInTimeWhenNoReplicaIsThere() throws IOException {
+    write("/f", bytes(LENGTH));
+    servers.forEach(FakeDataServer::die);
+    assertThatThrownBy(() -> read("/f"))
+        .isInstanceOfSatisfying(
+            TakoException.class,
+            e -> assertThat(e.status()).isIn(Status.DISCONNECTED, Status.UNAVAILABLE))
+        .hasMessageContaining("/f");
+  }
+
+  @Test
+  void shouldNameTheServersOfEachBlockByBytesHeld() throws IOException {
+    writeAround(
+        out -> {
+          out.hflush();
+          server(3).die();
+        });
+    assertThat(client.isAlone()).isFalse();
+    List<BlockPlaces> blocks = client.blockPlaces("/f", 1, LENGTH, 400_000);
+    assertThat(blocks).extracting(BlockPlaces::offset).containsExactly(0L, 400_000L);
+    assertThat(blocks).extracting(BlockPlaces::length).containsExactly(400_000L, 300_001L);
+    assertThat(blocks.get(0).hosts())
+        .extracting(BlockPlaces.Host::host)
+        .containsExactly("data2", "data4", "data3", "data5");
+    assertThat(blocks.get(1).hosts())
+        .extracting(BlockPlaces.Host::host)
+        .containsExactly("data2", "data4", "data5");
+    assertThat(client.blockPlaces("/f", 400_000, 1, 400_000)).hasSize(1);
+  }
+
+  @Test
+  void shouldContinueTheLastExtentOnAllReplicas() throws IOException {
+    byte[] content = bytes(LENGTH);
+    write("/f", Arrays.copyOf(content, 100_001));
+    try (TakoOutputStream out = client.append("/f")) {
+      out.write(content, 100_001, LENGTH - 100_001);
+    }
+    assertReplicas("/f", content, 2, 3, 4);
+    assertThat(read("/f")).isEqualTo(content);
+  }
+}

@@ -1,0 +1,223 @@
+package io.takofs.server;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.base.Version;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.ServerList;
+import io.takofs.config.TakoConfig;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Status;
+import io.takofs.server.catalog.ConfigStore;
+import io.takofs.server.catalog.Membership;
+import io.takofs.server.catalog.MembershipThread;
+import io.takofs.server.catalog.Racks;
+import io.takofs.server.catalog.Registration;
+import io.takofs.server.catalog.ServerSecret;
+import io.takofs.server.cluster.ClusterSetup;
+import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.DataServers;
+import io.takofs.server.peer.LocalDataServer;
+import io.takofs.server.peer.LoneCluster;
+import io.takofs.server.peer.PeerServers;
+import io.takofs.server.pool.Pool;
+import io.takofs.server.pool.PoolIdentity;
+import io.takofs.server.zone.ServerDataZone;
+import io.takofs.server.zone.SlabCopyThread;
+import io.takofs.server.zone.SlabSources;
+import io.takofs.transport.select.TransportSelector;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
+
+/**
+ * A server's place in the cluster that its configuration describes: alone, the server with the
+ * namespace, which is the first of the list, or one that keeps data.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class ClusterPlace implements AutoCloseable {
+  private static final Duration SESSION_TTL = Duration.ofSeconds(10);
+
+  /** Pause between two looks at the addresses of the servers' hosts. */
+  private static final Duration NAMES_PAUSE = Duration.ofSeconds(30);
+
+  private final TakoConfig config;
+  private final Pool pool;
+  private final List<String> list;
+  private final String self; // host:port in the list; null of a server alone
+  private final LoneCluster alone = new LoneCluster();
+  private final TcpTransport tcp;
+  private final MemberCluster member;
+  private final TransportSelector sources; // transports to slabs of other servers; null alone
+  private PeerServers peers;
+  private MembershipThread thread;
+  private ScheduledExecutorService names; // looks up the servers' hosts
+  private String http = "";
+
+  /**
+   * @throws IOException when the list does not have this server, or the secret cannot be read
+   */
+  ClusterPlace(TakoConfig config, Pool pool) throws IOException {
+    this.config = config;
+    this.pool = pool;
+    ClusterSetup setup = new ClusterSetup(config);
+    this.list = setup.servers();
+    this.self = setup.isCluster() ? self(list, config) : null;
+    this.member = self == null ? null : membership(setup.catalog());
+    this.tcp = self == null ? null : new TcpTransport(TcpSettings.DEFAULT);
+    this.sources = self == null ? null : new TransportSelector(config);
+  }
+
+  private static String self(List<String> list, TakoConfig config) throws IOException {
+    String host = config.get(ConfigKeys.SERVER_HOST);
+    int port = config.get(ConfigKeys.SERVER_PORT);
+    return new SelfInList(list, host, port, InetAddress::getByName).find();
+  }
+
+  private MemberCluster membership(ConfigStore catalog) throws IOException {
+    Membership.Settings settings =
+        new Membership.Settings(
+            config.get(ConfigKeys.CLUSTER_NAME),
+            leads(),
+            String.join(",", list),
+            config.get(ConfigKeys.CLOCK_SKEW_MAX),
+            SESSION_TTL);
+    Membership membership = new Membership(settings, new Self(), catalog, Clock.SYSTEM);
+    return new MemberCluster(
+        membership,
+        ServerSecret.read(config.get(ConfigKeys.SECRET_FILE)),
+        new SecureRandom(),
+        new HostAddresses(InetAddress::getAllByName));
+  }
+
+  /** The server as the catalog shows it, and the pool that remembers which server it is. */
+  private final class Self implements Membership.Self {
+    private final Racks racks = new Racks(config.get(ConfigKeys.TOPOLOGY_SCRIPT));
+
+    @Override
+    public Registration registration() {
+      PoolIdentity identity = pool.identity();
+      String host = ServerList.host(self);
+      return new Registration(
+          identity.clusterId(),
+          identity.serverId(),
+          entry(host, ServerList.port(self)).setRack(racks.of(host)).build());
+    }
+
+    @Override
+    public void joined(long clusterId, int serverId) {
+      pool.join(clusterId, serverId);
+    }
+  }
+
+  private ServerEntry.Builder entry(String host, int port) {
+    return ServerEntry.newBuilder()
+        .setPoolId(pool.identity().poolId())
+        .setHost(host)
+        .setPort(port)
+        .setRack(Racks.DEFAULT)
+        .setEpoch(pool.epoch())
+        .setHttp(http)
+        .setVersion(Version.text())
+        .setDataBytes(pool.arenas().stream().mapToLong(MappedMemory::length).sum());
+  }
+
+  Cluster cluster() {
+    return member == null ? alone : member;
+  }
+
+  /** Whether this server has the namespace. */
+  boolean leads() {
+    return self == null || list.get(0).equals(self);
+  }
+
+  /**
+   * The servers that keep data.
+   *
+   * @param local executes requests to this server's own data zone
+   */
+  DataServers servers(Function<Request, Reply> local) {
+    if (member == null) {
+      return new LocalDataServer(alone.map().getServers(0), local);
+    }
+    peers = new PeerServers(member, local, tcp, Clock.SYSTEM);
+    return peers;
+  }
+
+  /**
+   * Copies slabs of other servers to {@code zone}, and verifies those that are there, when a leader
+   * wants it, in the background.
+   *
+   * @return does that until it is closed
+   */
+  SlabCopyThread copySlabs(ServerDataZone zone) {
+    return new SlabCopyThread(zone.copyFrom(member == null ? nobody() : others(), Clock.SYSTEM));
+  }
+
+  private static SlabSources nobody() {
+    return server -> {
+      throw new TakoException(Status.UNAVAILABLE, "this server is in no cluster");
+    };
+  }
+
+  private SlabSources others() {
+    return new PeerSlabSources(
+        member,
+        (endpoint, timeoutNs, attempt) ->
+            sources.connect(endpoint, timeoutNs, null, attempt).connection(),
+        Clock.SYSTEM);
+  }
+
+  /**
+   * Joins the cluster, now that {@code server} can be reached; that goes on in the background.
+   *
+   * @param uri that it listens at
+   * @param pages URL of its pages; empty for none
+   */
+  void join(DataServer server, URI uri, String pages) {
+    http = pages;
+    if (member == null) {
+      alone.show(entry(uri.getHost(), uri.getPort()).build());
+      return;
+    }
+    if (peers != null) {
+      peers.onAnswered(server::wantTick);
+    }
+    names = DaemonThreads.every("tako-names", NAMES_PAUSE, this::lookUpNames);
+    member.membership().onChange(map -> names.execute(this::lookUpNames));
+    thread = new MembershipThread(member.membership());
+  }
+
+  private void lookUpNames() {
+    member.hosts().refresh(member.map());
+  }
+
+  @Override
+  public void close() {
+    if (thread != null) {
+      thread.close();
+      names.shutdownNow();
+    }
+    if (member != null) {
+      member.membership().close();
+    }
+    if (peers != null) {
+      peers.close();
+    }
+    if (tcp != null) {
+      tcp.close();
+      sources.close();
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.takofs.server;
+
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.SessionTicket;
+import io.takofs.server.catalog.Membership;
+import io.takofs.server.catalog.ServerSecret;
+import io.takofs.server.peer.Cluster;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The cluster as the catalog shows it to one of its servers.
+ *
+ * <p>Thread rule: any thread.
+ */
+record MemberCluster(
+    Membership membership, ServerSecret secret, SecureRandom random, HostAddresses hosts)
+    implements Cluster {
+  @Override
+  public ClusterMap map() {
+    return membership.map();
+  }
+
+  @Override
+  public int serverId() {
+    return membership.serverId();
+  }
+
+  @Override
+  public Optional<String> problem() {
+    return membership.problem();
+  }
+
+  @Override
+  public List<String> addresses(ServerEntry server) {
+    return hosts.of(server.getHost());
+  }
+
+  @Override
+  public SessionTicket ticket(long clientId, int group) {
+    return membership.keys().ticket(clientId, group);
+  }
+
+  @Override
+  public boolean isGood(SessionTicket ticket, long clientId) {
+    return membership.keys().isGood(ticket, clientId);
+  }
+
+  @Override
+  public OpenServerSession sign(OpenServerSession session, int called) {
+    return secret.sign(session, called);
+  }
+
+  @Override
+  public long challenge() {
+    long drawn = random.nextLong();
+    return drawn == 0 ? 1 : drawn;
+  }
+
+  @Override
+  public boolean isGood(OpenServerSession session) {
+    return secret.isGood(session, serverId());
+  }
+
+  @Override
+  public void emptied(int id) {
+    membership.emptied(id);
+  }
+}

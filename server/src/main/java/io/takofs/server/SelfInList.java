@@ -1,0 +1,111 @@
+package io.takofs.server;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.ServerList;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Finds this server in the list of the cluster's servers: by its name, else by an address that the
+ * machine has.
+ *
+ * <p>Thread rule: one thread, which waits while names are looked up.
+ */
+final class SelfInList {
+  private final List<String> list;
+  private final String host;
+  private final int port;
+  private final Names names;
+  private final List<String> unknown = new ArrayList<>();
+
+  /** Looks up the address of a host. */
+  interface Names {
+    InetAddress of(String host) throws UnknownHostException;
+  }
+
+  /**
+   * @param list as {@link ServerList#parse} gives it, not empty
+   * @param host that this server listens at
+   */
+  SelfInList(List<String> list, String host, int port, Names names) {
+    this.list = list;
+    this.host = host;
+    this.port = port;
+    this.names = names;
+  }
+
+  /**
+   * The element that is this server.
+   *
+   * @throws TakoException INVALID_ARGUMENT when there is none, or the first one, which has the
+   *     namespace, is this server by another name
+   */
+  String find() throws IOException {
+    String self = byName();
+    if (self == null) {
+      self = byAddress();
+    }
+    String first = list.get(0);
+    if (!self.equals(first) && ServerList.port(first) == port && isSame(first, self)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "%s (%s) has this server twice, as %s and as %s: name it once"
+              .formatted(ConfigKeys.CLUSTER_SERVERS, String.join(",", list), first, self));
+    }
+    return self;
+  }
+
+  private String byName() {
+    return list.stream()
+        .filter(server -> ServerList.port(server) == port)
+        .filter(server -> ServerList.host(server).equalsIgnoreCase(host))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private String byAddress() throws IOException {
+    for (String server : list) {
+      if (ServerList.port(server) == port) {
+        InetAddress address = lookUp(server);
+        if (address != null && isOfThisMachine(address)) {
+          return server;
+        }
+      }
+    }
+    throw new TakoException(
+        Status.INVALID_ARGUMENT,
+        "%s (%s) has no server at port %d of this machine%s: name this server there by a host name or an address that this machine has, and by its %s"
+            .formatted(
+                ConfigKeys.CLUSTER_SERVERS,
+                String.join(",", list),
+                port,
+                unknown.isEmpty() ? "" : " (no address is known of " + unknown + ")",
+                ConfigKeys.SERVER_PORT));
+  }
+
+  private static boolean isOfThisMachine(InetAddress address) throws IOException {
+    return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
+  }
+
+  private boolean isSame(String first, String self) {
+    InetAddress address = lookUp(first);
+    return address != null && address.equals(lookUp(self));
+  }
+
+  /** The address of an element's host; null when nobody knows it. */
+  private InetAddress lookUp(String server) {
+    String name = ServerList.host(server);
+    try {
+      return names.of(name);
+    } catch (UnknownHostException e) {
+      unknown.add(name);
+      return null;
+    }
+  }
+}

@@ -1,0 +1,271 @@
+package io.takofs.server.catalog;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ServerList;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GroupEntry;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerEntry.State;
+import io.takofs.proto.Status;
+import io.takofs.server.peer.Terms;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The changes of a cluster's map, as functions of it. Each returns the next map, its epoch one
+ * more, or the same object when there is nothing to change.
+ */
+public final class ClusterMaps {
+  private ClusterMaps() {}
+
+  /** Whether the server of an id holds its session. */
+  @FunctionalInterface
+  public interface Lives {
+    boolean test(int server) throws TakoException;
+  }
+
+  /**
+   * The first map, without servers and groups.
+   *
+   * @param clusterId random, not 0
+   */
+  public static ClusterMap init(long clusterId, String name) {
+    return ClusterMap.newBuilder().setClusterId(clusterId).setName(name).setEpoch(1).build();
+  }
+
+  /**
+   * The map after {@code server} registered: a new server, or one that started again, maybe at
+   * another address.
+   *
+   * @throws TakoException that {@code lives} throws; INVALID_ARGUMENT when it belongs to another
+   *     cluster or was removed from this one; ALREADY_EXISTS when its pool, or its address, is that
+   *     of another server that lives
+   */
+  public static ClusterMap register(ClusterMap map, Registration server, Lives lives)
+      throws TakoException {
+    checkCluster(map, server);
+    Optional<ServerEntry> known =
+        map.getServersList().stream()
+            .filter(each -> each.getPoolId() == server.entry().getPoolId())
+            .findAny();
+    if (known.isPresent()) {
+      checkSamePool(known.get(), server, lives);
+    } else if (server.serverId() != 0) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          ("this server was server %d of cluster %s, which has removed it: start once with --format"
+                  + " for a new pool")
+              .formatted(server.serverId(), map.getName()));
+    }
+    int id = known.isPresent() ? known.get().getId() : map.getLastServerId() + 1;
+    State state = known.map(ServerEntry::getState).orElse(State.UP);
+    ServerEntry entry =
+        server.entry().toBuilder()
+            .setId(id)
+            .setState(state == State.LOST ? State.UP : state) // Its memory is back.
+            .build();
+    List<ServerEntry> servers = new ArrayList<>();
+    for (ServerEntry each : map.getServersList()) {
+      servers.add(each.getId() == id ? entry : withoutAddress(each, server, lives));
+    }
+    if (known.isEmpty()) {
+      servers.add(entry);
+    }
+    ClusterMap next = next(map, servers);
+    boolean started = known.isEmpty() || known.get().getEpoch() < entry.getEpoch();
+    return started
+        ? withTerms(known.isEmpty() ? withGroupsOfLost(next, entry) : next, entry)
+        : next;
+  }
+
+  /** Each group has another term when its leader starts. */
+  private static ClusterMap withTerms(ClusterMap map, ServerEntry started) {
+    ClusterMap.Builder next = map.toBuilder();
+    for (GroupEntry.Builder group : next.getGroupsBuilderList()) {
+      if (group.getMembersCount() > 0 && group.getMembers(0) == started.getId()) {
+        group.setTerm(Terms.next(group.getTerm(), started.getEpoch()));
+      }
+    }
+    return next.build();
+  }
+
+  /**
+   * A group whose only member lost its pool goes to the server that has the member's address now,
+   * and begins empty, as a server alone does: with another namespace.
+   */
+  private static ClusterMap withGroupsOfLost(ClusterMap map, ServerEntry joined) {
+    ClusterMap.Builder next = map.toBuilder();
+    for (ServerEntry former : map.getServersList()) {
+      if (former.getState() != State.LOST || !address(former).equals(address(joined))) {
+        continue;
+      }
+      for (GroupEntry.Builder group : next.getGroupsBuilderList()) {
+        if (group.getMembersList().equals(List.of(former.getId()))) {
+          group.setMembers(0, joined.getId()).setTerm(Terms.nextNamespace(group.getTerm()));
+        }
+      }
+    }
+    return next.build();
+  }
+
+  private static void checkCluster(ClusterMap map, Registration server) throws TakoException {
+    if (server.clusterId() != 0 && server.clusterId() != map.getClusterId()) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          ("the pool of this server belongs to cluster %016x, the catalog is that of cluster %016x"
+                  + " (%s): correct fs.tako.cluster.servers, or start once with --format for a new"
+                  + " pool")
+              .formatted(server.clusterId(), map.getClusterId(), map.getName()));
+    }
+  }
+
+  private static void checkSamePool(ServerEntry known, Registration server, Lives lives)
+      throws TakoException {
+    if (!address(known).equals(server.address()) && lives.test(known.getId())) {
+      throw new TakoException(
+          Status.ALREADY_EXISTS,
+          ("the pool %016x of this server (%s) is that of server %d, which lives at %s: it is a"
+                  + " copy; remove it and start with --format")
+              .formatted(known.getPoolId(), server.address(), known.getId(), address(known)));
+    }
+    if (server.entry().getEpoch() < known.getEpoch()) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          ("the pool %016x of this server is in its incarnation %d, but incarnation %d of it has"
+                  + " registered from %s: it is an old copy; remove it and start with --format")
+              .formatted(
+                  known.getPoolId(), server.entry().getEpoch(), known.getEpoch(), address(known)));
+    }
+  }
+
+  /** A server at an address that is another's now is lost: its pool is not there any more. */
+  private static ServerEntry withoutAddress(ServerEntry former, Registration server, Lives lives)
+      throws TakoException {
+    boolean there = former.getState() == State.UP || former.getState() == State.DECOMMISSIONING;
+    if (!there || !address(former).equals(server.address())) {
+      return former;
+    }
+    if (lives.test(former.getId())) {
+      throw new TakoException(
+          Status.ALREADY_EXISTS,
+          ("server %d with another pool lives at %s: give this server an address of its own, or"
+                  + " wait until that one's session is over")
+              .formatted(former.getId(), server.address()));
+    }
+    return former.toBuilder().setState(State.LOST).build();
+  }
+
+  /**
+   * The map with another state of a server.
+   *
+   * @throws TakoException NOT_FOUND when there is no such server; INVALID_ARGUMENT when it is a
+   *     member of a group and may not leave
+   */
+  public static ClusterMap mark(ClusterMap map, int id, State state) throws TakoException {
+    ServerEntry server = server(map, id);
+    if (state == State.DECOMMISSIONING || state == State.DECOMMISSIONED) {
+      checkNoMember(map, id);
+    }
+    return replace(map, server.toBuilder().setState(state).build());
+  }
+
+  /**
+   * The map without a server.
+   *
+   * @throws TakoException NOT_FOUND when there is no such server; INVALID_ARGUMENT when it is a
+   *     member of a group, or still has something
+   */
+  public static ClusterMap remove(ClusterMap map, int id) throws TakoException {
+    ServerEntry server = server(map, id);
+    checkNoMember(map, id);
+    if (server.getState() == State.UP || server.getState() == State.DECOMMISSIONING) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "server %d at %s is %s: it can be removed once it is DECOMMISSIONED or LOST"
+              .formatted(id, address(server), server.getState()));
+    }
+    List<ServerEntry> left = new ArrayList<>(map.getServersList());
+    left.remove(server);
+    return next(map, left);
+  }
+
+  /**
+   * The map with one more group.
+   *
+   * @throws TakoException NOT_FOUND when a member is no server; INVALID_ARGUMENT when there is
+   *     none, or one twice
+   */
+  public static ClusterMap addGroup(ClusterMap map, List<Integer> members) throws TakoException {
+    if (members.isEmpty() || members.stream().distinct().count() < members.size()) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, "a group has different servers as members, not " + members);
+    }
+    for (int member : members) {
+      server(map, member);
+    }
+    int last = map.getGroupsList().stream().mapToInt(GroupEntry::getId).max().orElse(0);
+    return map.toBuilder()
+        .setEpoch(map.getEpoch() + 1)
+        .addGroups(
+            GroupEntry.newBuilder()
+                .setId(last + 1)
+                .addAllMembers(members)
+                .setTerm(Terms.next(0, server(map, members.get(0)).getEpoch())))
+        .build();
+  }
+
+  /**
+   * The server of an id.
+   *
+   * @throws TakoException NOT_FOUND
+   */
+  public static ServerEntry server(ClusterMap map, int id) throws TakoException {
+    for (ServerEntry server : map.getServersList()) {
+      if (server.getId() == id) {
+        return server;
+      }
+    }
+    throw new TakoException(
+        Status.NOT_FOUND,
+        "cluster %s has no server %d: `tako cluster status` lists them"
+            .formatted(map.getName(), id));
+  }
+
+  /** {@code host:port} of a server. */
+  public static String address(ServerEntry server) {
+    return ServerList.address(server.getHost(), server.getPort());
+  }
+
+  private static void checkNoMember(ClusterMap map, int id) throws TakoException {
+    for (GroupEntry group : map.getGroupsList()) {
+      if (group.getMembersList().contains(id)) {
+        throw new TakoException(
+            Status.INVALID_ARGUMENT,
+            "server %d has the namespace of group %d and cannot leave"
+                .formatted(id, group.getId()));
+      }
+    }
+  }
+
+  private static ClusterMap replace(ClusterMap map, ServerEntry server) {
+    List<ServerEntry> servers = new ArrayList<>();
+    for (ServerEntry each : map.getServersList()) {
+      servers.add(each.getId() == server.getId() ? server : each);
+    }
+    return next(map, servers);
+  }
+
+  private static ClusterMap next(ClusterMap map, List<ServerEntry> servers) {
+    if (servers.equals(map.getServersList())) {
+      return map;
+    }
+    int last = servers.stream().mapToInt(ServerEntry::getId).max().orElse(0);
+    return map.toBuilder()
+        .setEpoch(map.getEpoch() + 1)
+        .setLastServerId(Math.max(map.getLastServerId(), last))
+        .clearServers()
+        .addAllServers(servers)
+        .build();
+  }
+}

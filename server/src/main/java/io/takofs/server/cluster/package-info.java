@@ -1,0 +1,2 @@
+/** The catalog that a configuration describes. */
+package io.takofs.server.cluster;

@@ -1,0 +1,69 @@
+package io.takofs.server.loggroup;
+
+import io.takofs.layout.Layout;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.Replica;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerHealth;
+import io.takofs.proto.Slab;
+import io.takofs.proto.SlabStatus;
+import io.takofs.server.extent.GroupSlabs;
+import io.takofs.server.slabs.SlabLeases;
+import io.takofs.server.slabs.SlabRepair;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Reports the slabs of a group to people: how many are in which state, how many replicas each
+ * server keeps, and what is being repaired.
+ *
+ * <p>Thread rule: the holder of the group's lock.
+ */
+public final class SlabReport {
+  private final GroupSlabs slabs;
+  private final SlabLeases leases;
+  private final SlabRepair repair;
+
+  public SlabReport(LogGroup group) {
+    this.slabs = group.machine().slabs();
+    this.leases = group.leases();
+    this.repair = group.repair();
+  }
+
+  /** The slabs by state, and the servers that keep any. */
+  public ClusterStatus build() {
+    Map<String, SlabStatus.Builder> states = new TreeMap<>();
+    Map<Integer, Long> replicas = new TreeMap<>();
+    for (Slab slab : slabs.all()) {
+      String state = state(slab);
+      SlabStatus.Builder sum =
+          states.computeIfAbsent(state, name -> SlabStatus.newBuilder().setState(name));
+      long usable = (long) (slab.getEndUnit() - slab.getFirstUnit()) * Layout.UNIT_SIZE;
+      sum.setSlabs(sum.getSlabs() + 1)
+          .setBytes(sum.getBytes() + usable - slabs.freeBytesOf(slab.getId()));
+      for (Replica replica : slab.getReplicasList()) {
+        replicas.merge(replica.getServer(), 1L, Long::sum);
+      }
+    }
+    ClusterStatus.Builder status =
+        ClusterStatus.newBuilder()
+            .addAllWarnings(leases.refusals())
+            .setRepair(repair.status())
+            .setFiles(repair.files());
+    states.values().forEach(status::addSlabs);
+    replicas.forEach(
+        (server, count) ->
+            status.addServers(
+                ServerHealth.newBuilder()
+                    .setEntry(ServerEntry.newBuilder().setId(server))
+                    .setReplicas(count)));
+    return status.build();
+  }
+
+  private static String state(Slab slab) {
+    if (slab.getClosed()) {
+      return "closed";
+    }
+    return slab.getReplicasCount() < slab.getWanted() ? "short" : "open";
+  }
+}

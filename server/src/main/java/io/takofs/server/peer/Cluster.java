@@ -1,0 +1,43 @@
+package io.takofs.server.peer;
+
+import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.SessionTicket;
+
+/**
+ * A cluster to one of its servers: the map, and how servers prove to one another who says
+ * something. A cluster without keys signs nothing and believes nobody.
+ *
+ * <p>Thread rule: any thread.
+ */
+public interface Cluster extends ClusterTopology {
+  /** Proves to the other servers that {@code clientId} has a session with {@code group}. */
+  default SessionTicket ticket(long clientId, int group) {
+    return SessionTicket.newBuilder().setGroup(group).build();
+  }
+
+  /** Whether a leader of this cluster gave {@code ticket} to {@code clientId}. */
+  default boolean isGood(SessionTicket ticket, long clientId) {
+    return false;
+  }
+
+  /** {@code session} with the authenticator for the server {@code called}. */
+  default OpenServerSession sign(OpenServerSession session, int called) {
+    return session;
+  }
+
+  /**
+   * A number for a server that calls, to be signed by it: nobody can guess it when there are keys;
+   * never 0.
+   */
+  default long challenge() {
+    return 1;
+  }
+
+  /** Whether a server of this cluster opens {@code session} at this server. */
+  default boolean isGood(OpenServerSession session) {
+    return false;
+  }
+
+  /** The group that this server leads keeps nothing at server {@code id} any more. */
+  default void emptied(int id) {}
+}

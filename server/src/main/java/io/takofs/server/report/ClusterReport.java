@@ -1,0 +1,162 @@
+package io.takofs.server.report;
+
+import io.takofs.base.Clock;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerHealth;
+import io.takofs.proto.ServerStatus;
+import io.takofs.proto.SpaceUsage;
+import io.takofs.server.peer.ClusterTopology;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * The status of the whole cluster, as far as this server knows: its own status, the last answers of
+ * the other servers, and, unless it leads the group, that of the leader. It asks nobody: {@code
+ * ClusterPoll} asks and tells it the answers.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class ClusterReport {
+  /** A server that has said nothing for longer is in trouble. */
+  public static final Duration SILENCE = Duration.ofSeconds(10);
+
+  private final ClusterTopology cluster;
+  private final Clock clock;
+  private final Map<Integer, Said> said = new TreeMap<>();
+  private ClusterStatus ofGroup = ClusterStatus.getDefaultInstance();
+  private long ofGroupNs;
+  private Supplier<SpaceUsage> space; // null: that of the status
+
+  /** The last status of a server, the time of it, and the refusal that came since. */
+  private record Said(ServerStatus status, long ns, String refusal) {}
+
+  /** Nobody has said anything yet. */
+  public ClusterReport(ClusterTopology cluster, Clock clock) {
+    this.cluster = cluster;
+    this.clock = clock;
+  }
+
+  /** Takes this server's own space from {@code zone}: its status has the space of its group. */
+  public synchronized void ownSpace(Supplier<SpaceUsage> zone) {
+    space = zone;
+  }
+
+  /** Another server answered. */
+  public synchronized void answered(int server, ServerStatus status) {
+    said.put(server, new Said(status, clock.nanoTime(), ""));
+  }
+
+  /**
+   * Another server did not answer, or refused.
+   *
+   * @param why for a person
+   */
+  public synchronized void refused(int server, String why) {
+    Said old = said(server);
+    said.put(server, new Said(old.status(), old.ns(), why));
+  }
+
+  /**
+   * Takes what the group's leader says of slabs, repair, files and warnings; the leader itself
+   * gives that as well. Where this server has not heard of another one, it is as the leader says.
+   */
+  public synchronized void ofGroup(ClusterStatus status) {
+    ofGroup = status;
+    ofGroupNs = clock.nanoTime();
+  }
+
+  /**
+   * The answer to GetClusterStatus.
+   *
+   * @param own status of this server
+   */
+  public synchronized ClusterStatus build(ServerStatus own) {
+    ClusterMap map = cluster.map();
+    int self = cluster.serverId();
+    int leader = cluster.leader(ClusterTopology.NAMESPACE_GROUP).map(ServerEntry::getId).orElse(0);
+    ClusterStatus.Builder status =
+        ClusterStatus.newBuilder()
+            .setName(map.getName())
+            .setClusterId(map.getClusterId())
+            .setMapEpoch(map.getEpoch())
+            .setServer(self)
+            .setLeader(leader)
+            .addAllSlabs(ofGroup.getSlabsList())
+            .addAllWarnings(ofGroup.getWarningsList());
+    cluster.problem().ifPresent(status::addWarnings);
+    if (ofGroup.hasRepair()) {
+      status.setRepair(ofGroup.getRepair());
+    }
+    if (ofGroup.hasFiles()) {
+      status.setFiles(ofGroup.getFiles());
+    }
+    if (leader != self) {
+      status.setLeaderAgeMs(ageMs(ofGroupNs));
+    }
+    said.keySet().retainAll(map.getServersList().stream().map(ServerEntry::getId).toList());
+    for (ServerEntry each : map.getServersList()) {
+      status.addServers(each.getId() == self ? own(each, own) : other(each, leader));
+    }
+    return status.build();
+  }
+
+  /** A server is silent from when it is first looked for. */
+  private Said said(int server) {
+    return said.computeIfAbsent(server, any -> new Said(null, clock.nanoTime(), ""));
+  }
+
+  private long ageMs(long ns) {
+    return TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - ns);
+  }
+
+  private ServerHealth.Builder own(ServerEntry entry, ServerStatus status) {
+    ServerEntry.Builder now =
+        entry.toBuilder().setVersion(status.getVersion()).setHttp(status.getHttp());
+    ServerHealth.Builder health = heard(now.build(), status);
+    return space == null ? health : health.setUsage(space.get());
+  }
+
+  private ServerHealth.Builder heard(ServerEntry entry, ServerStatus status) {
+    return ofLeader(entry.getId())
+        .setEntry(entry)
+        .setHeard(true)
+        .setHeardAgeMs(0)
+        .setUsage(status.getUsage())
+        .setUptimeMs(status.getUptimeMs())
+        .setTrouble(status.getSafeMode() ? "safe mode: all changes are refused" : "");
+  }
+
+  private ServerHealth.Builder other(ServerEntry entry, int leader) {
+    Said last = said(entry.getId());
+    ServerHealth.Builder health = ofLeader(entry.getId()).setEntry(entry);
+    boolean hearsay = last.status() == null && health.getHeard();
+    if (hearsay) {
+      health.setHeardAgeMs(health.getHeardAgeMs() + ageMs(ofGroupNs));
+    } else {
+      health = last.status() == null ? health : heard(entry, last.status());
+      health.setHeardAgeMs(ageMs(last.ns()));
+    }
+    if (entry.getState() == ServerEntry.State.LOST) {
+      return health.setTrouble("its pool is gone");
+    }
+    boolean silent = health.getHeardAgeMs() >= SILENCE.toMillis();
+    if (silent && (!hearsay || entry.getId() == leader)) {
+      String since = "silent for " + Spans.clock(Duration.ofMillis(health.getHeardAgeMs()));
+      return health.setTrouble(last.refusal().isEmpty() ? since : since + ": " + last.refusal());
+    }
+    return last.refusal().isEmpty() ? health : health.setTrouble(last.refusal());
+  }
+
+  private ServerHealth.Builder ofLeader(int server) {
+    return ofGroup.getServersList().stream()
+        .filter(each -> each.getEntry().getId() == server)
+        .findFirst()
+        .orElse(ServerHealth.getDefaultInstance())
+        .toBuilder();
+  }
+}

@@ -1,0 +1,196 @@
+package io.takofs.server.slabs;
+
+import io.takofs.base.Clock;
+import io.takofs.base.Facts;
+import io.takofs.proto.CopyExtents;
+import io.takofs.proto.CopyProgress;
+import io.takofs.proto.Extent;
+import io.takofs.proto.Replica;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Slab;
+import io.takofs.proto.Status;
+import io.takofs.server.namespace.StateMachine;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has every server verify what is committed in its replicas once a period, one slab at a time. A
+ * replica with wrong bytes is replaced, as one is of which a client reported them.
+ *
+ * <p>A leader that was started begins anew after ten minutes, or after a period if that is shorter.
+ *
+ * <p>Thread rule: the owner of the group.
+ */
+final class Scrub {
+  private static final Logger LOG = LoggerFactory.getLogger(Scrub.class);
+
+  /** Time after the start in which nothing is verified: clients and repair come first. */
+  private static final long START_NS = TimeUnit.MINUTES.toNanos(10);
+
+  /** A slab of which a server verifies nothing for so long is passed over. */
+  private static final long STUCK_NS = TimeUnit.MINUTES.toNanos(1);
+
+  /** Slabs that one tick looks at, to find one with a replica at the server. */
+  private static final int LOOK_MAX = 4096;
+
+  /** How far a server has come. */
+  private static final class Pass {
+    long dueNs;
+    long cursor; // the slab that was verified last; 0 before the first
+    CopyAttempt slab; // null while none is verified
+  }
+
+  private final Clock clock;
+  private final StateMachine machine;
+  private final SlabLeases leases;
+  private final SlabConditions conditions;
+  private final BadFiles badFiles;
+  private final RepairSettings settings;
+  private final Map<Integer, Pass> passes = new TreeMap<>(); // by server
+  private final long startNs;
+  private long bytes;
+  private long wrong;
+
+  Scrub(
+      Clock clock,
+      StateMachine machine,
+      SlabLeases leases,
+      SlabConditions conditions,
+      BadFiles badFiles,
+      RepairSettings settings) {
+    this.clock = clock;
+    this.machine = machine;
+    this.leases = leases;
+    this.conditions = conditions;
+    this.badFiles = badFiles;
+    this.settings = settings;
+    this.startNs = clock.nanoTime();
+  }
+
+  /** Bytes that were verified since the leader was started. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** Copies of extents that were found wrong since the leader was started. */
+  long wrong() {
+    return wrong;
+  }
+
+  /** Goes on at every server. */
+  void tick() {
+    long periodNs = settings.scrubPeriod().toNanos();
+    if (periodNs == 0) {
+      return;
+    }
+    for (SlabLender lender : leases.lenders()) {
+      Pass pass = passes.get(lender.server);
+      if (pass == null) {
+        pass = new Pass();
+        pass.dueNs = startNs + Math.min(periodNs, START_NS);
+        passes.put(lender.server, pass);
+      }
+      if (clock.nanoTime() - pass.dueNs >= 0) {
+        goOn(lender.server, pass, periodNs);
+      }
+    }
+  }
+
+  private void goOn(int server, Pass pass, long periodNs) {
+    if (pass.slab == null && !begin(server, pass)) {
+      pass.cursor = 0;
+      pass.dueNs += Math.max(periodNs, clock.nanoTime() - pass.dueNs);
+      return;
+    }
+    CopyAttempt attempt = pass.slab;
+    if (attempt == null || attempt.isAsked) {
+      return;
+    }
+    Slab slab = machine.slabs().get(attempt.slab);
+    boolean isThere =
+        slab != null
+            && slab.getReplicasList().contains(attempt.target)
+            && leases.isIntact(attempt.target)
+            && clock.nanoTime() - attempt.progressNs < STUCK_NS;
+    if (isThere && !attempt.pending().isEmpty()) {
+      ask(attempt);
+    } else {
+      pass.slab = null; // the next tick takes the next one
+    }
+  }
+
+  /** Takes the next slab with a replica at the server; false when that was the last. */
+  private boolean begin(int server, Pass pass) {
+    List<Slab> next = machine.slabs().after(pass.cursor, LOOK_MAX);
+    for (Slab slab : next) {
+      pass.cursor = slab.getId();
+      Optional<Replica> replica =
+          slab.getReplicasList().stream().filter(each -> each.getServer() == server).findAny();
+      if (replica.isPresent() && leases.isIntact(replica.get())) {
+        pass.slab =
+            new CopyAttempt(slab.getId(), slab.getVersion(), replica.get(), clock.nanoTime());
+        pass.slab.records(machine.committedIn(slab.getId()));
+        return true;
+      }
+    }
+    return next.size() == LOOK_MAX;
+  }
+
+  private void ask(CopyAttempt attempt) {
+    List<Extent> asked = attempt.pending();
+    CopyExtents.Builder verify =
+        CopyExtents.newBuilder()
+            .setAttempt(attempt.target.getLease())
+            .setTarget(attempt.target)
+            .addAllExtents(asked)
+            .setBytesPerSecond(settings.scrubBandwidth());
+    attempt.isAsked = true;
+    leases.copy(verify, reply -> answered(attempt, asked, reply));
+  }
+
+  private void answered(CopyAttempt attempt, List<Extent> asked, Reply reply) {
+    attempt.isAsked = false;
+    if (reply.getStatus() != Status.OK) {
+      return; // it is asked again, or passed over
+    }
+    CopyProgress progress = reply.getCopyProgress();
+    bytes += attempt.take(asked, progress, clock.nanoTime());
+    List<Extent> failed =
+        progress.getFailedList().stream()
+            .filter(failure -> failure.getWrongBytes() && failure.getIndex() < asked.size())
+            .map(failure -> asked.get(failure.getIndex()))
+            .toList();
+    if (!failed.isEmpty()) {
+      // What was deleted since it was asked for may have other bytes by now.
+      attempt.records(machine.committedIn(attempt.slab));
+      failed.stream().filter(attempt.pending()::contains).forEach(each -> found(attempt, each));
+      attempt.passOver(failed);
+    }
+  }
+
+  private void found(CopyAttempt attempt, Extent extent) {
+    wrong++;
+    Slab slab = machine.slabs().get(attempt.slab);
+    int server = attempt.target.getServer();
+    boolean isOnly = slab.getReplicasCount() == 1;
+    Facts.of("slab", attempt.slab)
+        .and("server", server)
+        .and("offset", extent.getOffset())
+        .and("bytes", extent.getLength())
+        .error(
+            LOG,
+            isOnly
+                ? "the only copy has wrong bytes: restore the file that tako fsck names, and check"
+                    + " the memory of that machine"
+                : "a copy has wrong bytes, and is replaced: check the memory of that machine");
+    if (isOnly) {
+      badFiles.corrupt(extent);
+    }
+    conditions.damaged(slab, server);
+  }
+}

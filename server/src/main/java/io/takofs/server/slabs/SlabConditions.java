@@ -1,0 +1,144 @@
+package io.takofs.server.slabs;
+
+import io.takofs.proto.Replica;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Slab;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Finds what slabs lack, as far as is known of the servers that keep their replicas.
+ *
+ * <p>Thread rule: the owner of the group.
+ */
+final class SlabConditions {
+  /** Time for which commits still count in the slabs of a server that was just found dead. */
+  private static final long CLOSING_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Replicas with wrong bytes that are remembered at most. */
+  private static final int DAMAGED_MAX = 64;
+
+  /** The lack of a slab; the first one that applies. */
+  enum Lack {
+    /** A replica has no memory any more, or its server is dead. */
+    LOST,
+    /** A replica is to leave its server, for another or because that goes, or has wrong bytes. */
+    LEAVING,
+    /** There are fewer replicas than wanted. */
+    MISSING,
+    NOTHING
+  }
+
+  /**
+   * The condition of one slab.
+   *
+   * @param leaving server whose replica is to be replaced; 0 when one more is to be added
+   * @param living replicas that are not lost
+   */
+  record Condition(Lack lack, int leaving, int living) {}
+
+  private final ServerWatch watch;
+  private final SlabLeases leases;
+  private final Set<Replica> damaged = new HashSet<>();
+  private Replica moving = Replica.getDefaultInstance(); // at no server: none moves
+
+  SlabConditions(ServerWatch watch, SlabLeases leases) {
+    this.watch = watch;
+    this.leases = leases;
+  }
+
+  Condition of(Slab slab) {
+    int lost = 0;
+    int leaving = 0;
+    int living = 0;
+    for (Replica replica : slab.getReplicasList()) {
+      if (isLost(replica)) {
+        lost = lost == 0 ? replica.getServer() : lost;
+        continue;
+      }
+      living++;
+      if (leaving == 0 && isLeaving(replica)) {
+        leaving = replica.getServer();
+      }
+    }
+    if (lost != 0) {
+      return new Condition(Lack.LOST, lost, living);
+    }
+    if (leaving != 0) {
+      return new Condition(Lack.LEAVING, leaving, living);
+    }
+    boolean isShort = slab.getReplicasCount() < slab.getWanted();
+    return new Condition(isShort ? Lack.MISSING : Lack.NOTHING, 0, living);
+  }
+
+  private boolean isLost(Replica replica) {
+    return leases.isLost(replica) || watch.deadForNs(replica.getServer()) >= CLOSING_NS;
+  }
+
+  private boolean isLeaving(Replica replica) {
+    ServerEntry entry = watch.entry(replica.getServer());
+    return damaged.contains(replica)
+        || moving.equals(replica)
+        || (entry != null
+            && (entry.getState() == ServerEntry.State.DECOMMISSIONING
+                || entry.getState() == ServerEntry.State.DECOMMISSIONED));
+  }
+
+  /** Whether all replicas are there, for all that is known. */
+  boolean isIntact(Slab slab) {
+    return slab.getReplicasList().stream().allMatch(leases::isIntact);
+  }
+
+  /**
+   * The replicas to copy from: those that are there, another first for each slab, so that all
+   * servers are read, and the ones with wrong bytes last.
+   */
+  List<Replica> sources(Slab slab) {
+    List<Replica> sources = new ArrayList<>();
+    List<Replica> last = new ArrayList<>();
+    for (Replica replica : slab.getReplicasList()) {
+      if (leases.isIntact(replica)) {
+        (damaged.contains(replica) ? last : sources).add(replica);
+      }
+    }
+    Collections.rotate(sources, (int) (slab.getId() % Math.max(1, sources.size())));
+    sources.addAll(last);
+    return sources;
+  }
+
+  /**
+   * The replica of {@code slab} at {@code server} has wrong bytes. It is replaced, by one under
+   * another lease: bytes that are stored in it again could come late, after its extents were
+   * granted anew. The only replica of a slab stays, because its bytes are nowhere else.
+   */
+  void damaged(Slab slab, int server) {
+    for (Replica replica : slab.getReplicasList()) {
+      if (replica.getServer() == server
+          && slab.getReplicasCount() > 1
+          && damaged.size() < DAMAGED_MAX) {
+        damaged.add(replica);
+      }
+    }
+  }
+
+  /** {@code replica} is to move to another server; no other one moves meanwhile. */
+  void move(Replica replica) {
+    moving = replica;
+  }
+
+  /** No replica of {@code slab} is to move any more. */
+  void stay(Slab slab) {
+    if (slab.getReplicasList().contains(moving)) {
+      moving = Replica.getDefaultInstance();
+    }
+  }
+
+  /** Forgets which replicas of {@code slab} have wrong bytes. */
+  void forgetDamage(Slab slab) {
+    slab.getReplicasList().forEach(damaged::remove);
+  }
+}

@@ -1,0 +1,104 @@
+package io.takofs.server.slabs;
+
+import io.takofs.proto.LeasedSlab;
+import io.takofs.proto.Replica;
+import io.takofs.proto.ReturnedSlab;
+import io.takofs.proto.SpaceUsage;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A server that lends slabs, as far as it is known.
+ *
+ * <p>Thread rule: the owner of the group.
+ */
+final class SlabLender {
+  /** Kinds of calls; there is at most one of each at a time. */
+  enum Call {
+    LIST,
+    LEASE,
+    RETURN,
+    PROBE
+  }
+
+  final int server;
+
+  /** Leased, and in no slab of the group yet. */
+  final Deque<LeasedSlab> spare = new ArrayDeque<>();
+
+  /** Leased and taken, and in no slab of the group yet, as far as is known. */
+  final Set<Replica> taken = new HashSet<>();
+
+  /** Leased, wanted by nobody, written by nobody. */
+  final List<Replica> unwanted = new ArrayList<>();
+
+  /** Replicas in slabs of the group that the server does not lend any more. */
+  final Set<Replica> lost = new HashSet<>();
+
+  SpaceUsage usage = SpaceUsage.getDefaultInstance();
+
+  /** Whether it has said what it holds since it last failed to answer. */
+  boolean listed;
+
+  long listedNs;
+  long askedNs;
+
+  /** Calls that are not answered yet. */
+  final Set<Call> underWay = EnumSet.noneOf(Call.class);
+
+  /** The last call to it failed. */
+  boolean failed;
+
+  /** The reason with which the server refused the last call; empty when it did not. */
+  String refusal = "";
+
+  /** A slab was wanted, and the server had none. */
+  boolean exhausted;
+
+  /** The server's incarnation in the map when it was last listed. */
+  long epoch;
+
+  SlabLender(int server) {
+    this.server = server;
+  }
+
+  /** Whether slabs may come, or come free. */
+  boolean isAsked() {
+    return underWay.contains(Call.LIST)
+        || underWay.contains(Call.LEASE)
+        || underWay.contains(Call.RETURN);
+  }
+
+  /**
+   * A list is judged against the leases that there were when it was asked for, so none may come.
+   */
+  boolean mayLeaseOrList() {
+    return !underWay.contains(Call.LIST) && !underWay.contains(Call.LEASE);
+  }
+
+  /** Whether the server has said that it lends nothing but what slabs of the group have. */
+  boolean hasNothing() {
+    return listed && !isAsked() && spare.isEmpty() && taken.isEmpty() && unwanted.isEmpty();
+  }
+
+  Replica replica(LeasedSlab slab) {
+    return Replica.newBuilder()
+        .setServer(server)
+        .setArena(slab.getArena())
+        .setIndex(slab.getIndex())
+        .setLease(slab.getLease())
+        .build();
+  }
+
+  static ReturnedSlab.Builder returned(Replica replica) {
+    return ReturnedSlab.newBuilder()
+        .setArena(replica.getArena())
+        .setIndex(replica.getIndex())
+        .setLease(replica.getLease());
+  }
+}

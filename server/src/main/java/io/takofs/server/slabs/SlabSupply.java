@@ -1,0 +1,290 @@
+package io.takofs.server.slabs;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.layout.Layout;
+import io.takofs.proto.AddSlab;
+import io.takofs.proto.LeasedSlab;
+import io.takofs.proto.LogEntry;
+import io.takofs.proto.RemoveSlab;
+import io.takofs.proto.Reply;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Slab;
+import io.takofs.proto.SpaceUsage;
+import io.takofs.proto.Status;
+import io.takofs.server.extent.SlabRange;
+import io.takofs.server.namespace.StateMachine;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sees that the group has slabs with room for what is written: makes them of what the servers lend,
+ * and returns those that are wholly free when another kind of slab needs the space.
+ *
+ * <p>Thread rule: the owner of the group.
+ */
+public final class SlabSupply {
+  /** Slabs leased at once at most. */
+  private static final int LEASE_MAX = 8;
+
+  /** Room that is kept where servers do not lend at once, bytes. */
+  private static final long AHEAD = 4L * Layout.SLAB_SIZE;
+
+  /** Time for which slabs are leased ahead for a kind of files that nobody writes any more. */
+  private static final long LATE_NS = TimeUnit.MINUTES.toNanos(1);
+
+  /** A kind of files that had to wait for slabs: where they were to be, and when. */
+  private record Late(int near, Set<Integer> avoided, long askedNs) {}
+
+  private final Clock clock;
+  private final Entries entries;
+  private final StateMachine machine;
+  private final SlabLeases leases;
+  private final ServerWatch watch;
+  private final int copiesMin;
+  private final Map<Integer, Late> late = new TreeMap<>(); // by copies
+
+  /**
+   * @param copiesMin with which a slab may be made when there are too few servers for more
+   */
+  public SlabSupply(
+      Clock clock,
+      Entries entries,
+      StateMachine machine,
+      SlabLeases leases,
+      ServerWatch watch,
+      int copiesMin) {
+    this.clock = clock;
+    this.entries = entries;
+    this.machine = machine;
+    this.leases = leases;
+    this.watch = watch;
+    this.copiesMin = copiesMin;
+  }
+
+  /**
+   * The bytes of the data servers, how many of them extents have, and how many they may have: every
+   * copy counts. Neither used nor free is what servers lent for a slab that begins later or ends
+   * earlier at another server, and what is on its way to or from a server.
+   */
+  public SpaceUsage usage() {
+    return leases.usage();
+  }
+
+  // ---- room
+
+  /**
+   * Leases slabs until there is room for {@code bytes} more of files that are to have {@code
+   * copies} copies, as far as the servers lend at once; what others lend comes later.
+   *
+   * @param near server that should have one of the copies; 0 for any
+   * @param avoided servers that must have none of them
+   * @return whether there is that room now
+   * @throws TakoException when the log takes no entry
+   */
+  public boolean makeRoom(int copies, int near, Set<Integer> avoided, long bytes)
+      throws TakoException {
+    while (machine.freeBytes(copies, avoided) < bytes) {
+      long before = machine.freeBytes(copies, avoided);
+      boolean lent = lease(copies, near, avoided, bytes - before);
+      if (!lent && !isAsking() && !returnOthers(copies, avoided)) {
+        return false;
+      }
+      compose(copies, near, avoided);
+      if (machine.freeBytes(copies, avoided) == before && isAsking()) {
+        late.put(copies, new Late(near, avoided, clock.nanoTime()));
+        return false;
+      }
+    }
+    if (late.containsKey(copies)) {
+      late.put(copies, new Late(near, avoided, clock.nanoTime()));
+      leaseAhead(copies, near, avoided);
+    }
+    return true;
+  }
+
+  /** Leases slabs before they are needed, while servers have some that are not lent. */
+  private void leaseAhead(int copies, int near, Set<Integer> avoided) throws TakoException {
+    long missing = AHEAD - machine.freeBytes(copies, avoided);
+    if (missing > 0 && lease(copies, near, avoided, missing)) {
+      compose(copies, near, avoided);
+    }
+  }
+
+  /**
+   * Leases ahead for the kinds of files that had to wait for a slab.
+   *
+   * @throws TakoException when the log takes no entry
+   */
+  public void tick() throws TakoException {
+    late.values().removeIf(kind -> clock.nanoTime() - kind.askedNs >= LATE_NS);
+    for (Map.Entry<Integer, Late> kind : late.entrySet()) {
+      Set<Integer> avoided = new TreeSet<>(watch.avoided(0, machine.slabs().servers()));
+      kind.getValue().avoided.stream().filter(watch::isReported).forEach(avoided::add);
+      leaseAhead(kind.getKey(), kind.getValue().near, avoided);
+    }
+  }
+
+  /**
+   * @throws TakoException UNAVAILABLE when fewer servers answer than files with {@code copies}
+   *     copies must have
+   */
+  public void checkServers(int copies) throws TakoException {
+    long answering = leases.lenders().stream().filter(this::answers).count();
+    int needed = Math.min(copies, copiesMin);
+    if (answering < needed) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          ("only %d of %d servers answer, and file data must have %d copies at least; start the"
+                  + " other servers, or lower %s")
+              .formatted(
+                  answering, leases.lenders().size(), needed, ConfigKeys.REPLICATION_MIN.name()));
+    }
+  }
+
+  /**
+   * Names the servers that are full when files of {@code copies} copies have no room: others may
+   * have some still, but too few of them.
+   *
+   * @throws TakoException NO_SPACE when there are several servers, and one that answers is full
+   */
+  public void checkFull(int copies) throws TakoException {
+    int servers = leases.lenders().size();
+    List<String> full = new ArrayList<>();
+    for (SlabLender lender : leases.lenders()) {
+      if (answers(lender) && lender.spare.isEmpty() && lender.usage.getFree() < Layout.SLAB_SIZE) {
+        ServerEntry entry = watch.entry(lender.server);
+        full.add("server %d (%s:%d)".formatted(entry.getId(), entry.getHost(), entry.getPort()));
+      }
+    }
+    if (servers > 1 && !full.isEmpty()) {
+      throw new TakoException(
+          Status.NO_SPACE,
+          "no space for data: a file of %d copies needs room on %d of %d servers, and full are %s; delete files, make their pools larger, or add servers"
+              .formatted(copies, Math.min(copies, servers), servers, String.join(", ", full)));
+    }
+  }
+
+  /** Whether a server may lend slabs, for all that is known. */
+  private boolean answers(SlabLender lender) {
+    ServerEntry entry = watch.entry(lender.server);
+    return entry != null && entry.getState() == ServerEntry.State.UP && !lender.failed;
+  }
+
+  /** Whether slabs may come that were asked for. */
+  public boolean isAsking() {
+    return leases.isAsking();
+  }
+
+  /** Asks servers for slabs, unless enough of them have some to spare; false when none can lend. */
+  private boolean lease(int copies, int near, Set<Integer> avoided, long bytes) {
+    List<SlabLender> chosen = choose(copies, near, avoided);
+    if (chosen.isEmpty()) {
+      return false;
+    }
+    int count = (int) Math.min(LEASE_MAX, 1 + (bytes - 1) / Layout.SLAB_SIZE);
+    for (SlabLender lender : chosen) {
+      if (lender.spare.isEmpty()) {
+        leases.lease(lender, count);
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Chooses as many servers as there are to be copies, or as answer: the near one first, then those
+   * that have lent slabs already, then those with most space. None when too few have slabs.
+   */
+  private List<SlabLender> choose(int copies, int near, Set<Integer> avoided) {
+    List<SlabLender> lending = new ArrayList<>();
+    int answering = 0;
+    int awaited = 0;
+    for (SlabLender lender : leases.lenders()) {
+      if (watch.isAwaited(lender.server)) {
+        awaited++;
+        continue;
+      }
+      if (!answers(lender) || avoided.contains(lender.server)) {
+        continue;
+      }
+      answering++;
+      if (lender.listed && (!lender.exhausted || !lender.spare.isEmpty())) {
+        lending.add(lender);
+      }
+    }
+    int needed = Math.max(Math.min(copies, answering + awaited), Math.min(copies, copiesMin));
+    if (lending.isEmpty() || lending.size() < needed) {
+      return List.of();
+    }
+    lending.sort(
+        Comparator.comparing((SlabLender lender) -> lender.server != near)
+            .thenComparing(lender -> lender.spare.isEmpty())
+            .thenComparing(lender -> -lender.usage.getFree())
+            .thenComparing(lender -> lender.server));
+    return lending.subList(0, needed);
+  }
+
+  /** Makes slabs of what servers have lent, one of each. */
+  private void compose(int copies, int near, Set<Integer> avoided) throws TakoException {
+    List<SlabLender> chosen = choose(copies, near, avoided);
+    while (!chosen.isEmpty() && chosen.stream().noneMatch(lender -> lender.spare.isEmpty())) {
+      AddSlab.Builder slab =
+          AddSlab.newBuilder().setWanted(copies).setEndUnit(SlabRange.SLAB_UNITS);
+      for (SlabLender lender : chosen) {
+        LeasedSlab part = leases.take(lender);
+        slab.addReplicas(lender.replica(part))
+            .setFirstUnit(Math.max(slab.getFirstUnit(), part.getFirstUnit()))
+            .setEndUnit(Math.min(slab.getEndUnit(), part.getEndUnit()));
+      }
+      add(slab.build());
+    }
+  }
+
+  private void add(AddSlab slab) throws TakoException {
+    try {
+      Reply reply = entries.execute(entry().setAddSlab(slab).build());
+      if (reply.getStatus() != Status.OK) {
+        throw new TakoException(reply.getStatus(), reply.getMessage());
+      }
+    } catch (TakoException e) { // it is not in the log
+      slab.getReplicasList().forEach(leases::giveBack);
+      throw e;
+    }
+    slab.getReplicasList().forEach(leases::placed);
+  }
+
+  /**
+   * Returns a wholly free slab that is to have another number of copies, or has one at an {@code
+   * avoided} server; false when there is none.
+   */
+  private boolean returnOthers(int copies, Set<Integer> avoided) throws TakoException {
+    for (Slab slab : machine.slabs().all()) {
+      boolean isOther =
+          slab.getWanted() != copies
+              || slab.getReplicasList().stream()
+                  .anyMatch(replica -> avoided.contains(replica.getServer()));
+      if (isOther && machine.slabs().isWhollyFree(slab.getId())) {
+        Reply reply =
+            entries.execute(
+                entry().setRemoveSlab(RemoveSlab.newBuilder().setId(slab.getId())).build());
+        if (reply.getStatus() == Status.OK) {
+          slab.getReplicasList().forEach(leases::giveBack);
+          late.remove(slab.getWanted()); // or it would be leased ahead for the same files again
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private LogEntry.Builder entry() {
+    return LogEntry.newBuilder().setTimeMs(clock.currentTimeMillis());
+  }
+}

@@ -1,0 +1,136 @@
+package io.takofs.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GetClusterMap;
+import io.takofs.proto.OpenSessionRequest;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Status;
+import io.takofs.rpc.ConnectionKind;
+import io.takofs.rpc.RpcClient;
+import io.takofs.rpc.RpcTarget;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers that their configurations make one cluster. */
+@Timeout(120)
+class RunningClusterTest {
+  @TempDir Path directory;
+
+  private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+  private int first;
+  private int second;
+
+  @BeforeEach
+  void choosePorts() throws IOException {
+    try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        ServerSocket two = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      first = one.getLocalPort();
+      second = two.getLocalPort();
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    transport.close();
+  }
+
+  private RunningServer start(int port) throws IOException {
+    TakoConfig config =
+        new TakoConfig()
+            .set("fs.tako.server.host", "127.0.0.1")
+            .set("fs.tako.server.port", Integer.toString(port))
+            .set("fs.tako.server.http.address", "")
+            .set("fs.tako.server.pool.path", directory.resolve("pool-" + port).toString())
+            .set("fs.tako.server.pool.size", "64m")
+            .set("fs.tako.server.state.dir", directory.resolve("state-" + port).toString())
+            .set("fs.tako.cluster.catalog.dir", directory.resolve("catalog").toString())
+            .set("fs.tako.cluster.servers", "127.0.0.1:" + first + ",127.0.0.1:" + second);
+    return RunningServer.start(config, System.getProperty("user.name"));
+  }
+
+  private Reply call(int port, Request request) throws IOException {
+    RpcTarget target = new RpcTarget(ConnectionKind.RPC, "127.0.0.1:" + port, "test", 0);
+    try (RpcClient rpc =
+        RpcClient.connect(transport, target, TestClient.TIMEOUT_NS, Clock.SYSTEM)) {
+      return rpc.call(0, 0, request, System.nanoTime() + TestClient.TIMEOUT_NS);
+    }
+  }
+
+  private ClusterMap map(int port) {
+    Request get = Request.newBuilder().setGetClusterMap(GetClusterMap.getDefaultInstance()).build();
+    try {
+      return call(port, get).getClusterMap();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void shouldJoinAndShowEveryServerToEverybody() throws Exception {
+    try (RunningServer leader = start(first);
+        RunningServer other = start(second)) {
+      TestServer.await(
+          () -> map(first).getServersCount() == 2 && map(second).getServersCount() == 2);
+      assertThat(map(second)).isEqualTo(map(first));
+      assertThat(map(first).getServersList())
+          .extracting(ServerEntry::getPort)
+          .containsExactlyInAnyOrder(first, second);
+      int lead = map(first).getGroups(0).getMembers(0);
+      Reply reply =
+          call(
+              second,
+              Request.newBuilder().setOpenSession(OpenSessionRequest.getDefaultInstance()).build());
+      assertThat(reply.getStatus()).isEqualTo(Status.NOT_LEADER);
+      assertThat(reply.getMessage()).contains("server " + lead + " at 127.0.0.1:" + first);
+      assertThat(leader.uri().getPort()).isEqualTo(first);
+      assertThat(other.uri().getPort()).isEqualTo(second);
+    }
+  }
+
+  @Test
+  void shouldSayWhyItHasNotJoined() throws Exception {
+    try (RunningServer alone = start(second)) {
+      Request open =
+          Request.newBuilder().setOpenSession(OpenSessionRequest.getDefaultInstance()).build();
+      TestServer.await(() -> messageTo(open).contains("the catalog is empty: the first of"));
+      assertThat(messageTo(open)).startsWith("the server has not joined its cluster yet: ");
+      assertThat(call(second, open).getStatus()).isEqualTo(Status.UNAVAILABLE);
+      assertThat(alone.uri().getPort()).isEqualTo(second);
+    }
+  }
+
+  private String messageTo(Request request) {
+    try {
+      return call(second, request).getMessage();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void shouldSayWhoIsNotInTheList() throws Exception {
+    int stranger = first == 7420 ? 7421 : 7420;
+    assertThatThrownBy(() -> start(stranger).close())
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.INVALID_ARGUMENT))
+        .hasMessageContaining("fs.tako.cluster.servers")
+        .hasMessageContaining("" + stranger);
+  }
+}

@@ -1,0 +1,100 @@
+package io.takofs.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.proto.Extent;
+import io.takofs.proto.Replica;
+import org.junit.jupiter.api.Test;
+
+/** Servers verify what they keep, once a period of seven days; the servers are scripted. */
+class ScrubTest extends SlabRepairRig {
+  private static final int DAY = 86_400;
+
+  private void spoil(int server) {
+    Replica replica =
+        dataSlab().getReplicasList().stream()
+            .filter(each -> each.getServer() == server)
+            .findAny()
+            .orElseThrow();
+    Extent extent = rig.machine.committedIn(dataSlab().getId()).get(0);
+    servers.zone(server).spoil(replica.getLease(), extent);
+  }
+
+  /** Time passes in which nobody does anything. */
+  private void sleep(int seconds) {
+    rig.passMs(seconds * 1000L);
+    run(5);
+  }
+
+  @Test
+  void shouldVerifyEachCopyOnceAPeriod() throws Exception {
+    lead(3, 3);
+    write("/file", 3, 5);
+    run(5);
+    assertThat(servers.verified).as("the leader has just started").isZero();
+    sleep(601);
+    assertThat(servers.verified).isEqualTo(15);
+    assertThat(rig.repair.status().getBytesVerified()).isEqualTo(15 * 65536);
+    run(60);
+    assertThat(servers.verified).isEqualTo(15);
+    sleep(7 * DAY);
+    assertThat(servers.verified).isEqualTo(30);
+    assertThat(rig.repair.status().getWrongCopies()).isZero();
+  }
+
+  @Test
+  void shouldReplaceACopyThatIsWrong() throws Exception {
+    lead(3, 3);
+    write("/file", 3, 5);
+    spoil(2);
+    sleep(601);
+    await(() -> isWhole(3), 30);
+    assertThat(rig.repair.status().getWrongCopies()).isEqualTo(1);
+    checkNoLeak(1, 2, 3);
+  }
+
+  @Test
+  void shouldKeepTheOnlyCopy() throws Exception {
+    lead(1, 1);
+    write("/file", 1, 5);
+    spoil(1);
+    sleep(601);
+    assertThat(rig.repair.status().getWrongCopies()).isEqualTo(1);
+    assertThat(servers.verified).isEqualTo(5);
+    assertThat(rig.repair.files().getCorrupt()).isEqualTo(1);
+    assertThat(rig.repair.files().getMissing()).isZero();
+    assertThat(dataSlab().getClosed()).isFalse();
+    assertThat(servers.copies).isZero();
+    delete("/file");
+    run(2);
+    assertThat(rig.repair.files().getCorrupt()).isZero();
+  }
+
+  @Test
+  void shouldNotBlameAServerForWhatWasDeleted() throws Exception {
+    lead(2, 2);
+    write("/file", 2, 5);
+    write("/other", 2, 1);
+    spoil(2);
+    rig.passMs(601_000);
+    rig.tick(); // server 2 is asked, and has answered
+    delete("/file");
+    run(5);
+    assertThat(rig.repair.status().getWrongCopies()).isZero();
+  }
+
+  @Test
+  void shouldPassOverAServerThatDoesNotAnswer() throws Exception {
+    lead(3, 2);
+    write("/file", 2, 2);
+    int other = serversOf(dataSlab()).get(1);
+    servers.stop(other);
+    sleep(601);
+    servers.start(other);
+    run(200);
+    sleep(7 * DAY);
+    run(60);
+    assertThat(servers.verified).isGreaterThanOrEqualTo(2 + 4);
+    assertThat(rig.repair.status().getWrongCopies()).isZero();
+  }
+}

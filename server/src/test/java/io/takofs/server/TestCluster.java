@@ -1,0 +1,82 @@
+package io.takofs.server;
+
+import com.google.protobuf.ByteString;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GroupEntry;
+import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.SessionTicket;
+import io.takofs.server.peer.Cluster;
+
+/** Two servers, the first of which leads; a secret that a test may get wrong. */
+class TestCluster implements Cluster {
+  static final long ID = 0x1234;
+
+  private final int self;
+  private final String secret;
+  private volatile ClusterMap map;
+  private long challenges;
+
+  TestCluster(int self, String secret) {
+    this.self = self;
+    this.secret = secret;
+    this.map =
+        ClusterMap.newBuilder()
+            .setClusterId(ID)
+            .setEpoch(7)
+            .addServers(ServerEntry.newBuilder().setId(1).setHost("leader").setPort(7777))
+            .addServers(ServerEntry.newBuilder().setId(2).setHost("127.0.0.1").setPort(1))
+            .addGroups(GroupEntry.newBuilder().setId(1).addMembers(1))
+            .build();
+  }
+
+  /** Server 2 is at {@code endpoint} from now on. */
+  void move(String endpoint) {
+    int colon = endpoint.lastIndexOf(':');
+    ClusterMap.Builder next = map.toBuilder().setEpoch(map.getEpoch() + 1);
+    next.getServersBuilder(1)
+        .setHost(endpoint.substring(0, colon))
+        .setPort(Integer.parseInt(endpoint.substring(colon + 1)));
+    map = next.build();
+  }
+
+  @Override
+  public ClusterMap map() {
+    return map;
+  }
+
+  @Override
+  public int serverId() {
+    return self;
+  }
+
+  @Override
+  public SessionTicket ticket(long clientId, int group) {
+    return SessionTicket.newBuilder()
+        .setGroup(group)
+        .setAuthenticator(ByteString.copyFromUtf8(secret + clientId))
+        .build();
+  }
+
+  @Override
+  public boolean isGood(SessionTicket ticket, long clientId) {
+    return ticket.equals(ticket(clientId, ticket.getGroup()));
+  }
+
+  @Override
+  public OpenServerSession sign(OpenServerSession session, int called) {
+    return session.toBuilder()
+        .setAuthenticator(ByteString.copyFromUtf8(secret + session.getChallenge() + called))
+        .build();
+  }
+
+  @Override
+  public long challenge() {
+    return ++challenges;
+  }
+
+  @Override
+  public boolean isGood(OpenServerSession session) {
+    return session.equals(sign(session, self));
+  }
+}

@@ -1,0 +1,366 @@
+package io.takofs.server.catalog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerEntry.State;
+import io.takofs.proto.SessionTicket;
+import io.takofs.proto.Status;
+import io.takofs.server.ManualClock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers that join a catalog in memory, by hand. */
+class MembershipTest {
+  private static final Duration TTL = Duration.ofSeconds(9);
+
+  private final ManualClock clock = new ManualClock();
+  private final MemoryConfigStore store = new MemoryConfigStore(clock);
+  private final CatalogClient catalog = new CatalogClient(store);
+
+  /** A server's process: a pool, an address. */
+  private final class Member implements Membership.Self {
+    final ManualClock own = new ManualClock();
+    long poolId;
+    String host;
+    String rack = "";
+    long epoch = 1;
+    long clusterId;
+    int serverId;
+    Membership membership;
+
+    Member(long poolId, String host) {
+      this.poolId = poolId;
+      this.host = host;
+    }
+
+    /** Starts, with what the pool remembers. */
+    Member start() {
+      Membership.Settings settings =
+          new Membership.Settings(
+              "bay", host.equals("one"), "one:1,two:1", Duration.ofMinutes(1), TTL);
+      membership = new Membership(settings, this, store, own);
+      tick();
+      return this;
+    }
+
+    Member restart() {
+      epoch++;
+      return start();
+    }
+
+    void tick() {
+      membership.tick();
+    }
+
+    String problem() {
+      return membership.problem().orElse("");
+    }
+
+    @Override
+    public Registration registration() {
+      ServerEntry entry =
+          ServerEntry.newBuilder()
+              .setPoolId(poolId)
+              .setHost(host)
+              .setRack(rack)
+              .setPort(1)
+              .setEpoch(epoch)
+              .build();
+      return new Registration(clusterId, serverId, entry);
+    }
+
+    @Override
+    public void joined(long cluster, int server) {
+      clusterId = cluster;
+      serverId = server;
+    }
+  }
+
+  private void pass(Duration time, Member... living) {
+    Duration step = Duration.ofSeconds(3);
+    for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(step)) {
+      clock.advance(step);
+      for (Member each : living) {
+        each.own.advance(step);
+        each.tick();
+      }
+    }
+  }
+
+  private static State state(ClusterMap map, int id) throws TakoException {
+    return ClusterMaps.server(map, id).getState();
+  }
+
+  @Test
+  void shouldGiveEachServerANumberAndTheFirstTheNamespace() throws Exception {
+    Member two = new Member(22, "two").start();
+    assertThat(two.problem()).contains("empty", "one:1,two:1");
+    assertThat(two.membership.serverId()).isZero();
+    Member one = new Member(11, "one").start();
+    two.tick();
+    one.tick();
+    assertThat(one.serverId).isEqualTo(1);
+    assertThat(two.serverId).isEqualTo(2);
+    assertThat(two.problem()).isEmpty();
+    ClusterMap map = one.membership.map();
+    assertThat(map).isEqualTo(two.membership.map());
+    assertThat(map.getName()).isEqualTo("bay");
+    assertThat(map.getGroupsList()).hasSize(1);
+    assertThat(map.getGroups(0).getMembersList()).containsExactly(1);
+    assertThat(one.clusterId).isEqualTo(map.getClusterId()).isNotZero();
+  }
+
+  @Test
+  void shouldTellOfEachMap() throws Exception {
+    Member one = new Member(11, "one").start();
+    List<Long> epochs = new ArrayList<>();
+    one.membership.onChange(map -> epochs.add(map.getEpoch()));
+    long first = one.membership.map().getEpoch();
+    one.tick();
+    new Member(22, "two").start();
+    one.tick();
+    assertThat(epochs).containsExactly(first, first + 1);
+  }
+
+  @Test
+  void shouldKnowAServerThatStartsAgainAtAnotherAddress() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    two.membership.close();
+    two.host = "three";
+    two.restart();
+    assertThat(two.serverId).isEqualTo(2);
+    one.tick();
+    ServerEntry entry = ClusterMaps.server(one.membership.map(), 2);
+    assertThat(entry.getHost()).isEqualTo("three");
+    assertThat(entry.getEpoch()).isEqualTo(2);
+    assertThat(one.membership.map().getServersCount()).isEqualTo(2);
+  }
+
+  @Test
+  void shouldTakeAServerWithoutItsPoolForANewOne() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    Member anew = new Member(23, "two").start(); // The former one has its session still.
+    assertThat(anew.problem()).contains("server 2 with another pool lives at two:1");
+    pass(TTL.plusSeconds(3), one, anew);
+    assertThat(anew.serverId).isEqualTo(3);
+    assertThat(state(one.membership.map(), 2)).isEqualTo(State.LOST);
+    assertThat(two.serverId).isEqualTo(2);
+  }
+
+  @Test
+  void shouldBeginTheNamespaceAnewWithANewPoolOfItsServer() throws Exception {
+    new Member(11, "one").start().membership.close();
+    Member anew = new Member(12, "one").start();
+    assertThat(anew.serverId).isEqualTo(2);
+    assertThat(anew.membership.map().getGroups(0).getMembersList()).containsExactly(2);
+  }
+
+  @Test
+  void shouldSayWhatItCouldNotTellWhenItJoined() throws Exception {
+    Member one = new Member(11, "one").start();
+    one.rack = "/r7";
+    pass(Duration.ofMinutes(2), one);
+    assertThat(ClusterMaps.server(one.membership.map(), 1).getRack()).isEqualTo("/r7");
+    assertThat(term(one)).isEqualTo(1);
+    long epoch = one.membership.map().getEpoch();
+    pass(Duration.ofMinutes(2), one);
+    assertThat(one.membership.map().getEpoch()).isEqualTo(epoch);
+  }
+
+  @Test
+  void shouldGiveALeaderAHigherTermAtEachStart() throws Exception {
+    Member one = new Member(11, "one");
+    one.epoch = 7; // it was alone before
+    one.start();
+    assertThat(term(one)).isEqualTo(7);
+    one.tick();
+    new Member(22, "two").start().restart();
+    one.tick();
+    assertThat(term(one)).as("no start of the leader").isEqualTo(7);
+    one.membership.close();
+    one.restart();
+    assertThat(term(one)).isEqualTo(8);
+    one.epoch = 19; // it could not reach the catalog meanwhile
+    one.restart();
+    assertThat(term(one)).isEqualTo(20);
+    one.membership.close();
+
+    Member anew = new Member(12, "one").start();
+    assertThat(term(anew)).as("another namespace").isEqualTo((1L << 32) + 1);
+    anew.membership.close();
+    assertThat(term(anew.restart())).isEqualTo((1L << 32) + 2);
+  }
+
+  private static long term(Member leader) {
+    return leader.membership.map().getGroups(0).getTerm();
+  }
+
+  @Test
+  void shouldRefuseACopyOfAPoolOfAServerThatLives() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    Member copy = new Member(22, "three");
+    copy.clusterId = two.clusterId;
+    copy.serverId = two.serverId;
+    copy.start();
+    assertThat(copy.problem()).contains("is that of server 2, which lives at two:1", "copy");
+    assertThat(copy.membership.serverId()).isZero();
+    pass(TTL.multipliedBy(2), one, two, copy);
+    assertThat(copy.membership.serverId()).isZero();
+    assertThat(ClusterMaps.server(one.membership.map(), 2).getHost()).isEqualTo("two");
+  }
+
+  @Test
+  void shouldRefuseAnOldCopyOfAPool() throws Exception {
+    new Member(11, "one").start();
+    Member two = new Member(22, "two").start().restart();
+    two.membership.close();
+    two.epoch = 1;
+    two.start();
+    assertThat(two.problem()).contains("incarnation 1", "incarnation 2");
+  }
+
+  @Test
+  void shouldRefuseAServerOfAnotherCluster() throws Exception {
+    new Member(11, "one").start();
+    Member two = new Member(22, "two");
+    two.clusterId = 0xabc;
+    two.serverId = 4;
+    two.start();
+    assertThat(two.problem()).contains("belongs to cluster 0000000000000abc", "bay");
+  }
+
+  @Test
+  void shouldNotBeginASecondClusterWhenTheCatalogIsGone() throws Exception {
+    Member one = new Member(11, "one");
+    one.clusterId = 7;
+    one.serverId = 1;
+    one.start();
+    assertThat(one.problem()).contains("is empty", "server 1 of cluster");
+    assertThat(catalog.map()).isNull();
+  }
+
+  @Test
+  void shouldRefuseAClockThatIsFarOffAndSayBothTimes() throws Exception {
+    new Member(11, "one").start();
+    Member two = new Member(22, "two");
+    two.own.advance(Duration.ofMinutes(2));
+    two.start();
+    assertThat(two.problem()).contains("2024-10-04T00:02:00Z", "2024-10-04T00:00:00Z", "60 s");
+    clock.advance(Duration.ofSeconds(70));
+    two.tick();
+    assertThat(two.serverId).isEqualTo(2);
+  }
+
+  @Test
+  void shouldRefuseAServerOfAnotherProtocol() throws Exception {
+    new Member(11, "one").start();
+    store.compareAndSet(
+        "protocol", store.get("protocol").version(), "999".getBytes(StandardCharsets.UTF_8));
+    Member two = new Member(22, "two").start();
+    assertThat(two.problem()).contains("protocol 999");
+  }
+
+  @Test
+  void shouldRegisterAnewAfterASilenceAndAfterItWasMarkedLost() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    pass(TTL.multipliedBy(2), one);
+    assertThat(catalog.lives(2)).isFalse();
+    catalog.change(map -> ClusterMaps.mark(map, 2, State.LOST));
+    pass(TTL, one, two);
+    assertThat(catalog.lives(2)).isTrue();
+    assertThat(state(one.membership.map(), 2)).isEqualTo(State.UP);
+    assertThat(two.serverId).isEqualTo(2);
+  }
+
+  @Test
+  void shouldDecommissionAndRemoveWhatHasNoNamespace() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    Membership member = one.membership;
+    assertRefused(() -> catalog.change(map -> ClusterMaps.mark(map, 1, State.DECOMMISSIONING)));
+    assertRefused(() -> catalog.change(map -> ClusterMaps.remove(map, 2)));
+    ClusterMap map = catalog.change(m -> ClusterMaps.mark(m, 2, State.DECOMMISSIONING));
+    assertThat(state(map, 2)).isEqualTo(State.DECOMMISSIONING);
+    two.restart();
+    assertThat(state(two.membership.map(), 2)).isEqualTo(State.DECOMMISSIONING);
+    member.emptied(1); // is not to leave
+    member.emptied(2);
+    pass(TTL.dividedBy(2), one, two);
+    assertThat(state(member.map(), 1)).isEqualTo(State.UP);
+    assertThat(state(member.map(), 2)).isEqualTo(State.DECOMMISSIONED);
+    map = catalog.change(m -> ClusterMaps.remove(m, 2));
+    assertThat(map.getServersCount()).isEqualTo(1);
+    two.membership.close();
+    two.restart();
+    assertThat(two.problem()).contains("server 2 of cluster bay, which has removed it");
+    // Its number is never used again.
+    assertThat(new Member(33, "two").start().serverId).isEqualTo(3);
+  }
+
+  private static void assertRefused(ThrowingCallable call) {
+    Throwable thrown = catchThrowable(call);
+    assertThat(thrown).isInstanceOf(TakoException.class);
+    assertThat(((TakoException) thrown).status()).isEqualTo(Status.INVALID_ARGUMENT);
+  }
+
+  @Test
+  void shouldKnowWhatItSignedUntilTheSecondRotation() throws Exception {
+    Member one = new Member(11, "one").start();
+    SessionTicket ticket = one.membership.keys().ticket(5, 1);
+    assertThat(ticket.getAuthenticator().size()).isEqualTo(16);
+    assertThat(one.membership.keys().isGood(ticket, 5)).isTrue();
+    assertThat(one.membership.keys().isGood(ticket, 6)).isFalse();
+    assertThat(one.membership.keys().isGood(ticket.toBuilder().setGroup(2).build(), 5)).isFalse();
+    assertThat(one.membership.keys().isGood(ticket.toBuilder().clearAuthenticator().build(), 5))
+        .isFalse();
+    catalog.rotateKeys(new SecureRandom());
+    one.tick();
+    assertThat(one.membership.keys().isGood(ticket, 5)).isTrue();
+    assertThat(one.membership.keys().ticket(5, 1).getKey()).isEqualTo(2);
+    catalog.rotateKeys(new SecureRandom());
+    one.tick();
+    assertThat(one.membership.keys().isGood(ticket, 5)).isFalse();
+  }
+
+  @Test
+  void shouldSignNothingAndBelieveAllWithoutKeys() {
+    SessionTicket ticket = ClusterKeys.NONE.ticket(5, 1);
+    assertThat(ticket.getAuthenticator().isEmpty()).isTrue();
+    assertThat(ClusterKeys.NONE.isGood(ticket, 5)).isTrue();
+  }
+
+  @Test
+  void shouldKnowServersByTheirSecret(@TempDir Path dir) throws Exception {
+    Path file = dir.resolve("secret");
+    Files.writeString(file, "0123456789abcdef\n");
+    assertThat(catchThrowable(() -> ServerSecret.read("" + file)))
+        .hasMessageContaining("chmod 600");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    ServerSecret secret = ServerSecret.read("" + file);
+    OpenServerSession session =
+        secret.sign(OpenServerSession.newBuilder().setServer(2).setChallenge(9).build(), 3);
+    assertThat(secret.isGood(session, 3)).isTrue();
+    assertThat(secret.isGood(session, 4)).isFalse();
+    assertThat(secret.isGood(session.toBuilder().setServer(1).build(), 3)).isFalse();
+    assertThat(secret.isGood(session.toBuilder().clearAuthenticator().build(), 3)).isFalse();
+    assertThat(ServerSecret.NONE.isGood(session, 4)).isTrue();
+  }
+}

@@ -1,0 +1,117 @@
+package io.takofs.server.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.FileHealth;
+import io.takofs.proto.GroupEntry;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerHealth;
+import io.takofs.proto.ServerStatus;
+import io.takofs.proto.SlabStatus;
+import io.takofs.proto.SpaceUsage;
+import io.takofs.server.ManualClock;
+import io.takofs.server.peer.ClusterTopology;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class ClusterReportTest {
+  private static final ServerStatus OWN =
+      ServerStatus.newBuilder().setVersion("1").setUsage(space(5)).build();
+
+  private final ManualClock clock = new ManualClock();
+
+  /** Three servers, the first of which leads. */
+  private record Three(int serverId) implements ClusterTopology {
+    @Override
+    public ClusterMap map() {
+      return ClusterMap.newBuilder()
+          .setName("three")
+          .setEpoch(9)
+          .addServers(ServerEntry.newBuilder().setId(1).setHost("a"))
+          .addServers(ServerEntry.newBuilder().setId(2).setHost("b"))
+          .addServers(
+              ServerEntry.newBuilder().setId(3).setHost("c").setState(ServerEntry.State.LOST))
+          .addGroups(GroupEntry.newBuilder().setId(1).addMembers(1))
+          .build();
+    }
+  }
+
+  private static SpaceUsage space(long used) {
+    return SpaceUsage.newBuilder().setUsed(used).setCapacity(100).build();
+  }
+
+  private void pass(int seconds) {
+    clock.advanceMillis(TimeUnit.SECONDS.toMillis(seconds));
+  }
+
+  @Test
+  void leaderPutsTogetherWhatOthersSayOfThemselves() {
+    ClusterReport report = new ClusterReport(new Three(1), clock);
+    report.answered(2, ServerStatus.newBuilder().setVersion("2").setUsage(space(7)).build());
+    report.ofGroup(
+        ClusterStatus.newBuilder()
+            .addServers(
+                ServerHealth.newBuilder()
+                    .setEntry(ServerEntry.newBuilder().setId(2))
+                    .setReplicas(4))
+            .addSlabs(SlabStatus.newBuilder().setState("open").setSlabs(4))
+            .setFiles(FileHealth.newBuilder().setMissing(1))
+            .build());
+    pass(4);
+    ClusterStatus status = report.build(OWN);
+    assertThat(status.getName()).isEqualTo("three");
+    assertThat(status.getLeader()).isEqualTo(1);
+    assertThat(status.getLeaderAgeMs()).isZero();
+    assertThat(status.getSlabs(0).getSlabs()).isEqualTo(4);
+    assertThat(status.getFiles().getMissing()).isEqualTo(1);
+    assertThat(status.getServers(0).getUsage().getUsed()).isEqualTo(5);
+    report.ownSpace(() -> space(3)); // the status of a leader has the space of all servers
+    assertThat(report.build(OWN).getServers(0).getUsage().getUsed()).isEqualTo(3);
+    ServerHealth second = status.getServers(1);
+    assertThat(second.getEntry().getHost()).isEqualTo("b");
+    assertThat(second.getUsage().getUsed()).isEqualTo(7);
+    assertThat(second.getReplicas()).isEqualTo(4);
+    assertThat(second.getHeardAgeMs()).isEqualTo(4000);
+    assertThat(second.getTrouble()).isEmpty();
+    assertThat(status.getServers(2).getTrouble()).isEqualTo("its pool is gone");
+  }
+
+  @Test
+  void serverThatSaysNothingIsInTrouble() {
+    ClusterReport report = new ClusterReport(new Three(1), clock);
+    assertThat(report.build(OWN).getServers(1).getTrouble()).isEmpty();
+    assertThat(report.build(OWN).getServers(1).getHeard()).isFalse();
+    report.refused(2, "no route");
+    assertThat(report.build(OWN).getServers(1).getTrouble()).isEqualTo("no route");
+    pass(11);
+    assertThat(report.build(OWN).getServers(1).getTrouble())
+        .isEqualTo("silent for 00:00:11: no route");
+    report.answered(2, OWN);
+    assertThat(report.build(OWN).getServers(1).getTrouble()).isEmpty();
+  }
+
+  @Test
+  void otherServersPassOnWhatTheLeaderSays() {
+    ClusterReport leading = new ClusterReport(new Three(1), clock);
+    leading.ofGroup(
+        ClusterStatus.newBuilder().addSlabs(SlabStatus.newBuilder().setSlabs(4)).build());
+    ClusterReport report = new ClusterReport(new Three(2), clock);
+    report.ofGroup(leading.build(OWN));
+    pass(3);
+    ClusterStatus status = report.build(ServerStatus.getDefaultInstance());
+    assertThat(status.getServer()).isEqualTo(2);
+    assertThat(status.getLeader()).isEqualTo(1);
+    assertThat(status.getLeaderAgeMs()).isEqualTo(3000);
+    assertThat(status.getSlabs(0).getSlabs()).isEqualTo(4);
+    assertThat(status.getServers(0).getUsage().getUsed()).isEqualTo(5);
+    assertThat(status.getServers(0).getTrouble()).isEmpty();
+    assertThat(status.getServers(1).getHeardAgeMs()).isZero();
+    report.refused(1, "refused");
+    pass(9);
+    status = report.build(ServerStatus.getDefaultInstance());
+    assertThat(status.getServers(0).getTrouble()).isEqualTo("silent for 00:00:12: refused");
+    assertThat(status.getServers(0).getHeard()).isTrue();
+  }
+}

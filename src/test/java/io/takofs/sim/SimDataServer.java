@@ -1,0 +1,243 @@
+package io.takofs.sim;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.server.DataServer;
+import io.takofs.server.extent.Location;
+import io.takofs.server.loggroup.ServerSettings;
+import io.takofs.server.slabs.RepairSettings;
+import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.ServerDataZone;
+import io.takofs.server.zone.SlabTable;
+import io.takofs.server.zone.SlabZone;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
+
+/**
+ * A server that leads no group, in a simulated process, and its pool of small arenas, each of one
+ * slab. A server that lost its pool starts as another server, with an id of its own.
+ */
+public final class SimDataServer extends SimMachine implements AutoCloseable {
+  static final int ARENAS = 4;
+  public static final int ARENA_BYTES = 6 * Layout.UNIT_SIZE;
+
+  private static final int CONNECTIONS_MAX = 64;
+  private static final int LOG_BYTES = 96 << 10;
+  private static final int FLIP_TRIES = 200;
+  private static final long TICK_MAX_NS = 50_000_000;
+
+  /** Of all servers of simulations. */
+  public static final ServerSettings SETTINGS =
+      new ServerSettings(
+          "root",
+          "supergroup",
+          true,
+          1 << 20,
+          1 << 20,
+          3,
+          1,
+          LOG_BYTES,
+          Duration.ofSeconds(2),
+          Duration.ofSeconds(10),
+          Duration.ofMinutes(2),
+          Duration.ofMillis(20),
+          RepairSettings.defaults());
+
+  private final SimNetwork network;
+  private final MappedMemory slabs;
+  private final List<MappedMemory> arenas = new ArrayList<>();
+  private final List<Integer> flipped = new ArrayList<>();
+  private BooleanSupplier mayLosePool = () -> false;
+  private SimHolds holds = new SimHolds();
+  private boolean seesReaders = true;
+  private boolean keepsFences = true;
+  private boolean mayFlip;
+  private ServerDataZone zone;
+  private DataServer server;
+  private int id;
+  private int lastId;
+  private ClusterMap map = ClusterMap.newBuilder().setEpoch(1).build();
+  private final int idStep;
+  private final int arenaBytes;
+
+  /**
+   * A server whose pool is empty.
+   *
+   * @param id its first; {@code idStep} is added whenever its pool is lost
+   */
+  public SimDataServer(SimNetwork network, Swarm swarm, int id, int idStep) throws TakoException {
+    this(network, swarm, id, idStep, ARENA_BYTES);
+  }
+
+  /**
+   * A server whose pool is empty.
+   *
+   * @param arenaBytes of each arena
+   */
+  public SimDataServer(SimNetwork network, Swarm swarm, int id, int idStep, int arenaBytes)
+      throws TakoException {
+    super(network.scheduler(), Integer.toString(id), !swarm.has(Fault.CLOCK_JUMP));
+    this.arenaBytes = arenaBytes;
+    this.network = network;
+    this.id = id;
+    this.lastId = id;
+    this.idStep = idStep;
+    this.slabs = MappedMemory.anonymous(Layout.POOL_ALIGN, true);
+    for (int i = 0; i < ARENAS; i++) {
+      arenas.add(MappedMemory.anonymous(arenaBytes, true));
+    }
+  }
+
+  public int id() {
+    return id;
+  }
+
+  /** The servers that it knows. */
+  public void know(ClusterMap newMap) {
+    map = newMap;
+  }
+
+  public SimHolds holds() {
+    return holds;
+  }
+
+  /** Says when nothing is lost for good with the pool. */
+  public void setMayLosePool(BooleanSupplier condition) {
+    mayLosePool = condition;
+  }
+
+  /** A weakened server: it does not look for readers. */
+  public void forgetReaders() {
+    seesReaders = false;
+  }
+
+  /** A weakened server: one that starts again does not know whom it fenced. */
+  public void forgetFences() {
+    keepsFences = false;
+  }
+
+  /** Whether a client gets no window to write under {@code grant}; as a client asks. */
+  public boolean isFenced(Location extent, long lease, long grant) throws TakoException {
+    return zone.isFenced(extent, lease, grant);
+  }
+
+  /** The memory of an arena, as it is now. */
+  public ByteBuffer arena(int index) {
+    return arenas.get(index).slice(0, arenaBytes);
+  }
+
+  /** Whether bytes of file data ever came. */
+  public boolean wasWritten() {
+    for (int i = 0; i < ARENAS; i++) {
+      ByteBuffer memory = arena(i);
+      for (int at = 0; at < arenaBytes; at += Long.BYTES) {
+        if (memory.getLong(at) != 0) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  @Override
+  protected void serve(SimProcess born) throws IOException {
+    ByteBuffer[] pages = {slabs.slice(0, Layout.POOL_ALIGN)};
+    for (int slot = 0; slot < ARENAS && !keepsFences; slot++) {
+      int size = Layout.SLAB_SLOT_SIZE - Layout.SLAB_FENCES;
+      clear(pages[0].slice(slot * Layout.SLAB_SLOT_SIZE + Layout.SLAB_FENCES, size));
+    }
+    SlabZone slabZone = new SlabZone(pages, (slot, offset, length) -> persist(born));
+    zone =
+        new ServerDataZone(
+            arenas,
+            SlabTable.open(slabZone, arenas.stream().map(MappedMemory::length).toList()),
+            seesReaders ? holds : ReaderHolds.NONE,
+            task -> scheduler().schedule(born, 0, task),
+            () -> false);
+    server =
+        new DataServer(clock(), SETTINGS, epoch(), zone, new SimCluster(id, map), CONNECTIONS_MAX);
+    SimTransport transport = network.attach(born);
+    server.serve(transport, acceptor -> transport.listen(endpoint(), acceptor));
+    tick(born, server, TICK_MAX_NS);
+  }
+
+  private void persist(SimProcess owner) {
+    if (diesPersisting()) {
+      owner.kill();
+      throw new SimProcess.Killed(owner);
+    }
+  }
+
+  /** Answers a leader, in the server's process. */
+  public Reply handle(Request request) {
+    Reply reply = zone.handle(request);
+    zone.windows().post();
+    server.tick();
+    return reply;
+  }
+
+  /** Whether one of {@code length} bytes at {@code offset} of an arena has changed by itself. */
+  public boolean isFlipped(int arena, int offset, int length) {
+    int begin = arena * arenaBytes + offset;
+    return flipped.stream().anyMatch(at -> at >= begin && at < begin + length);
+  }
+
+  /** Bits of it may flip. */
+  public void letFlip() {
+    mayFlip = true;
+  }
+
+  @Override
+  public void flipBit() {
+    Random random = scheduler().random();
+    if (!mayFlip) {
+      return;
+    }
+    for (int i = 0; i < FLIP_TRIES; i++) {
+      int arena = random.nextInt(ARENAS);
+      int at = random.nextInt(arenaBytes);
+      ByteBuffer memory = arena(arena);
+      if (memory.get(at) != 0) {
+        memory.put(at, (byte) (memory.get(at) ^ 1 << random.nextInt(Byte.SIZE)));
+        flipped.add(arena * arenaBytes + at);
+        return;
+      }
+    }
+  }
+
+  @Override
+  public void losePool() {
+    if (!mayLosePool.getAsBoolean()) {
+      return;
+    }
+    kill();
+    lastId += idStep;
+    id = lastId;
+    holds = new SimHolds();
+    flipped.clear();
+    clear(slabs.slice(0, Layout.POOL_ALIGN));
+    for (int i = 0; i < ARENAS; i++) {
+      clear(arena(i));
+    }
+  }
+
+  private static void clear(ByteBuffer memory) {
+    memory.put(0, new byte[memory.capacity()]);
+  }
+
+  @Override
+  public void close() {
+    kill();
+    slabs.close();
+    arenas.forEach(MappedMemory::close);
+  }
+}

@@ -1,0 +1,199 @@
+package io.takofs.sim.cluster;
+
+import io.takofs.client.SimClients;
+import io.takofs.client.TakoClient;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.Status;
+import io.takofs.sim.Fault;
+import io.takofs.sim.Faults;
+import io.takofs.sim.SimClock;
+import io.takofs.sim.SimConditions;
+import io.takofs.sim.SimDataServer;
+import io.takofs.sim.SimMachine;
+import io.takofs.sim.SimNetwork;
+import io.takofs.sim.SimProcess;
+import io.takofs.sim.SimScheduler;
+import io.takofs.sim.Swarm;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * One data server and several users, with everything that can happen to them, in one thread from
+ * one seed.
+ */
+final class ClusterSimulation {
+  private static final int USERS = 3;
+
+  /** The smaller ones run full now and then. */
+  private static final long[] DATA_BYTES = {3 << 20, 5 << 20, 24 << 20};
+
+  private static final int FOLLOWER_ARENA_BYTES = 4 << 20;
+  private static final long LIMIT_NS = TimeUnit.HOURS.toNanos(2);
+  private static final long AFTERMATH_NS = TimeUnit.SECONDS.toNanos(30);
+
+  private final long seed;
+  private final int stepsPerUser;
+  private final int others;
+  private final SimServer.Commits commits;
+  private final List<SimDataServer> followers = new ArrayList<>();
+  private final long dataBytes;
+  private final SimClients clients;
+  private final SimScheduler scheduler;
+  private final SimNetwork network;
+  private final Swarm swarm;
+  private final List<SimUser> users = new ArrayList<>();
+
+  /**
+   * @param clients how users reach the server
+   */
+  ClusterSimulation(long seed, int stepsPerUser, SimClients clients) {
+    this(seed, stepsPerUser, clients, 0, SimServer.Commits.AT_ONCE);
+  }
+
+  /**
+   * @param clients how users reach the servers
+   * @param others servers beside the one that leads
+   * @param commits of that one's log
+   */
+  ClusterSimulation(
+      long seed, int stepsPerUser, SimClients clients, int others, SimServer.Commits commits) {
+    this.seed = seed;
+    this.commits = commits;
+    this.others = others;
+    this.clients = clients;
+    this.stepsPerUser = stepsPerUser;
+    this.scheduler = new SimScheduler(seed);
+    this.swarm = new Swarm(scheduler.random());
+    this.dataBytes = DATA_BYTES[scheduler.random().nextInt(DATA_BYTES.length)];
+    boolean windows = scheduler.random().nextBoolean();
+    this.network =
+        new SimNetwork(
+            scheduler, new SimConditions(500, 20_000, 0.02, 1_000_000, 0.005, 0.7, windows));
+  }
+
+  /**
+   * Runs one seed and prints what came of it.
+   *
+   * @param args the seed; steps a user; servers beside the leader; when entries are committed
+   */
+  public static void main(String[] args) {
+    long seed = Long.parseLong(args[0]);
+    int steps = Integer.parseInt(args[1]);
+    int others = Integer.parseInt(args[2]);
+    SimServer.Commits commits = SimServer.Commits.valueOf(args[3]);
+    System.out.println(
+        new ClusterSimulation(seed, steps, SimClients.real(), others, commits).run());
+  }
+
+  /** The outcome of a run, and a number that differs when anything happened differently. */
+  record Result(
+      int steps,
+      int copies,
+      boolean usedOthers,
+      int mostOutstanding,
+      Map<Fault, Integer> faults,
+      Map<Status, Integer> failures,
+      long virtualNs,
+      long trace) {}
+
+  /** Runs; fails with an AssertionError that names the seed. */
+  Result run() {
+    try (SimServer server =
+        new SimServer(network, "1", dataBytes, !swarm.has(Fault.CLOCK_JUMP), commits)) {
+      startFollowers();
+      server.lead(followers);
+      check(server.start(), "the first start was killed");
+      SimWorld world =
+          new SimWorld(network, clients, config(), server.endpoint(), new SharedNames(), swarm);
+      for (int i = 0; i < USERS; i++) {
+        SimUser user = new SimUser(world, users, "user" + i, stepsPerUser);
+        users.add(user);
+        user.start();
+      }
+      Faults faults = new Faults(network, swarm, machines(server), users);
+      faults.begin();
+      scheduler.await(LIMIT_NS, () -> users.stream().allMatch(SimUser::isDone));
+      check(users.stream().allMatch(SimUser::isDone), "not finished in two hours: " + users);
+      faults.end();
+      finish(server, world);
+      Map<Status, Integer> failures = new EnumMap<>(Status.class);
+      users.forEach(
+          user -> user.failures().forEach((why, n) -> failures.merge(why, n, Integer::sum)));
+      int steps = users.stream().mapToInt(SimUser::steps).sum();
+      int copies = world.config().get(ConfigKeys.REPLICATION);
+      boolean usedOthers = followers.stream().anyMatch(SimDataServer::wasWritten);
+      return new Result(
+          steps,
+          copies,
+          usedOthers,
+          server.mostOutstanding(),
+          faults.counts(),
+          failures,
+          scheduler.nowNs(),
+          scheduler.trace().hash());
+    } catch (AssertionError | IOException | RuntimeException e) {
+      throw new AssertionError("seed " + seed + " with " + swarm + ": " + e, e);
+    } finally {
+      followers.forEach(SimDataServer::close);
+    }
+  }
+
+  private void startFollowers() throws IOException {
+    for (int id = 2; id <= 1 + others; id++) {
+      SimDataServer follower = new SimDataServer(network, swarm, id, 0, FOLLOWER_ARENA_BYTES);
+      followers.add(follower);
+      follower.know(SimPeers.map(1 + others));
+      check(follower.start(), "the first start was killed");
+    }
+  }
+
+  private List<SimMachine> machines(SimServer server) {
+    List<SimMachine> machines = new ArrayList<>(followers);
+    machines.add(server);
+    return machines;
+  }
+
+  /** As many copies of each file as chance says, and there can be. */
+  private TakoConfig config() throws IOException {
+    return new TakoConfig().set(ConfigKeys.REPLICATION, 1 + scheduler.random().nextInt(1 + others));
+  }
+
+  /** Fate rests: everything must be there, and after deleting it nothing. */
+  private void finish(SimServer server, SimWorld world) throws IOException {
+    network.setConditions(SimConditions.CALM);
+    for (SimMachine machine : machines(server)) {
+      if (!machine.isAlive()) {
+        check(machine.start(), "killed by nobody");
+      }
+    }
+    for (SimUser user : users) {
+      user.checkAll();
+    }
+    int damaged = users.stream().mapToInt(SimUser::damagedFiles).sum();
+    check(damaged <= server.flips(), damaged + " files damaged by " + server.flips() + " bits");
+    SimProcess process = new SimProcess("auditor");
+    TakoClient auditor = world.connect(process, new SimClock(scheduler, process), new AtomicLong());
+    auditor.mkdirs("/shared"); // nobody may have created a name there
+    auditor.delete("/shared", true);
+    for (SimUser user : users) {
+      user.process().kill();
+    }
+    scheduler.pass(AFTERMATH_NS);
+    check(
+        auditor.usage().used() == 0,
+        "extents leaked: " + auditor.usage() + "\n" + auditor.administration().clusterStatus());
+    auditor.close();
+  }
+
+  private static void check(boolean holds, String what) {
+    if (!holds) {
+      throw new AssertionError(what);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package io.takofs.sim.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.takofs.client.SimClients;
+import io.takofs.sim.TwoJvms;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whole servers and clients under kills, torn log writes, broken connections and cut-off processes.
+ * {@code -Dtako.sim.seeds=N} runs N seeds, {@code -Dtako.sim.seed=S} begins at S.
+ */
+class ClusterSimulationTest {
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterSimulationTest.class);
+  private static final int SEEDS = Integer.getInteger("tako.sim.seeds", 6);
+  private static final long FIRST_SEED = Long.getLong("tako.sim.seed", 0);
+  private static final int STEPS = 150;
+  private static final int OTHERS = 2;
+
+  /** Seeds within which a weakened client or server must have been caught. */
+  private static final int SEEDS_TO_FAIL = 10;
+
+  @Test
+  void shouldKeepWhatWasAcknowledgedAndShowNothingElse() {
+    for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+      LOG.info("seed {}", seed);
+      ClusterSimulation.Result result = new ClusterSimulation(seed, STEPS, SimClients.real()).run();
+      LOG.info("seed {}: {}", seed, result);
+      assertThat(result.faults()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void shouldKeepFilesOnSeveralServers() {
+    boolean usedOthers = false;
+    for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+      ClusterSimulation.Result result =
+          new ClusterSimulation(seed, STEPS, SimClients.real(), OTHERS, SimServer.Commits.AT_ONCE)
+              .run();
+      LOG.info("seed {} of several servers: {}", seed, result);
+      usedOthers |= result.usedOthers();
+    }
+    assertThat(usedOthers).isTrue();
+  }
+
+  /** As a log with several members will: nobody hears of an entry that a kill may take away. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, OTHERS})
+  void shouldTellNobodyOfWhatIsNotCommitted(int others) {
+    int mostOutstanding = 0;
+    for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+      ClusterSimulation.Result result =
+          new ClusterSimulation(seed, STEPS, SimClients.real(), others, SimServer.Commits.LATER)
+              .run();
+      LOG.info("seed {} with slow commits: {}", seed, result);
+      mostOutstanding = Math.max(mostOutstanding, result.mostOutstanding());
+    }
+    assertThat(mostOutstanding).isGreaterThan(2);
+  }
+
+  @Test
+  void shouldCatchRepliesThatAreSentBeforeTheirEntriesAreCommitted() {
+    shouldCatch(SimClients.real(), SimServer.Commits.LATER_THAN_SAID);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,AT_ONCE", OTHERS + ",AT_ONCE", OTHERS + ",LATER"})
+  void shouldDoTheSameInAnotherJvm(int others, String commits) throws Exception {
+    List<String> results = TwoJvms.run(ClusterSimulation.class, "7", "30", "" + others, commits);
+    assertThat(results.get(0)).contains("trace=").isEqualTo(results.get(1));
+  }
+
+  @Test
+  void shouldCatchCallsThatAreExecutedTwice() {
+    shouldCatch(SimClients.withoutExactlyOnce(), SimServer.Commits.AT_ONCE);
+  }
+
+  @Test
+  void shouldCatchTailsThatAreLostOnClose() {
+    shouldCatch(SimClients.losingTailsOnClose(), SimServer.Commits.AT_ONCE);
+  }
+
+  private static void shouldCatch(SimClients clients, SimServer.Commits commits) {
+    for (long seed = 0; seed < SEEDS_TO_FAIL; seed++) {
+      try {
+        new ClusterSimulation(seed, STEPS, clients, 0, commits).run();
+      } catch (AssertionError found) {
+        assertThat(found).hasMessageContaining("seed " + seed);
+        LOG.info("caught: {}", found.getMessage());
+        return;
+      }
+    }
+    fail("no seed caught it");
+  }
+}

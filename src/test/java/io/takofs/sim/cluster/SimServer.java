@@ -1,0 +1,223 @@
+package io.takofs.sim.cluster;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.jni.NativeLibrary;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.ServerEntry;
+import io.takofs.server.DataServer;
+import io.takofs.server.GroupLookups;
+import io.takofs.server.groups.StaticGroups;
+import io.takofs.server.log.Log;
+import io.takofs.server.log.LogIdentity;
+import io.takofs.server.log.LogZone;
+import io.takofs.server.log.SegmentedLog;
+import io.takofs.server.loggroup.GroupStorage;
+import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.LocalDataServer;
+import io.takofs.server.peer.LoneCluster;
+import io.takofs.server.store.PagedStore;
+import io.takofs.server.zone.ReaderHolds;
+import io.takofs.server.zone.ServerDataZone;
+import io.takofs.server.zone.SlabTable;
+import io.takofs.server.zone.SlabZone;
+import io.takofs.sim.SimCalls;
+import io.takofs.sim.SimCluster;
+import io.takofs.sim.SimDataServer;
+import io.takofs.sim.SimMachine;
+import io.takofs.sim.SimNetwork;
+import io.takofs.sim.SimProcess;
+import io.takofs.sim.SimTransport;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * A data server in a simulated process, and its pool, which outlives it: a killed one leaves the
+ * memory as its last store left it, without those bytes of an unfinished log frame that chance
+ * takes away.
+ */
+final class SimServer extends SimMachine implements AutoCloseable {
+  private static final long PAGES_BYTES = 8 << 20;
+  private static final int LOG_SLOTS = 6;
+  private static final int LOG_SLOT_BYTES = 96 << 10;
+  private static final int CONNECTIONS_MAX = 64;
+
+  /** The pool may be so large that connections wait for it to be registered. */
+  private static final long REGISTERING_MAX_NS = 2_000_000_000;
+
+  private static final int FLIP_TRIES = 200;
+
+  private final SimNetwork network;
+  private final MappedMemory pages;
+  private final MappedMemory log;
+  private final MappedMemory slabs;
+  private final MappedMemory data;
+  private final Commits commits;
+  private List<SimDataServer> others = List.of();
+  private int flips;
+  private int mostOutstanding;
+
+  /** When the entries of its log are committed. */
+  enum Commits {
+    /** When they are proposed. */
+    AT_ONCE,
+    /** Later, and nobody may hear of them before. */
+    LATER,
+    /** Later, and the log says of each at once that it is. */
+    LATER_THAN_SAID
+  }
+
+  /**
+   * A server whose pool is empty.
+   *
+   * @param dataBytes of the data zone
+   * @param rightClock whether its clock is right
+   */
+  SimServer(SimNetwork network, String name, long dataBytes, boolean rightClock, Commits commits)
+      throws TakoException {
+    super(network.scheduler(), name, rightClock);
+    this.network = network;
+    this.commits = commits;
+    Invariant.check(NativeLibrary.isAvailable(), "the pool is anonymous memory");
+    this.pages = MappedMemory.anonymous(PAGES_BYTES, true);
+    this.log = MappedMemory.anonymous((long) LOG_SLOTS * LOG_SLOT_BYTES, true);
+    this.slabs = MappedMemory.anonymous(Layout.POOL_ALIGN, true);
+    this.data = MappedMemory.anonymous(dataBytes, true);
+    PagedStore.format(pages);
+  }
+
+  /** From the next start it leads a group whose slabs are at {@code servers}, too. */
+  void lead(List<SimDataServer> servers) {
+    others = List.copyOf(servers);
+  }
+
+  /** Most entries of its log that were not committed at one time. */
+  int mostOutstanding() {
+    return mostOutstanding;
+  }
+
+  /** Bits of its file data that have changed by themselves. */
+  int flips() {
+    return flips;
+  }
+
+  @Override
+  public void flipBit() {
+    ByteBuffer bytes = data.slice(0, Math.toIntExact(data.length()));
+    Random random = scheduler().random();
+    for (int i = 0; i < FLIP_TRIES; i++) {
+      int at = random.nextInt(bytes.capacity());
+      if (bytes.get(at) != 0) {
+        bytes.put(at, (byte) (bytes.get(at) ^ 1 << random.nextInt(Byte.SIZE)));
+        flips++;
+        return;
+      }
+    }
+  }
+
+  /** A namespace that is gone is nothing to look at. */
+  @Override
+  public void losePool() {}
+
+  @Override
+  protected void serve(SimProcess born) throws IOException {
+    PagedStore store = PagedStore.open(pages);
+    Log entries =
+        SegmentedLog.open(
+            logZone(born), new LogIdentity(1, (int) epoch()), store.checkpointIndex());
+    SlowCommits slow = null;
+    if (commits != Commits.AT_ONCE) {
+      slow = new SlowCommits(entries, scheduler(), born, commits == Commits.LATER_THAN_SAID);
+      entries = slow;
+      born.atDeath(this::loseUncommitted);
+    }
+    ServerDataZone zone =
+        new ServerDataZone(
+            List.of(data),
+            SlabTable.open(SlabZone.of(slabs), List.of(data.length())),
+            ReaderHolds.NONE,
+            task -> scheduler().schedule(born, scheduler().delayNs(0, REGISTERING_MAX_NS), task),
+            () -> false);
+    boolean alone = others.isEmpty();
+    ClusterMap map = SimPeers.map(1 + others.size());
+    Cluster cluster = alone ? new LoneCluster() : new SimCluster(SimPeers.LEADER, map);
+    DataServer server =
+        new DataServer(clock(), SimDataServer.SETTINGS, epoch(), zone, cluster, CONNECTIONS_MAX);
+    server.lead(
+        new GroupStorage(store, entries, epoch()),
+        new GroupLookups(new StaticGroups(Map.of()), Runnable::run),
+        alone
+            ? new LocalDataServer(ServerEntry.newBuilder().setId(1).build(), zone::handle)
+            : new SimPeers(
+                map,
+                zone::handle,
+                new SimCalls(network, born, others),
+                () -> scheduler().schedule(born, 0, server::tick)));
+    if (slow != null) {
+      SlowCommits log = slow;
+      log.onCommit(
+          () -> {
+            mostOutstanding = Math.max(mostOutstanding, log.mostOutstanding());
+            server.poll();
+          });
+    }
+    SimTransport transport = network.attach(born);
+    server.serve(transport, acceptor -> transport.listen(endpoint(), acceptor));
+    tick(born, server, Long.MAX_VALUE);
+  }
+
+  private LogZone logZone(SimProcess owner) {
+    ByteBuffer[] slots = new ByteBuffer[LOG_SLOTS];
+    for (int i = 0; i < LOG_SLOTS; i++) {
+      slots[i] = log.slice((long) i * LOG_SLOT_BYTES, LOG_SLOT_BYTES);
+    }
+    return new LogZone(
+        slots,
+        (slot, offset, length) -> {
+          if (diesPersisting()) {
+            if (offset >= Layout.SEGMENT_DATA_OFFSET) {
+              tear(slots[slot], offset, length);
+            }
+            owner.kill(); // at once, because the server may handle what is thrown
+            throw new SimProcess.Killed(owner);
+          }
+        });
+  }
+
+  /** Of what nobody was told that it is in the log, any part may be gone. */
+  private void loseUncommitted() {
+    for (int i = 0; i < LOG_SLOTS; i++) {
+      tear(
+          log.slice((long) i * LOG_SLOT_BYTES, LOG_SLOT_BYTES),
+          Layout.SEGMENT_DATA_OFFSET,
+          LOG_SLOT_BYTES - Layout.SEGMENT_DATA_OFFSET);
+    }
+  }
+
+  /** Some words of the newest frames were never stored. */
+  private void tear(ByteBuffer memory, int offset, int length) {
+    int lost = scheduler().random().nextInt(4);
+    ByteBuffer words = memory.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+    int committed = words.getInt(Layout.SEGMENT_MARK_A);
+    for (int i = Math.max(offset, committed); i < offset + length; i += Long.BYTES) {
+      if (scheduler().random().nextInt(4) < lost) {
+        words.putLong(i, 0);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+    pages.close();
+    log.close();
+    slabs.close();
+    data.close();
+  }
+}

@@ -1,0 +1,125 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.base.TakoException;
+import io.takofs.client.CreateOptions;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoOutputStream;
+import io.takofs.proto.Status;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Servers of unequal size: how much they take, what is said when one is full, room afterwards. */
+class ClusterFullTest {
+  private static final int FILE_BYTES = 8 << 20;
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+
+  @ParameterizedTest
+  @ValueSource(strings = {"shm", "tcp"})
+  @Timeout(value = 10, unit = TimeUnit.MINUTES)
+  void shouldFillUnequalServersAndNameTheFullOne(String transport) throws Exception {
+    try (ServerCluster cluster =
+            ServerCluster.startWithPools(
+                new String[] {"256m", "512m", "1g"},
+                "fs.tako.server.quarantine",
+                "200ms",
+                "fs.tako.replication.min",
+                "2");
+        TakoClient client = Clients.connect(cluster.uri(), transport)) {
+      ClusterHealth.awaitServers(client, 3, LIMIT);
+
+      // Three copies: as much as the smallest server can have, less what its last slabs cannot.
+      TakoException full = fill(client, "/three", 3);
+      assertThat(full.getMessage()).contains("space", "full", authority(cluster.servers().get(0)));
+      long smallest = ClusterHealth.dataBytes(client, cluster.servers().get(0));
+      int files = check(client, "/three");
+      assertThat((long) files * FILE_BYTES).isBetween(smallest * 3 / 4, smallest);
+
+      // Room after deletes, and nothing that was there before is lost.
+      client.delete("/three/f0", false);
+      client.delete("/three/f1", false);
+      awaitRoom(client, "/again", 3);
+      check(client, "/three");
+      check(client, "/again");
+      client.delete("/three", true);
+      client.delete("/again", true);
+
+      // Two copies: each file has one on the largest server, so the others are filled.
+      full = fill(client, "/two", 2);
+      assertThat(full.getMessage())
+          .contains("space", "full", authority(cluster.servers().get(0)))
+          .contains(authority(cluster.servers().get(1)))
+          .doesNotContain(authority(cluster.servers().get(2)));
+      long others = smallest + ClusterHealth.dataBytes(client, cluster.servers().get(1));
+      files = check(client, "/two");
+      assertThat((long) files * FILE_BYTES).isBetween(others * 3 / 4, others);
+      Clients.checkNothingLeaks(client);
+    }
+  }
+
+  private static String authority(ServerProcess server) {
+    URI uri = server.uri();
+    return uri.getHost() + ":" + uri.getPort();
+  }
+
+  /** Writes files until there is no space, and returns what is said then. */
+  private static TakoException fill(TakoClient client, String directory, int copies)
+      throws IOException {
+    client.mkdirs(directory);
+    for (int file = 0; ; file++) {
+      String path = directory + "/f" + file;
+      try {
+        write(client, path, copies);
+      } catch (TakoException e) {
+        assertThat(e.status()).isEqualTo(Status.NO_SPACE);
+        client.delete(path, false);
+        return e;
+      }
+    }
+  }
+
+  private static void awaitRoom(TakoClient client, String directory, int copies) throws Exception {
+    client.mkdirs(directory);
+    String path = directory + "/f0";
+    Poll.until(
+        "writing works again after a delete",
+        LIMIT,
+        () -> {
+          try {
+            write(client, path, copies);
+            return true;
+          } catch (TakoException e) {
+            assertThat(e.status()).isEqualTo(Status.NO_SPACE);
+            client.delete(path, false);
+            return false;
+          }
+        });
+  }
+
+  private static void write(TakoClient client, String path, int copies) throws IOException {
+    byte[] content = new byte[FILE_BYTES];
+    Pattern.fill(path, 0, content, FILE_BYTES);
+    try (TakoOutputStream out =
+        client.create(path, CreateOptions.DEFAULT.withReplication(copies))) {
+      out.write(content);
+    }
+  }
+
+  /** Compares all files that are there, and returns how many. */
+  private static int check(TakoClient client, String directory) throws IOException {
+    int files = 0;
+    for (var file : Clients.list(client, directory)) {
+      byte[] content = Clients.read(client, file.path());
+      assertThat(content).as(file.path()).hasSize(FILE_BYTES);
+      Pattern.check(file.path(), content);
+      files++;
+    }
+    return files;
+  }
+}

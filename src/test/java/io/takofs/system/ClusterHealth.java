@@ -1,0 +1,64 @@
+package io.takofs.system;
+
+import io.takofs.client.TakoClient;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.ServerHealth;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** What the namespace's server says of the copies that it keeps. */
+final class ClusterHealth {
+  /** The report is made anew only every 3 s. */
+  private static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private ClusterHealth() {}
+
+  /** Waits until {@code servers} servers are well and all slabs are open with all replicas. */
+  static void awaitCopies(TakoClient client, int servers, Duration limit) throws Exception {
+    try {
+      Poll.until(
+          "all copies of everything on " + servers + " servers",
+          limit,
+          INTERVAL_NS,
+          () -> hasCopies(client.administration().clusterStatus(), servers));
+    } catch (AssertionError e) {
+      throw new AssertionError(
+          e.getMessage() + "; it says\n" + client.administration().clusterStatus(), e);
+    }
+  }
+
+  /** Waits until {@code servers} servers are well. */
+  static void awaitServers(TakoClient client, int servers, Duration limit) throws Exception {
+    Poll.until(
+        servers + " servers",
+        limit,
+        INTERVAL_NS,
+        () -> well(client.administration().clusterStatus()).size() == servers);
+  }
+
+  /** The bytes that a server of the cluster has for data. */
+  static long dataBytes(TakoClient client, ServerProcess server) throws Exception {
+    return client.administration().clusterStatus().getServersList().stream()
+        .map(ServerHealth::getEntry)
+        .filter(entry -> entry.getPort() == server.uri().getPort())
+        .mapToLong(ServerEntry::getDataBytes)
+        .sum();
+  }
+
+  private static List<ServerHealth> well(ClusterStatus status) {
+    return status.getServersList().stream()
+        .filter(server -> server.getEntry().getState() == ServerEntry.State.UP)
+        .filter(server -> server.getHeard() && server.getTrouble().isEmpty())
+        .toList();
+  }
+
+  /** A slab with fewer replicas than wanted is "short", and not "open". */
+  private static boolean hasCopies(ClusterStatus status, int servers) {
+    return well(status).size() == servers
+        && status.getSlabsList().stream().allMatch(state -> state.getState().equals("open"))
+        && status.getRepair().getSlabsWaiting() == 0
+        && status.getRepair().getSlabsCopiedNow() == 0;
+  }
+}

@@ -1,0 +1,152 @@
+package io.takofs.system;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+/**
+ * Data servers that form one cluster, each in a process of its own with a pool of its own. The
+ * first has the namespace. One alone is no cluster: it is started as a lone server is.
+ *
+ * <p>Thread rule: one thread.
+ */
+public final class ServerCluster implements TestedFileSystem {
+  private final Path directory;
+  private final List<ServerProcess> servers = new ArrayList<>();
+
+  private ServerCluster(Path directory) {
+    this.directory = directory;
+  }
+
+  /** Starts {@code count} servers with small fresh pools and these settings besides. */
+  public static ServerCluster start(int count, String... keysAndValues) throws Exception {
+    return startWithPools(new String[count], keysAndValues);
+  }
+
+  /** Starts a server for each of {@code sizes}, that of its pool; null for a small one. */
+  static ServerCluster startWithPools(String[] sizes, String... keysAndValues) throws Exception {
+    int count = sizes.length;
+    ServerCluster cluster =
+        new ServerCluster(Files.createTempDirectory(Path.of("/dev/shm"), "tako-cluster-"));
+    List<String> addresses = freeAddresses(count);
+    ExecutorService threads = Executors.newFixedThreadPool(count);
+    try {
+      List<Future<ServerProcess>> starting = new ArrayList<>();
+      for (int index = 0; index < count; index++) {
+        String[] settings = cluster.settings(addresses, index, sizes[index], keysAndValues);
+        starting.add(threads.submit(() -> ServerProcess.start(settings)));
+      }
+      Exception failure = null;
+      for (Future<ServerProcess> one : starting) {
+        try {
+          cluster.servers.add(one.get());
+        } catch (ExecutionException e) {
+          failure = e; // those that started are ended, too
+        }
+      }
+      if (failure != null) {
+        throw failure;
+      }
+      return cluster;
+    } catch (Exception e) {
+      cluster.close();
+      throw e;
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private String[] settings(List<String> addresses, int index, String size, String... more) {
+    String address = addresses.get(index);
+    List<String> settings = new ArrayList<>(List.of(more));
+    if (size != null) {
+      settings.addAll(List.of("fs.tako.server.pool.size", size));
+    }
+    if (addresses.size() > 1) {
+      settings.addAll(
+          List.of(
+              "fs.tako.server.port",
+              address.substring(address.lastIndexOf(':') + 1),
+              "fs.tako.cluster.servers",
+              String.join(",", addresses),
+              "fs.tako.cluster.catalog.dir",
+              directory.resolve("catalog").toString()));
+    }
+    return settings.toArray(String[]::new);
+  }
+
+  /** All different, and free a moment ago. */
+  private static List<String> freeAddresses(int count) throws Exception {
+    List<ServerSocket> held = new ArrayList<>();
+    List<String> addresses = new ArrayList<>();
+    InetAddress host = InetAddress.getByName(ServerAddress.host());
+    try {
+      for (int index = 0; index < count; index++) {
+        ServerSocket socket = new ServerSocket(0, 1, host);
+        held.add(socket);
+        addresses.add(ServerAddress.host() + ":" + socket.getLocalPort());
+      }
+    } finally {
+      for (ServerSocket socket : held) {
+        socket.close();
+      }
+    }
+    return addresses;
+  }
+
+  @Override
+  public URI uri() {
+    return servers.get(0).uri();
+  }
+
+  /** The servers; the first has the namespace. */
+  public List<ServerProcess> servers() {
+    return servers;
+  }
+
+  /** Kills a server, takes its pool away and starts it again, as if it were another machine. */
+  public void lose(int index) throws Exception {
+    ServerProcess server = servers.get(index);
+    server.kill();
+    server.losePool();
+    server.restart();
+  }
+
+  /** Makes all data of a server that runs wrong, and none of what it knows of it. */
+  public void spoil(int index) throws IOException {
+    ByteBuffer zeros = ByteBuffer.allocate(1 << 20);
+    try (FileChannel data =
+        FileChannel.open(servers.get(index).pool().resolve("data"), StandardOpenOption.WRITE)) {
+      for (long at = 0; at < data.size(); at += zeros.capacity()) {
+        zeros.clear().limit((int) Math.min(zeros.capacity(), data.size() - at));
+        data.write(zeros, at);
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    for (ServerProcess server : servers) {
+      server.close();
+    }
+    try (Stream<Path> tree = Files.walk(directory)) {
+      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+}
