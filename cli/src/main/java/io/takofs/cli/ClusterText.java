@@ -52,6 +52,16 @@ final class ClusterText {
               Sizes.human(repair.getBytesPerSecond()),
               Clusters.timeLeft(repair)));
     }
+    if (repair.getFilesToMove() > 0) {
+      line(
+          out,
+          "replication",
+          Counts.text(repair.getFilesToMove(), "file gets", "files get")
+              + " another number of copies, "
+              + Sizes.human(repair.getBytesMoved())
+              + " moved"
+              + (repair.getMovesWait().isEmpty() ? "" : "; waits " + repair.getMovesWait()));
+    }
     if (repair.getWrongCopies() > 0) {
       line(
           out,

@@ -506,7 +506,7 @@ public final class ConfigKeys {
                       + " silent one counts as dead. Once all have answered it waits no more.")
               .readByServers());
 
-  /** Bytes a second that the making of lost copies may read. */
+  /** Bytes a second that the making of copies may read. */
   public static final ConfigKey<Long> REPAIR_BANDWIDTH =
       register(
           ConfigKey.size(
@@ -515,7 +515,8 @@ public final class ConfigKeys {
                   "1t",
                   "200m",
                   "Bytes a second that servers read, all together, to make copies again that were lost"
-                      + " or that leave a server; 0 for no limit.")
+                      + " or that leave a server, and to move files that are to have another number of"
+                      + " copies; 0 for no limit.")
               .readByServers());
 
   /** Whether copies move from full servers to emptier ones. */

@@ -17,6 +17,7 @@ import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.peer.DataServers;
 import io.takofs.server.peer.LocalDataServer;
+import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.RepairSettings;
 import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabRepair;
@@ -58,6 +59,7 @@ final class HousekeepingRig {
   final ClientTable sessions;
   final SlabSupply supply;
   final SlabRepair repair;
+  final FileMoves moves;
   final SlabLeases leases;
   final Housekeeping housekeeping;
   int ticks;
@@ -109,6 +111,7 @@ final class HousekeepingRig {
     this.sessions = group.sessions();
     this.supply = group.supply();
     this.repair = group.repair();
+    this.moves = group.moves();
     this.leases = group.leases();
     this.housekeeping = new Housekeeping(group);
     try {

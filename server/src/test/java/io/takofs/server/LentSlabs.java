@@ -125,6 +125,13 @@ final class LentSlabs implements Function<Request, Reply> {
     return isHeld(lease) && contents.getOrDefault(lease, Set.of()).contains(key(extent));
   }
 
+  /** Whether there are so many bytes of some extent that begins there. */
+  boolean hasAt(long lease, int offset, int length) {
+    return isHeld(lease)
+        && contents.getOrDefault(lease, Set.of()).stream()
+            .anyMatch(each -> each.getOffset() == offset && each.getLength() == length);
+  }
+
   boolean isHeld(long lease) {
     return held.stream().anyMatch(slab -> slab.getLease() == lease);
   }

@@ -147,7 +147,12 @@ final class SlowServers implements DataServers {
           break;
         }
         if (!down.contains(source.getServer())) {
-          boolean has = zones.get(source.getServer()).has(source.getLease(), extent);
+          boolean moves = copy.getSourceOffsetsCount() > 0;
+          LentSlabs from = zones.get(source.getServer());
+          boolean has =
+              moves
+                  ? from.hasAt(source.getLease(), copy.getSourceOffsets(i), extent.getLength())
+                  : from.has(source.getLease(), extent);
           if (has) {
             zone.store(lease, extent);
           } else {

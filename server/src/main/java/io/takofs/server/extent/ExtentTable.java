@@ -249,10 +249,15 @@ public final class ExtentTable {
 
   /** GRANTED becomes COMMITTED: from now on a record of the file. */
   public void commit(Transaction tx, Grant grant, long fileOffset) {
+    commit(tx, grant, grant.fileId(), fileOffset);
+  }
+
+  /** As {@link #commit(Transaction, Grant, long)}, of a grant of the copier. */
+  public void commit(Transaction tx, Grant grant, long fileId, long fileOffset) {
     drop(tx, grant);
     committed.add(tx, grant.range());
     tx.remove(map, key(grant.range()));
-    tx.put(map, committedKey(grant.range()), belongs(grant.fileId(), fileOffset));
+    tx.put(map, committedKey(grant.range()), belongs(fileId, fileOffset));
   }
 
   /** A committed extent belongs to another file or is at another position of it. */

@@ -114,6 +114,13 @@ final class ClusterPage implements HtmlPage {
     html.row(
         "Copied since the leader started",
         repair.getSlabsDone() + " slabs, " + Sizes.human(repair.getBytesDone()));
+    html.row(
+        "Files that get another number of copies",
+        repair.getFilesToMove()
+            + (repair.getMovesWait().isEmpty() ? "" : ", waits " + repair.getMovesWait()));
+    html.row(
+        "Moved to another number of copies",
+        repair.getFilesMoved() + " files, " + Sizes.human(repair.getBytesMoved()));
     html.row("Bytes verified", Sizes.human(repair.getBytesVerified()));
     html.row("Wrong copies found", repair.getWrongCopies());
     html.endTable();

@@ -17,6 +17,7 @@ import io.takofs.proto.Status;
 import io.takofs.server.extent.Quarantined;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.namespace.state.SessionInfo;
+import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.ServerWatch;
 import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabRepair;
@@ -34,8 +35,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Background work of the server: ends sessions and leases, frees extents, empties what was deleted,
- * has lost copies made again, makes checkpoints. All of it goes through the log like everything
- * else.
+ * has lost copies made again and files moved, makes checkpoints. All of it goes through the log
+ * like everything else.
  *
  * <p>Each tick does a bounded amount of work, so that calls are never kept waiting for long.
  *
@@ -72,6 +73,7 @@ public final class Housekeeping {
   private final SlabLeases leases;
   private final SlabSupply supply;
   private final SlabRepair repair;
+  private final FileMoves moves;
   private final ServerWatch watch;
   private final Fencing fencing;
   private final Counters counters;
@@ -101,6 +103,7 @@ public final class Housekeeping {
     this.leases = group.leases();
     this.supply = group.supply();
     this.repair = group.repair();
+    this.moves = group.moves();
     this.watch = group.watch();
     this.fencing =
         new Fencing(clock, group.servers, group::leadership, machine.slabs()::get, watch::isGone);
@@ -126,6 +129,7 @@ public final class Housekeeping {
         countRefused = false;
       }
       repair.tick();
+      moves.tick();
       do {
         workOff();
       } while (hasBacklog() && clock.nanoTime() - begin < BUDGET_NS);
@@ -134,7 +138,7 @@ public final class Housekeeping {
       LOG.warn("housekeeping has to wait: {}", e.getMessage());
       return IDLE_NS;
     }
-    return isBusy() ? BUSY_NS : Math.min(IDLE_NS, repair.pauseNs());
+    return isBusy() ? BUSY_NS : Math.min(IDLE_NS, Math.min(repair.pauseNs(), moves.pauseNs()));
   }
 
   /** Whether there is work that a next tick should go on with soon. */

@@ -7,6 +7,7 @@ import io.takofs.proto.LogEntry;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.peer.DataServers;
+import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.ServerWatch;
 import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabRepair;
@@ -36,6 +37,7 @@ public final class LogGroup {
   private final SlabLeases leases;
   private final SlabSupply supply;
   private final SlabRepair repair;
+  private final FileMoves moves;
   private Leadership leadership = Leadership.newBuilder().setGroup(ID).build();
 
   /**
@@ -59,6 +61,8 @@ public final class LogGroup {
         new SlabSupply(clock, journal::execute, machine, leases, watch, settings.replicationMin());
     this.repair =
         new SlabRepair(clock, journal::execute, machine, leases, watch, settings.repair());
+    this.moves = new FileMoves(clock, journal::execute, machine, supply, watch, repair);
+    repair.setMoving(moves::isCopying);
   }
 
   /**
@@ -132,6 +136,11 @@ public final class LogGroup {
   /** The repair of lost copies. */
   public SlabRepair repair() {
     return repair;
+  }
+
+  /** The moves of files that are to have another number of copies. */
+  public FileMoves moves() {
+    return moves;
   }
 
   public Counters counters() {

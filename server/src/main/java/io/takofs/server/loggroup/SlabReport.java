@@ -8,6 +8,7 @@ import io.takofs.proto.ServerHealth;
 import io.takofs.proto.Slab;
 import io.takofs.proto.SlabStatus;
 import io.takofs.server.extent.GroupSlabs;
+import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabRepair;
 import java.util.Map;
@@ -15,7 +16,7 @@ import java.util.TreeMap;
 
 /**
  * Reports the slabs of a group to people: how many are in which state, how many replicas each
- * server keeps, and what is being repaired.
+ * server keeps, and what is being repaired and moved.
  *
  * <p>Thread rule: the holder of the group's lock.
  */
@@ -23,11 +24,13 @@ public final class SlabReport {
   private final GroupSlabs slabs;
   private final SlabLeases leases;
   private final SlabRepair repair;
+  private final FileMoves moves;
 
   public SlabReport(LogGroup group) {
     this.slabs = group.machine().slabs();
     this.leases = group.leases();
     this.repair = group.repair();
+    this.moves = group.moves();
   }
 
   /** The slabs by state, and the servers that keep any. */
@@ -48,7 +51,7 @@ public final class SlabReport {
     ClusterStatus.Builder status =
         ClusterStatus.newBuilder()
             .addAllWarnings(leases.refusals())
-            .setRepair(repair.status())
+            .setRepair(moves.status(repair.status()))
             .setFiles(repair.files());
     states.values().forEach(status::addSlabs);
     replicas.forEach(

@@ -18,32 +18,18 @@ import io.takofs.server.extent.Quarantined;
 import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.operation.AppendOperation;
 import io.takofs.server.namespace.operation.AttributeQueries;
-import io.takofs.server.namespace.operation.CommitOperation;
-import io.takofs.server.namespace.operation.ConcatOperation;
 import io.takofs.server.namespace.operation.ContentSummaryQuery;
-import io.takofs.server.namespace.operation.CreateOperation;
 import io.takofs.server.namespace.operation.DeleteFilesOperation;
-import io.takofs.server.namespace.operation.DeleteOperation;
 import io.takofs.server.namespace.operation.Detached;
-import io.takofs.server.namespace.operation.FormatOperation;
-import io.takofs.server.namespace.operation.FreeOperation;
-import io.takofs.server.namespace.operation.GrantOperation;
-import io.takofs.server.namespace.operation.MkdirsOperation;
+import io.takofs.server.namespace.operation.EntryOperations;
+import io.takofs.server.namespace.operation.MoveQueries;
 import io.takofs.server.namespace.operation.Opening;
 import io.takofs.server.namespace.operation.Queries;
-import io.takofs.server.namespace.operation.QuotaCount;
 import io.takofs.server.namespace.operation.QuotaOperation;
 import io.takofs.server.namespace.operation.ReclaimOperation;
-import io.takofs.server.namespace.operation.RecoverLeaseOperation;
 import io.takofs.server.namespace.operation.Recovery;
-import io.takofs.server.namespace.operation.RenameOperation;
 import io.takofs.server.namespace.operation.Replies;
 import io.takofs.server.namespace.operation.SessionOperation;
-import io.takofs.server.namespace.operation.SetAclOperation;
-import io.takofs.server.namespace.operation.SetAttributesOperation;
-import io.takofs.server.namespace.operation.SlabOperation;
-import io.takofs.server.namespace.operation.TruncateOperation;
-import io.takofs.server.namespace.operation.XAttrOperation;
 import io.takofs.server.namespace.state.Context;
 import io.takofs.server.namespace.state.CountInProgress;
 import io.takofs.server.namespace.state.FileExtent;
@@ -74,10 +60,12 @@ public final class StateMachine {
   public static final long GRANT_MAX = Opening.GRANT_MAX;
 
   private final State state;
+  private final MoveQueries moves;
 
   /** Takes {@code store} as it is; a group's first entry is FormatGroup. */
   public StateMachine(Store store) {
     state = new State(store);
+    moves = new MoveQueries(state);
   }
 
   /** Writes the store's summary of what there is now; to be run whenever a checkpoint begins. */
@@ -118,7 +106,7 @@ public final class StateMachine {
     }
     Context context = Context.of(state, index, entry);
     if (!isRecorded(entry)) {
-      return attempt(context, 0);
+      return attempt(context, entry.hasGrantMove() ? SPARE : 0);
     }
     Request request = entry.getRequest();
     long sequence = entry.getSequence();
@@ -158,7 +146,7 @@ public final class StateMachine {
    */
   private Reply attempt(Context context, int spare) {
     try {
-      Reply reply = execute(context);
+      Reply reply = EntryOperations.execute(context);
       if (isRecorded(context.entry()) && reply.getStatus() == Status.OK) {
         state.results.record(context, reply);
       }
@@ -181,57 +169,6 @@ public final class StateMachine {
       // Without a record a repeated call is tried again, which is right too: it changed nothing.
       context.tx().abort();
     }
-  }
-
-  private Reply execute(Context context) throws TakoException {
-    LogEntry entry = context.entry();
-    return switch (entry.getCommandCase()) {
-      case REQUEST -> execute(context, entry.getRequest());
-      case EXPIRE_SESSION -> SessionOperation.end(context, entry.getExpireSession().getClientId());
-      case EXPIRE_LEASES -> {
-        Recovery.closeSome(context, entry.getExpireLeases().getClientId());
-        yield Replies.done();
-      }
-      case FREE_EXTENTS -> FreeOperation.apply(context, entry.getFreeExtents());
-      case COUNT_QUOTAS -> QuotaCount.apply(context);
-      case FORMAT_GROUP -> FormatOperation.apply(context, entry.getFormatGroup());
-      case ADD_SLAB -> SlabOperation.add(context, entry.getAddSlab());
-      case REMOVE_SLAB -> SlabOperation.remove(context, entry.getRemoveSlab());
-      case CLOSE_SLAB -> SlabOperation.close(context, entry.getCloseSlab());
-      case OPEN_SLAB -> SlabOperation.open(context, entry.getOpenSlab());
-      case SWITCH_REPLICA -> SlabOperation.switchReplica(context, entry.getSwitchReplica());
-      case REPLICA_RETURNED -> SlabOperation.returned(context, entry.getReplicaReturned());
-      case RECLAIM, COMMAND_NOT_SET -> throw malformed("a log entry has no command");
-    };
-  }
-
-  private static Reply execute(Context context, Request request) throws TakoException {
-    return switch (request.getOperationCase()) {
-      case OPEN_SESSION -> SessionOperation.open(context, request.getOpenSession());
-      case CLOSE_SESSION -> {
-        SessionOperation.require(context.state(), context.clientId());
-        yield SessionOperation.end(context, context.clientId());
-      }
-      case MKDIRS -> MkdirsOperation.apply(context, request.getMkdirs());
-      case CREATE -> CreateOperation.apply(context, request.getCreate());
-      case APPEND -> AppendOperation.apply(context, request.getAppend());
-      case RENAME -> RenameOperation.apply(context, request.getRename());
-      case DELETE -> DeleteOperation.apply(context, request.getDelete());
-      case TRUNCATE -> TruncateOperation.apply(context, request.getTruncate());
-      case SET_ATTRIBUTES -> SetAttributesOperation.apply(context, request.getSetAttributes());
-      case RECOVER_LEASE -> RecoverLeaseOperation.apply(context, request.getRecoverLease());
-      case GRANT_EXTENTS -> GrantOperation.grant(context, request.getGrantExtents());
-      case COMMIT_EXTENTS -> CommitOperation.apply(context, request.getCommitExtents());
-      case CONCAT -> ConcatOperation.apply(context, request.getConcat());
-      case DELETE_FILES -> throw new IllegalStateException("not one transaction");
-      case SET_ACL -> SetAclOperation.apply(context, request.getSetAcl());
-      case SET_XATTR -> XAttrOperation.set(context, request.getSetXattr());
-      case SET_QUOTA -> QuotaOperation.set(context, request.getSetQuota());
-      case REMOVE_XATTR -> XAttrOperation.remove(context, request.getRemoveXattr());
-      default ->
-          throw malformed(
-              "%s changes nothing and is not logged".formatted(request.getOperationCase()));
-    };
   }
 
   /**
@@ -487,6 +424,11 @@ public final class StateMachine {
   /** Whether somebody may write in a slab: an extent of it is granted. */
   public boolean isWrittenIn(long slab) {
     return !state.extents.grantedIn(slab).isEmpty();
+  }
+
+  /** The files whose data is to move. Only entries change them. */
+  public MoveQueries moves() {
+    return moves;
   }
 
   /** The limits with which the group was formatted; null before its first entry. */

@@ -194,6 +194,14 @@ public final class MetricsText {
     single("tako_repair_slabs_waiting", "Slabs that lack a copy.", repair.getSlabsWaiting());
     single("tako_repair_bytes_left", "Bytes to be copied.", repair.getBytesLeft());
     total("tako_repair_bytes_total", "Bytes that were copied.", repair.getBytesDone());
+    single(
+        "tako_files_to_move",
+        "Files that are to have another number of copies.",
+        repair.getFilesToMove());
+    total(
+        "tako_moved_bytes_total",
+        "Bytes of files that got another number of copies.",
+        repair.getBytesMoved());
     total("tako_scrub_bytes_total", "Bytes that were verified.", repair.getBytesVerified());
     single(
         "tako_files_missing", "Files of which bytes are missing.", cluster.getFiles().getMissing());

@@ -4,12 +4,14 @@ import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.proto.CloseSlab;
+import io.takofs.proto.CopyExtents;
 import io.takofs.proto.FileHealth;
 import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSlab;
 import io.takofs.proto.RemoveSlab;
 import io.takofs.proto.RepairStatus;
+import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ReportReplicas;
 import io.takofs.proto.Slab;
@@ -27,6 +29,8 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,6 +86,7 @@ public final class SlabRepair {
   private final BadFiles badFiles;
   private final Scrub scrub;
   private final CopyAttempts attempts;
+  private BooleanSupplier isMoving = () -> false;
   private final Map<Long, Waiting> lacking = new HashMap<>(); // by slab
   private final NavigableSet<Waiting> toBegin = new TreeSet<>(); // of those, not tried in this walk
   private final Map<Integer, Long> withoutRoom = new HashMap<>(); // by full server, for which slab
@@ -128,9 +133,46 @@ public final class SlabRepair {
     attempts.advance(this::replace);
     walk(this::look);
     begin();
-    if (attempts.isEmpty()) { // else servers are busy copying
+    if (attempts.isEmpty() && !isMoving.getAsBoolean()) { // else servers are busy copying
       scrub.tick();
     }
+  }
+
+  // ---- for what else is copied
+
+  /** Nothing is verified while {@code isMoving} says that files move. */
+  public void setMoving(BooleanSupplier isMoving) {
+    this.isMoving = isMoving;
+  }
+
+  /** Whether replicas are being made. */
+  boolean isCopying() {
+    return !attempts.isEmpty();
+  }
+
+  /** As {@link SlabConditions#sources}. */
+  List<Replica> sources(Slab slab) {
+    return conditions.sources(slab);
+  }
+
+  /** As {@link SlabConditions#isIntact}. */
+  boolean isIntact(Slab slab) {
+    return conditions.isIntact(slab);
+  }
+
+  /** A copy found wrong bytes in the replica of {@code slab} at {@code server}. */
+  void damaged(Slab slab, int server) {
+    conditions.damaged(slab, server);
+  }
+
+  /** As {@link SlabLeases#copy}. */
+  void copy(CopyExtents.Builder copy, Consumer<Reply> answer) {
+    leases.copy(copy, answer);
+  }
+
+  /** Bytes a second that all copies together may read; 0 for no limit. */
+  long bandwidth() {
+    return settings.bandwidth();
   }
 
   /** Nanoseconds until the next tick is wanted. */

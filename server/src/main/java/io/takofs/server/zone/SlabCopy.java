@@ -11,23 +11,23 @@ import io.takofs.proto.CopyProgress;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Replica;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Pulls extents of slabs from other servers: reads them one-sided, verifies the copy, and stores
- * it, with its checksum entries, into a slab that is leased here. What verifies here already is not
- * read again, so that a server that was started again goes on where it was. Without sources the
- * extents that are here are only verified.
+ * Pulls extents from other servers, to fill a slab or to move them to it: reads them one-sided,
+ * verifies the copy, and stores it, with its checksum entries, into a slab that is leased here.
+ * What verifies here already is not read again, so that a server that was started again goes on
+ * where it was. Without sources the extents that are here are only verified.
  *
- * <p>Nothing is stored once the lease of the slab is over, and the slab is not lent again before a
- * store that was begun is done ({@link SlabTable#beginStore}).
+ * <p>Nothing is stored once the lease of the slab is over, or the grant under which an extent moves
+ * is fenced; the slab is not lent again, and the grant not fenced, before a store that was begun is
+ * done ({@link SlabTable#beginStore}).
  *
  * <p>Thread rule: {@link #step} by one thread, which waits for sources without any lock; the others
  * by any. A simulation calls {@link #step} itself.
@@ -39,40 +39,60 @@ public final class SlabCopy implements AutoCloseable {
   /** Connections to sources at a time; each has memory of its own. */
   static final int SOURCES_MAX = 8;
 
+  /** Moves that are remembered at most; a leader has fewer under way. */
+  static final int MOVES_MAX = 64;
+
   /** Extents that sources are told of before they are read. */
   private static final int AHEAD = RemoteSlabSource.PIECES - 1;
 
   private static final String NOT_LENT =
-      "the slab is not leased under this number, or to a later attempt";
+      "the slab is not leased under this number, or to a later attempt, or the grant is over";
 
   private final List<MappedMemory> arenas;
   private final SlabTable table;
   private final SlabSources sources;
   private final Clock clock;
   private final ExtentCheck check = new ExtentCheck();
+  private LocalSlabSource local; // of the stepping thread; null until it is needed
   // By server, the one used last at the end; of the stepping thread.
   private final Map<Integer, SlabSource> open = new LinkedHashMap<>(SOURCES_MAX, 0.75f, true);
-  private final Map<Integer, Job> jobs = new HashMap<>(); // by slot; the latest attempt
+  private final Map<JobKey, Job> jobs = new LinkedHashMap<>(); // the one begun last at the end
   private final ArrayDeque<Item> queue = new ArrayDeque<>();
   private volatile Runnable onWork = () -> {};
   private long nextNs; // when the limit lets the next extent be read
   private boolean limited;
 
-  /** One attempt to fill a slab. */
+  /**
+   * Of a slab that is filled there is one job, of the latest attempt; of one to which extents move,
+   * one an attempt.
+   *
+   * @param move the attempt; 0 of one that fills the slab
+   */
+  private record JobKey(int slot, long move) {
+    static JobKey of(int slot, CopyExtents request) {
+      return new JobKey(slot, request.getSourceOffsetsCount() > 0 ? request.getAttempt() : 0);
+    }
+  }
+
+  /** One attempt to fill a slab, or to move extents to it. */
   private static final class Job {
+    final JobKey key;
     final int slot;
     final int group;
     final long lease;
     final long attempt;
+    final int server; // this one's number
     final Map<Integer, Item> items = new HashMap<>(); // by offset in the slab
     List<Replica> sources = List.of();
     long bytesPerSecond;
 
-    Job(int slot, int group, CopyExtents request) {
-      this.slot = slot;
+    Job(JobKey key, int group, CopyExtents request) {
+      this.key = key;
+      this.slot = key.slot;
       this.group = group;
       this.lease = request.getTarget().getLease();
       this.attempt = request.getAttempt();
+      this.server = request.getTarget().getServer();
     }
   }
 
@@ -80,15 +100,27 @@ public final class SlabCopy implements AutoCloseable {
   private static final class Item {
     final Job job;
     final Extent extent;
+    final int sourceOffset; // in the slabs of sources
     final CopyProgress.Builder failures = CopyProgress.newBuilder();
     boolean isDone;
     boolean isOver; // done, or no source had it
     boolean isLookedAt; // before it is copied; of the stepping thread
     String problem; // of the bytes that are here then
 
-    Item(Job job, Extent extent) {
+    Item(Job job, Extent extent, int sourceOffset) {
       this.job = job;
       this.extent = extent;
+      this.sourceOffset = sourceOffset;
+    }
+
+    SlabTable.Units units() {
+      return new SlabTable.Units(
+          extent.getOffset() / Layout.UNIT_SIZE, extent.getCapacity() / Layout.UNIT_SIZE);
+    }
+
+    /** Under which it is stored; 0 when nothing is granted in the slab. */
+    long grant() {
+      return job.key.move == 0 ? 0 : extent.getGrant();
     }
 
     void fail(int source, boolean wrongBytes, String reason) {
@@ -130,7 +162,10 @@ public final class SlabCopy implements AutoCloseable {
         if (job == null) {
           progress.addFailed(CopyFailure.newBuilder().setIndex(i).setReason(NOT_LENT));
         } else {
-          ask(job, i, request.getExtents(i), progress);
+          boolean moves = request.getSourceOffsetsCount() > 0;
+          Extent extent = request.getExtents(i);
+          int from = moves ? request.getSourceOffsets(i) : extent.getOffset();
+          ask(job, i, new Item(job, extent, from), progress);
         }
       }
       isNews = !queue.isEmpty();
@@ -147,13 +182,15 @@ public final class SlabCopy implements AutoCloseable {
     if (!table.isHeld(slot, group, request.getTarget().getLease())) {
       return null;
     }
-    Job job = jobs.get(slot);
+    JobKey key = JobKey.of(slot, request);
+    Job job = jobs.get(key);
     if (job != null && job.attempt > request.getAttempt()) {
       return null;
     }
     if (job == null || job.attempt < request.getAttempt()) {
-      job = new Job(slot, group, request);
-      jobs.put(slot, job);
+      job = new Job(key, group, request);
+      forgetMoves();
+      jobs.put(key, job);
     }
     if (request.getSourcesCount() == 0 && !job.sources.isEmpty()) {
       job.items.clear(); // what was copied is verified anew
@@ -163,13 +200,25 @@ public final class SlabCopy implements AutoCloseable {
     return job;
   }
 
-  private void ask(Job job, int index, Extent extent, CopyProgress.Builder progress) {
+  /** Those begun first end, of which nobody will ask again; or they are begun with anew. */
+  private void forgetMoves() {
+    long moves = jobs.keySet().stream().filter(key -> key.move != 0).count();
+    Iterator<JobKey> first = jobs.keySet().iterator();
+    while (moves >= MOVES_MAX) {
+      if (first.next().move != 0) {
+        first.remove();
+        moves--;
+      }
+    }
+  }
+
+  private void ask(Job job, int index, Item asked, CopyProgress.Builder progress) {
+    Extent extent = asked.extent;
     Item item = job.items.get(extent.getOffset());
     if (item == null || !item.extent.equals(extent)) {
       if (queue.size() < QUEUE_MAX) {
-        item = new Item(job, extent);
-        job.items.put(extent.getOffset(), item);
-        queue.add(item);
+        job.items.put(extent.getOffset(), asked);
+        queue.add(asked);
       }
       return;
     }
@@ -235,7 +284,7 @@ public final class SlabCopy implements AutoCloseable {
   }
 
   private boolean isWanted(Item item) {
-    return jobs.get(item.job.slot) == item.job
+    return jobs.get(item.job.key) == item.job
         && item.job.items.get(item.extent.getOffset()) == item;
   }
 
@@ -258,7 +307,8 @@ public final class SlabCopy implements AutoCloseable {
       }
       prefetch(item, from.get(0));
       for (Replica source : from) {
-        if (!table.isHeld(item.job.slot, item.job.group, item.job.lease)) {
+        Job job = item.job;
+        if (!table.mayStore(job.slot, job.group, job.lease, item.units(), item.grant())) {
           break;
         }
         if (copy(item, source)) {
@@ -279,11 +329,11 @@ public final class SlabCopy implements AutoCloseable {
   /** What is wrong with the bytes that are here; null when nothing is: they are persistent then. */
   private String problem(Item item) throws IOException {
     Job job = item.job;
-    if (!table.beginStore(job.slot, job.group, job.lease)) {
+    if (!table.beginStore(job.slot, job.group, job.lease, item.units(), item.grant())) {
       return NOT_LENT;
     }
     try {
-      Place place = place(item);
+      StoredExtent place = place(item);
       String problem = check.problem(item.extent, place.data(), place.checksums());
       if (problem == null) {
         place.persist();
@@ -300,7 +350,7 @@ public final class SlabCopy implements AutoCloseable {
     if (source == null) {
       return; // the first read connects
     }
-    source.prefetch(from.getArena(), place(item.extent, from), item.extent.getLength());
+    source.prefetch(from.getArena(), place(item, from), item.extent.getLength());
     for (Item next : next(from)) {
       if (!next.isLookedAt) {
         next.problem = problem(next);
@@ -308,13 +358,13 @@ public final class SlabCopy implements AutoCloseable {
       }
       Replica first = first(next);
       if (next.problem != null && first != null && first.getServer() == from.getServer()) {
-        source.prefetch(first.getArena(), place(next.extent, first), next.extent.getLength());
+        source.prefetch(first.getArena(), place(next, first), next.extent.getLength());
       }
     }
   }
 
-  private static int place(Extent extent, Replica from) {
-    return from.getIndex() * Layout.SLAB_SIZE + extent.getOffset();
+  private static int place(Item item, Replica from) {
+    return from.getIndex() * Layout.SLAB_SIZE + item.sourceOffset;
   }
 
   /** The extents that are read next from the server of {@code from}; none while a limit holds. */
@@ -337,7 +387,8 @@ public final class SlabCopy implements AutoCloseable {
     SlabSource.Bytes bytes;
     try {
       bytes =
-          source(from.getServer()).read(from.getArena(), place(extent, from), extent.getLength());
+          source(item, from.getServer())
+              .read(from.getArena(), place(item, from), extent.getLength());
     } catch (TakoException e) {
       drop(from.getServer());
       fail(item, from.getServer(), false, e.getMessage());
@@ -354,11 +405,11 @@ public final class SlabCopy implements AutoCloseable {
 
   private boolean store(Item item, SlabSource.Bytes bytes) throws IOException {
     Job job = item.job;
-    if (!table.beginStore(job.slot, job.group, job.lease)) {
+    if (!table.beginStore(job.slot, job.group, job.lease, item.units(), item.grant())) {
       return false; // nobody asks for this attempt any more
     }
     try {
-      Place place = place(item);
+      StoredExtent place = place(item);
       Stores.copy(place.data(), 0, bytes.data(), 0, bytes.data().capacity());
       Stores.copy(place.checksums(), 0, bytes.checksums(), 0, bytes.checksums().capacity());
       place.persist();
@@ -368,38 +419,10 @@ public final class SlabCopy implements AutoCloseable {
     }
   }
 
-  /** The place of an extent and its checksum entries in an arena. */
-  private record Place(MappedMemory arena, int offset, int length) {
-    ByteBuffer data() {
-      return arena.slice(offset, length).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    ByteBuffer checksums() {
-      return arena.slice(checksumsOffset(), checksumsLength()).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    private int checksumsOffset() {
-      return offset / Layout.GRANULE_SIZE * Integer.BYTES;
-    }
-
-    private int checksumsLength() {
-      return length / Layout.GRANULE_SIZE * Integer.BYTES;
-    }
-
-    void persist() throws IOException {
-      if (arena.isDurable()) {
-        arena.persist(offset, length);
-        if (checksumsLength() > 0) {
-          arena.persist(checksumsOffset(), checksumsLength());
-        }
-      }
-    }
-  }
-
-  private Place place(Item item) {
+  private StoredExtent place(Item item) {
     SlabPlaces places = table.places();
     int slot = item.job.slot;
-    return new Place(
+    return new StoredExtent(
         arenas.get(places.arena(slot)),
         places.index(slot) * Layout.SLAB_SIZE + item.extent.getOffset(),
         item.extent.getLength());
@@ -416,7 +439,11 @@ public final class SlabCopy implements AutoCloseable {
     }
   }
 
-  private SlabSource source(int server) throws TakoException {
+  private SlabSource source(Item item, int server) throws TakoException {
+    if (server == item.job.server) {
+      local = local == null ? new LocalSlabSource(arenas) : local;
+      return local;
+    }
     SlabSource source = open.get(server);
     if (source == null) {
       source = sources.open(server);

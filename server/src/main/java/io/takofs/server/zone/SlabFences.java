@@ -1,6 +1,7 @@
 package io.takofs.server.zone;
 
 import io.takofs.layout.Layout;
+import io.takofs.server.extent.Grant;
 import io.takofs.server.extent.Location;
 import io.takofs.server.extent.SlabRange;
 import java.util.HashMap;
@@ -69,6 +70,9 @@ final class SlabFences {
     if (writer.grantee == 0) {
       return !isHeld;
     }
+    if (writer.grantee == Grant.COPIER) { // this server itself, which asks before each store
+      return !isHeld && close(writer);
+    }
     long last = connectionsThatCount(writer);
     windows.close(extent);
     if (!connections.isFencedUpTo(writer.grantee, extent, last)) {
@@ -77,12 +81,16 @@ final class SlabFences {
       }
       return false;
     }
-    if (isHeld) {
+    if (isHeld || !close(writer)) {
       return false;
     }
-    table.close(writer.slot, writer.group, writer.lease, writer.unit, writer.units, writer.grant);
     forget(writer);
     return true;
+  }
+
+  private boolean close(Writer writer) {
+    return table.close(
+        writer.slot, writer.group, writer.lease, writer.unit, writer.units, writer.grant);
   }
 
   /**

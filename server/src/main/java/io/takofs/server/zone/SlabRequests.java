@@ -177,6 +177,7 @@ final class SlabRequests {
     }
     Replica target = request.getTarget();
     int slot = slot(target.getArena(), target.getIndex());
+    checkSources(request);
     for (Extent extent : request.getExtentsList()) {
       int offset = extent.getOffset();
       boolean inSlab = offset >= 0 && offset < Layout.SLAB_SIZE;
@@ -191,6 +192,30 @@ final class SlabRequests {
       }
     }
     return Reply.newBuilder().setCopyProgress(copies.ask(slot, leader.getGroup(), request)).build();
+  }
+
+  /** Extents that move from another slab. */
+  private static void checkSources(CopyExtents request) throws TakoException {
+    int count = request.getSourceOffsetsCount();
+    boolean valid =
+        count == 0
+            || (count == request.getExtentsCount()
+                && request.getSourcesCount() > 0
+                && request.getAttempt() != 0);
+    for (int i = 0; i < count && valid; i++) {
+      int offset = request.getSourceOffsets(i);
+      Extent extent = request.getExtents(i);
+      valid =
+          extent.getGrant() != 0
+              && offset >= 0
+              && offset % Layout.UNIT_SIZE == 0
+              && (long) offset + extent.getLength() <= Layout.SLAB_SIZE;
+    }
+    if (!valid) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "extents that move have a source, and each of them a grant and a place in another slab");
+    }
   }
 
   private SlabFences.Writer writer(int group, FencedExtent extent) throws TakoException {

@@ -36,7 +36,7 @@ public final class SlabTable {
   private final SlabRecord[] records;
   private final BitSet free = new BitSet();
   private final Map<Integer, Long> terms = new HashMap<>(); // highest, by group
-  private final BitSet storing = new BitSet();
+  private final Map<Integer, Units> storing = new HashMap<>(); // by slot; none stays for long
   private long lastLease;
 
   /** The state of a grant in a slab. */
@@ -47,6 +47,13 @@ public final class SlabTable {
     DONE,
     /** The grant may be writing. */
     OPEN
+  }
+
+  /** Units of a slab, from its begin. */
+  record Units(int first, int count) {
+    private boolean overlap(int other, int otherCount) {
+      return first < other + otherCount && other < first + count;
+    }
   }
 
   private SlabTable(SlabZone zone, SlabPlaces places, SlabRecord[] records) {
@@ -223,7 +230,7 @@ public final class SlabTable {
    * @return whether it is: not while a copy is being stored there
    */
   synchronized boolean free(int slot) {
-    if (records[slot].state() != SlabState.RETURNED || storing.get(slot)) {
+    if (records[slot].state() != SlabState.RETURNED || storing.containsKey(slot)) {
       return false;
     }
     keepTerm(records[slot].group(), slot);
@@ -232,19 +239,35 @@ public final class SlabTable {
   }
 
   /**
-   * This server's own copier begins to store in the slab, one extent at a time; until {@link
-   * #endStore} the slab is not lent again.
+   * This server's own copier begins to store in some units of a slab, one extent at a time; until
+   * {@link #endStore} the slab is not lent again, and no grant is fenced in the units.
    *
-   * @return whether it may: not when the lease is over
+   * @param grant under which it stores; 0 when nothing is granted in the slab
+   * @return whether it may: not when the lease is over, or the grant is refused
    */
-  synchronized boolean beginStore(int slot, int group, long lease) {
-    boolean may = isHeld(slot, group, lease);
-    storing.set(slot, may || storing.get(slot));
+  synchronized boolean beginStore(int slot, int group, long lease, Units units, long grant) {
+    boolean may = mayStore(slot, group, lease, units, grant);
+    if (may) {
+      storing.put(slot, units);
+    }
     return may;
   }
 
+  /** Whether {@link #beginStore} would be answered so. */
+  synchronized boolean mayStore(int slot, int group, long lease, Units units, long grant) {
+    if (!isHeld(slot, group, lease)) {
+      return false;
+    }
+    for (int i = units.first; i < units.first + units.count && grant != 0; i++) {
+      if (isClosed(slot, lease, i, grant)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   synchronized void endStore(int slot) {
-    storing.clear(slot);
+    storing.remove(slot);
   }
 
   private void write(int slot, SlabRecord record) {
@@ -325,10 +348,15 @@ public final class SlabTable {
 
   /**
    * Refuses the grant, and those before it, in these units from now on, unless the lease is over.
+   *
+   * @return whether it is so: not while a copy is being stored there
    */
-  synchronized void close(int slot, int group, long lease, int unit, int units, long grant) {
+  synchronized boolean close(int slot, int group, long lease, int unit, int units, long grant) {
     if (!isHeld(slot, group, lease)) {
-      return;
+      return true;
+    }
+    if (storing.containsKey(slot) && storing.get(slot).overlap(unit, units)) {
+      return false;
     }
     ByteBuffer memory = zone.slot(slot);
     for (int i = unit; i < unit + units; i++) {
@@ -337,6 +365,7 @@ public final class SlabTable {
       }
     }
     zone.persist(slot, word(unit), units * Long.BYTES);
+    return true;
   }
 
   /** Whether the slab is not lent under the lease, or the grant is refused in the unit. */

@@ -6,6 +6,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Slab;
 import io.takofs.server.codec.ByteReader;
+import io.takofs.server.extent.Grant;
 import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.namespace.state.Ids;
@@ -31,6 +32,7 @@ import java.util.TreeMap;
  */
 final class Consistency {
   private final Harness server;
+  private final Set<Long> toMove = new HashSet<>();
   private final Map<Long, Inode> inodes = new HashMap<>();
   private final Map<Long, Map<String, Inode>> children = new HashMap<>();
   private final Map<Long, Long> parents = new HashMap<>();
@@ -84,6 +86,7 @@ final class Consistency {
             });
     all.checkTree();
     all.checkQuotas();
+    all.checkMoves();
     all.checkData();
     all.checkLeases();
     all.checkLocations();
@@ -155,6 +158,7 @@ final class Consistency {
       }
       case Keys.QUOTA_COUNT -> counting.add(Keys.id(key));
       case Keys.FORMAT, 'T' -> {}
+      case Keys.TO_MOVE -> toMove.add(Keys.id(key));
       case 'B' -> slabs.put(Keys.id(key), slab(value));
       case 'U' -> {
         ByteReader place = new ByteReader(key, 1);
@@ -170,8 +174,8 @@ final class Consistency {
             new SlabRange(
                 place.u64(), place.u8() * Layout.UNIT_SIZE, (int) in.variable() * Layout.UNIT_SIZE);
         claimed.add(location);
-        if (granted) {
-          long[] grant = {in.u64(), in.u64()};
+        long[] grant = {in.u64(), granted ? in.u64() : 0};
+        if (granted && grant[0] != Grant.COPIER) {
           grants.add(grant);
           grantedBytes.merge(grant[1], (long) location.capacity(), Long::sum);
         }
@@ -214,6 +218,12 @@ final class Consistency {
         assertThat(attached.add(child.id)).isTrue();
       }
     }
+  }
+
+  /** What is to be moved is there, and counted. */
+  private void checkMoves() {
+    assertThat(inodes.keySet()).containsAll(toMove);
+    assertThat(server.machine.moves().files()).isEqualTo(toMove.size());
   }
 
   /** Extents are contiguous from 0 on, and inline bytes follow them to the file's length. */

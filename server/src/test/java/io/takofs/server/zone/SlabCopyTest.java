@@ -161,13 +161,14 @@ class SlabCopyTest extends SlabCopyRig {
     table.hear(1, 1);
     table.lease(1, 1, 1, 1, 0);
     long lease = table.lease(0);
-    assertThat(table.beginStore(0, 1, lease + 1)).isFalse();
-    assertThat(table.beginStore(0, 1, lease)).isTrue();
+    SlabTable.Units units = new SlabTable.Units(16, 1);
+    assertThat(table.beginStore(0, 1, lease + 1, units, 0)).isFalse();
+    assertThat(table.beginStore(0, 1, lease, units, 0)).isTrue();
     table.giveBack(0, 1, lease);
     assertThat(table.free(0)).isFalse();
     table.endStore(0);
     assertThat(table.free(0)).isTrue();
-    assertThat(table.beginStore(0, 1, lease)).isFalse();
+    assertThat(table.beginStore(0, 1, lease, units, 0)).isFalse();
   }
 
   @Test

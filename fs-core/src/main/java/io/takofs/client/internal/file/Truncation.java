@@ -38,7 +38,7 @@ public final class Truncation {
     long left = Long.MAX_VALUE;
     for (int attempt = 1; left > length; attempt++) {
       try {
-        Request.Builder request = Request.newBuilder().setTruncate(plan());
+        Request.Builder request = Request.newBuilder().setTruncate(plan(attempt == ATTEMPTS));
         left = session.call("truncate", path, request).getFile().getLength();
         attempt = 0; // a file with very many extents is cut piece by piece
       } catch (TakoException e) {
@@ -49,7 +49,7 @@ public final class Truncation {
     }
   }
 
-  private Truncate.Builder plan() throws TakoException {
+  private Truncate.Builder plan(boolean isLast) throws TakoException {
     if (length < 0) {
       throw new TakoException(
           Status.INVALID_ARGUMENT, "truncate " + path + ": negative length " + length);
@@ -66,13 +66,16 @@ public final class Truncation {
     for (Extent extent : map.getExtentsList()) {
       long kept = length - extent.getFileOffset();
       if (kept > 0 && kept < extent.getLength()) {
-        truncate.setLastExtent(cut(extent, (int) kept));
+        truncate.setLastExtent(cut(extent, (int) kept, isLast));
       }
     }
     return truncate;
   }
 
-  private Extent cut(Extent extent, int kept) throws TakoException {
+  /**
+   * Bytes that are wrong may be of an extent that moved meanwhile, unless it is the last attempt.
+   */
+  private Extent cut(Extent extent, int kept, boolean isLast) throws TakoException {
     ExtentView view = new ExtentView(extent, session.slabs().places(extent));
     int tail = kept % Layout.GRANULE_SIZE;
     ByteBuffer bytes = ByteBuffer.allocate(tail);
@@ -80,7 +83,7 @@ public final class Truncation {
       access.source().read(view, kept - tail, tail, bytes);
     } catch (StaleExtentException e) {
       throw new TakoException(
-          Status.CORRUPT,
+          isLast ? Status.CORRUPT : Status.STALE_VERSION,
           "truncate " + path + " on " + session.server() + ": " + e.getMessage(),
           e);
     }

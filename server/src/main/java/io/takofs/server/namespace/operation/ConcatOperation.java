@@ -44,6 +44,7 @@ public final class ConcatOperation {
   private final Inode inode;
   private FileExtent last;
   private long end;
+  private boolean isElsewhere; // of a source was something that the target is to have elsewhere
 
   private ConcatOperation(
       Context context, CommitExtents commit, DirectoryEntry target, DirectoryEntry parent) {
@@ -96,6 +97,9 @@ public final class ConcatOperation {
       CommitOperation.close(context, commit, inode, last);
     }
     charge(-done, spaceBefore);
+    if (isElsewhere) {
+      context.state().toMove.add(context.tx(), target, context.index());
+    }
     context.state().tree.put(context.tx(), target);
     context.state().tree.touch(context.tx(), parent, context.timeMs());
     return Reply.newBuilder().setConcatenated(done).build();
@@ -219,6 +223,8 @@ public final class ConcatOperation {
   private void move(Inode source, FileExtent extent) {
     context.state().data.remove(context.tx(), source.id, extent);
     context.state().extents.moved(context.tx(), extent.range(), inode.id, end);
+    int copies = context.state().limits().copies(inode.replication);
+    isElsewhere |= MoveOperation.isElsewhere(context.state(), extent, copies);
     add(extent.movedTo(end));
   }
 

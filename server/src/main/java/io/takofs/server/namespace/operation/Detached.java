@@ -98,6 +98,7 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
       new Detached(file.id, false, writer, file.hasXAttrs).put(context);
     }
     context.state().acls.remove(context.tx(), file);
+    context.state().toMove.remove(context.tx(), file.id);
     context.state().locations.remove(context.tx(), file);
     context.state().count(context.tx(), file, -1);
   }
@@ -165,8 +166,13 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
 
   /** COMMITTED becomes QUARANTINE. */
   static void release(Context context, long fileId, FileExtent extent, long writer) {
-    long grantee = extent.sealed() ? extent.lateWriter() : extent.canGrow() ? writer : 0;
     context.state().data.remove(context.tx(), fileId, extent);
+    rest(context, extent, writer);
+  }
+
+  /** As {@link #release}, of an extent in whose place the caller puts another. */
+  static void rest(Context context, FileExtent extent, long writer) {
+    long grantee = extent.sealed() ? extent.lateWriter() : extent.canGrow() ? writer : 0;
     context
         .state()
         .extents

@@ -34,7 +34,9 @@ public final class SetAttributesOperation {
     }
     if (request.hasReplication()) {
       long spaceBefore = QuotaTable.space(state, inode);
+      int copiesBefore = state.limits().copies(inode.replication);
       inode.replication = request.getReplication();
+      MoveOperation.ask(context, entry, copiesBefore);
       state.quotas.charge(
           context,
           state.quotas.over(entry.parentId()),

@@ -122,6 +122,10 @@ public final class SlabOperation {
     Slab after = slab;
     if (sealed < SEALS_MAX) {
       for (Grant grant : state.extents.grantedIn(slab.getId())) {
+        if (grant.clientId() == Grant.COPIER) {
+          state.extents.revoke(context.tx(), grant, Grant.COPIER, context.timeMs());
+          continue;
+        }
         Lease lease = state.leases.get(grant.fileId());
         spaceBefore.computeIfAbsent(lease.fileId(), id -> space(state, lease));
         state.extents.close(context.tx(), grant);
@@ -223,6 +227,7 @@ public final class SlabOperation {
       grantees.add(extent.lateWriter());
     }
     grantees.remove(0L);
+    grantees.remove(Grant.COPIER); // it stores under the lease, which ends
     return LeftReplica.newBuilder().setReplica(replica).addAllGrantees(grantees).build();
   }
 

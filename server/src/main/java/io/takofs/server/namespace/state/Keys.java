@@ -50,6 +50,11 @@ public final class Keys {
   /** In the server's map: id of a directory with a quota, level ({@link QuotaCount}). */
   public static final byte QUOTA_COUNT = 'W';
 
+  /**
+   * In the server's map: id of a file whose data is to move; the value is {@link FilesToMove}'s.
+   */
+  public static final byte TO_MOVE = 'V';
+
   /** In the server's map, alone: the {@link Limits}, as the group's first entry has them. */
   public static final byte FORMAT = 'F';
 

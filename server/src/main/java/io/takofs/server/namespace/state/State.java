@@ -13,7 +13,7 @@ import java.util.List;
 
 /**
  * The store and what is derived from it. A start reads the few records of sessions, results,
- * grants, quarantine, quotas and leases, and takes the rest from the summary.
+ * grants, quarantine, quotas, leases and files to be moved, and takes the rest from the summary.
  *
  * <p>Thread rule: the state machine's thread.
  */
@@ -29,6 +29,7 @@ public final class State {
   public final SessionTable sessions;
   public final ResultTable results;
   public final ExtentTable extents;
+  public final FilesToMove toMove;
 
   private static final byte[] FORMAT = {Keys.FORMAT};
   private static final byte[] COUNTS = {Keys.ENTRY};
@@ -53,6 +54,7 @@ public final class State {
     sessions = new SessionTable(store.server());
     results = new ResultTable(store.server());
     extents = new ExtentTable(store.server(), store.summary());
+    toMove = new FilesToMove(store.server());
     byte[] format = store.server().get(FORMAT);
     limits = format == null ? null : Limits.of(decode(format));
     byte[] counts = store.summary().get(COUNTS);
