@@ -11,6 +11,7 @@ import io.takofs.proto.ServerEntry;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Map;
 
@@ -30,6 +31,11 @@ final class BlockLookup {
   /** Bytes of each block, by its index, that each server has. */
   private final Map<Long, Map<Integer, Long>> held = new HashMap<>();
 
+  /** The fewest and the most copies that bytes of each block have, by its index. */
+  private final Map<Long, IntSummaryStatistics> copies = new HashMap<>();
+
+  private int replication;
+
   BlockLookup(Session session, String path, long blockSize) {
     this.session = session;
     this.path = path;
@@ -42,10 +48,36 @@ final class BlockLookup {
     long length = look(first, end);
     List<BlockPlaces> blocks = new ArrayList<>();
     for (long at = first; at < Math.min(end, length); at += blockSize) {
-      Map<Integer, Long> servers = held.getOrDefault(at / blockSize, Map.of());
-      blocks.add(new BlockPlaces(at, Math.min(blockSize, length - at), hosts(servers)));
+      long bytes = Math.min(blockSize, length - at);
+      Map<Integer, Long> servers = held.get(at / blockSize);
+      if (servers == null) {
+        List<BlockPlaces.Host> any = anyHosts();
+        blocks.add(new BlockPlaces(at, bytes, Math.min(replication, any.size()), any));
+      } else {
+        blocks.add(new BlockPlaces(at, bytes, copies(at / blockSize), hosts(servers)));
+      }
     }
     return blocks;
+  }
+
+  /** Those that are told: while a file gets another replication, not yet that one. */
+  private int copies(long block) {
+    IntSummaryStatistics found = copies.get(block);
+    return found.getMin() < replication ? found.getMin() : found.getMax();
+  }
+
+  /**
+   * The servers for bytes in the metadata, which no server is nearer to than another, but for the
+   * session's, which is first; none when that is alone.
+   */
+  private List<BlockPlaces.Host> anyHosts() throws TakoException {
+    return session.servers().isAlone()
+        ? List.of()
+        : session.servers().all().stream().map(BlockLookup::host).toList();
+  }
+
+  private static BlockPlaces.Host host(ServerEntry entry) {
+    return new BlockPlaces.Host(entry.getHost(), entry.getPort(), entry.getRack());
   }
 
   /** Counts what is in extents from {@code start} on; returns the file's length. */
@@ -56,6 +88,7 @@ final class BlockLookup {
           GetExtents.newBuilder().setPath(path).setOffset(next).setLimit(BATCH);
       ExtentMap map =
           session.call("locate", path, Request.newBuilder().setGetExtents(what)).getExtentMap();
+      replication = map.getFile().getReplication();
       for (Extent extent : map.getExtentsList()) {
         count(extent);
         next = extent.getFileOffset() + extent.getLength();
@@ -71,7 +104,9 @@ final class BlockLookup {
     for (long at = extent.getFileOffset(); at < end; ) {
       long block = at / blockSize;
       long bytes = Math.min(end, (block + 1) * blockSize) - at;
-      for (Place place : session.slabs().places(extent)) {
+      List<Place> places = session.slabs().places(extent);
+      copies.computeIfAbsent(block, absent -> new IntSummaryStatistics()).accept(places.size());
+      for (Place place : places) {
         held.computeIfAbsent(block, absent -> new HashMap<>())
             .merge(place.server(), bytes, Long::sum);
       }
@@ -88,7 +123,7 @@ final class BlockLookup {
     for (Map.Entry<Integer, Long> server : order) {
       ServerEntry entry = session.servers().at(server.getKey()).entry();
       if (entry != null) {
-        hosts.add(new BlockPlaces.Host(entry.getHost(), entry.getPort(), entry.getRack()));
+        hosts.add(host(entry));
       }
     }
     return hosts;

@@ -7,9 +7,12 @@ import java.util.List;
  *
  * @param offset of the block in the file
  * @param length bytes
- * @param hosts servers that have some of it, those with most of its bytes first
+ * @param copies that there are of its bytes; where some have more than others, as many as those
+ *     have whose number is still to change: while a file gets another replication
+ * @param hosts servers that have some of it, those with most of its bytes first; maybe more than
+ *     there are copies of any byte
  */
-public record BlockPlaces(long offset, long length, List<Host> hosts) {
+public record BlockPlaces(long offset, long length, int copies, List<Host> hosts) {
   /**
    * A server.
    *

@@ -454,7 +454,7 @@ public final class TakoClient implements Closeable {
 
   /**
    * Finds the servers that have the blocks of a file with the bytes from {@code start} on. A block
-   * has no hosts when the server is alone, or the file so small that its bytes are in the metadata.
+   * has no hosts when the server is alone. One whose bytes are all in the metadata has any of them.
    *
    * @param blockSize bytes by which the file is divided
    * @throws TakoException NOT_FOUND, IS_A_DIRECTORY, PERMISSION_DENIED

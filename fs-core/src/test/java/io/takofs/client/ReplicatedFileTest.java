@@ -516,6 +516,7 @@ class ReplicatedFileTest {
     List<BlockPlaces> blocks = client.blockPlaces("/f", 1, LENGTH, 400_000);
     assertThat(blocks).extracting(BlockPlaces::offset).containsExactly(0L, 400_000L);
     assertThat(blocks).extracting(BlockPlaces::length).containsExactly(400_000L, 300_001L);
+    assertThat(blocks).extracting(BlockPlaces::copies).containsExactly(3, 3);
     assertThat(blocks.get(0).hosts())
         .extracting(BlockPlaces.Host::host)
         .containsExactly("data2", "data4", "data3", "data5");

@@ -43,8 +43,10 @@ final class Statuses {
   }
 
   private static BlockLocation location(BlockPlaces block, URI server) {
-    List<BlockPlaces.Host> hosts = block.hosts();
-    if (hosts.isEmpty()) { // in the metadata
+    List<BlockPlaces.Host>
+        hosts = // of a block there is one replica for each, as Hadoop counts them
+        block.hosts().subList(0, Math.min(block.copies(), block.hosts().size()));
+    if (hosts.isEmpty()) { // in the metadata of a server that is alone
       String[] names = {server.getHost() + ":" + server.getPort()};
       String[] host = {server.getHost()};
       return new BlockLocation(names, host, block.offset(), block.length());

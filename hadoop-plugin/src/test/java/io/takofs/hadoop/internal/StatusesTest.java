@@ -132,9 +132,12 @@ class StatusesTest {
   void shouldTellTheServersAndRacksOfABlock() throws IOException {
     BlockPlaces.Host near = new BlockPlaces.Host("a", 7420, "/rack1");
     BlockPlaces.Host far = new BlockPlaces.Host("b", 7421, "/rack2");
+    BlockPlaces.Host other = new BlockPlaces.Host("c", 7422, "/rack2");
     BlockLocation[] blocks =
         Statuses.blocks(
-            List.of(new BlockPlaces(0, 10, List.of(near, far)), new BlockPlaces(10, 1, List.of())),
+            List.of(
+                new BlockPlaces(0, 10, 2, List.of(near, far, other)),
+                new BlockPlaces(10, 1, 0, List.of())),
             SERVER);
     assertThat(blocks[0].getHosts()).containsExactly("a", "b");
     assertThat(blocks[0].getNames()).containsExactly("a:7420", "b:7421");

@@ -7,6 +7,8 @@ import io.takofs.proto.GetClusterMap;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Status;
+import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -66,6 +68,16 @@ public final class ClusterView {
               + " shows; see tako status");
     }
     return entry;
+  }
+
+  /** The servers that are UP, the one that the session is at first. */
+  List<ServerEntry> all() throws TakoException {
+    ClusterMap known = present();
+    int first = leader(known);
+    return known.getServersList().stream()
+        .filter(entry -> entry.getState() == ServerEntry.State.UP)
+        .sorted(Comparator.comparing(entry -> entry.getId() != first))
+        .toList();
   }
 
   /** Whether there is no server but the session's. */

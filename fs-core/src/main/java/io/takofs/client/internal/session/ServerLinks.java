@@ -2,7 +2,9 @@ package io.takofs.client.internal.session;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.DataZone;
+import io.takofs.proto.ServerEntry;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -31,6 +33,11 @@ public final class ServerLinks {
   /** Whether there is no server but the session's. */
   public boolean isAlone() throws TakoException {
     return cluster.isAlone();
+  }
+
+  /** The entries of the servers that are UP in the cluster's map, the session's first. */
+  public List<ServerEntry> all() throws TakoException {
+    return cluster.all();
   }
 
   /** The data zones that are open now, by server; the session's under 0. */
