@@ -1,8 +1,8 @@
 package io.takofs.system;
 
+import io.takofs.base.Clock;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.locks.LockSupport;
 
 /** Bounded waiting: asks again and again until it holds or the time is over. */
 public final class Poll {
@@ -27,7 +27,7 @@ public final class Poll {
       if (Thread.interrupted()) { // it could not wait any more, and would ask without a pause
         throw new InterruptedException("interrupted while waiting: " + what);
       }
-      LockSupport.parkNanos(intervalNs);
+      Clock.SYSTEM.pause(Poll.class, intervalNs, () -> false);
     }
   }
 }

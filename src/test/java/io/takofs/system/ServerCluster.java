@@ -72,7 +72,7 @@ public final class ServerCluster implements TestedFileSystem {
 
   private String[] settings(List<String> addresses, int index, String size, String... more) {
     String address = addresses.get(index);
-    List<String> settings = new ArrayList<>(List.of(more));
+    List<String> settings = new ArrayList<>();
     if (size != null) {
       settings.addAll(List.of("fs.tako.server.pool.size", size));
     }
@@ -86,6 +86,7 @@ public final class ServerCluster implements TestedFileSystem {
               "fs.tako.cluster.catalog.dir",
               directory.resolve("catalog").toString()));
     }
+    settings.addAll(List.of(more)); // what a test wants wins
     return settings.toArray(String[]::new);
   }
 

@@ -75,6 +75,16 @@ public final class ServerProcess implements AutoCloseable {
     return directory.resolve("pool");
   }
 
+  /** The directory of what it keeps on a disk. */
+  Path state() {
+    return directory.resolve("state");
+  }
+
+  /** Takes away what a server that was killed keeps of the catalog, its copy apart. */
+  void loseCatalog() throws IOException {
+    removeTree(state().resolve("catalog-" + uri.getPort()));
+  }
+
   /** Its process id. */
   public long pid() {
     return process.pid();
@@ -119,7 +129,7 @@ public final class ServerProcess implements AutoCloseable {
   /** Takes the pool of a server that was killed away, as a machine that is lost does. */
   void losePool() throws IOException {
     removeTree(pool());
-    removeTree(directory.resolve("state"));
+    removeTree(state());
   }
 
   /** SIGTERM; returns its exit code. */

@@ -12,10 +12,15 @@ import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerEntry.State;
 import io.takofs.proto.Status;
 import io.takofs.server.catalog.CatalogClient;
+import io.takofs.server.catalog.CatalogFile;
 import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.catalog.ConfigStore;
+import io.takofs.server.catalog.PeerStatus;
+import io.takofs.server.catalog.raft.PeerConnections;
 import io.takofs.server.cluster.ClusterSetup;
 import io.takofs.server.report.Sizes;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -56,11 +61,15 @@ final class ClusterCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "init, status, add, remove or rotate-key?");
+    throw new ParameterException(
+        spec.commandLine(), "init, status, add, remove, rotate-key or restore-catalog?");
   }
 
   private int inCatalog(Work work) throws IOException {
-    try (ConfigStore store = new ClusterSetup(configuration()).catalog()) {
+    ClusterSetup setup = new ClusterSetup(configuration());
+    try (TcpTransport tcp = new TcpTransport(TcpSettings.DEFAULT);
+        PeerConnections connections = setup.connections(tcp);
+        ConfigStore store = setup.catalog(connections)) {
       work.with(new CatalogClient(store), store);
     }
     out().flush();
@@ -113,6 +122,9 @@ final class ClusterCommand implements Runnable {
   private void print(ClusterMap map, CatalogClient catalog, ConfigStore store) throws IOException {
     out().printf("cluster  %s, map %d%n", map.getName(), map.getEpoch());
     out().printf("catalog  %s%n", store.description());
+    for (PeerStatus peer : store.peers()) {
+      out().printf("peer     %s %s %s%n", peer.address(), peer.role(), peer.id());
+    }
     out().printf("key      %d%n", catalog.keys().current());
     for (ServerEntry server : map.getServersList()) {
       out()
@@ -138,6 +150,15 @@ final class ClusterCommand implements Runnable {
     cluster.addProperty("id", String.format("%016x", map.getClusterId()));
     cluster.addProperty("epoch", map.getEpoch());
     cluster.addProperty("catalog", store.description());
+    JsonArray peers = new JsonArray();
+    for (PeerStatus each : store.peers()) {
+      JsonObject peer = new JsonObject();
+      peer.addProperty("address", each.address());
+      peer.addProperty("role", each.role().name());
+      peer.addProperty("id", each.id());
+      peers.add(peer);
+    }
+    cluster.add("peers", peers);
     cluster.addProperty("key", catalog.keys().current());
     JsonArray servers = new JsonArray();
     for (ServerEntry each : map.getServersList()) {
@@ -237,5 +258,27 @@ final class ClusterCommand implements Runnable {
     return inCatalog(
         (catalog, store) ->
             out().println("key " + catalog.rotateKeys(new SecureRandom()).current()));
+  }
+
+  @Command(
+      name = "restore-catalog",
+      description =
+          "Makes a catalog that is lost again from a copy: each server keeps one, catalog-copy-PORT"
+              + " in the directory of fs.tako.server.state.dir; the newest is the best.")
+  int restoreCatalog(
+      @Parameters(paramLabel = "COPY", description = "The file of the copy.") Path copy)
+      throws IOException {
+    CatalogFile file = new CatalogFile(copy);
+    if (!file.exists()) {
+      throw new TakoException(Status.NOT_FOUND, copy + " is not there: name a server's copy");
+    }
+    return inCatalog(
+        (catalog, store) -> {
+          ClusterMap map = catalog.restore(file.read());
+          out()
+              .printf(
+                  "cluster %s has its catalog again, with %d servers: %s%n",
+                  map.getName(), map.getServersCount(), store.description());
+        });
   }
 }

@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import io.takofs.base.Clock;
 import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
@@ -24,7 +25,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,7 +44,7 @@ import picocli.CommandLine.Spec;
 final class DevCommand implements Callable<Integer> {
   private static final String POOL_SIZE = "1g";
   private static final int SERVERS_MAX = 16;
-  private static final long JOIN_NS = TimeUnit.SECONDS.toNanos(30);
+  private static final long JOIN_NS = TimeUnit.SECONDS.toNanos(60);
   private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
   @Spec private CommandSpec spec;
@@ -220,7 +220,7 @@ final class DevCommand implements Callable<Integer> {
                   .formatted(
                       joined, count, dev.servers().stream().map(DevServer::logFile).toList()));
         }
-        LockSupport.parkNanos(POLL_NS);
+        Clock.SYSTEM.pause(this, POLL_NS, () -> false);
       }
     }
   }
@@ -260,7 +260,6 @@ final class DevCommand implements Callable<Integer> {
   private Map<String, String> clusterKeys(List<String> addresses) {
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put(ConfigKeys.CLUSTER_SERVERS.name(), String.join(",", addresses));
-    keys.put(ConfigKeys.CATALOG_DIR.name(), dev.catalog().toString());
     return keys;
   }
 
@@ -357,7 +356,9 @@ final class DevCommand implements Callable<Integer> {
         server.forget(keepPool, spec.commandLine().getErr());
       }
       if (!keepPool) {
-        removeTree(dev.catalog());
+        for (Path catalog : dev.catalogs()) {
+          removeTree(catalog);
+        }
         Files.deleteIfExists(dev.addresses());
         Files.deleteIfExists(dev.site());
       }

@@ -3,6 +3,7 @@ package io.takofs.cli;
 import io.takofs.base.Ownership;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -70,9 +71,17 @@ final class DevDirectory {
     return path().resolve("servers");
   }
 
-  /** Directory of the cluster's catalog, which its servers share. */
-  Path catalog() {
-    return path().resolve("catalog");
+  /** What the servers keep of the cluster's catalog, and their copies of it. */
+  List<Path> catalogs() throws IOException {
+    List<Path> catalogs = new ArrayList<>();
+    for (DevServer server : servers()) {
+      if (Files.exists(server.state())) {
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(server.state(), "catalog-*")) {
+          found.forEach(catalogs::add);
+        }
+      }
+    }
+    return catalogs;
   }
 
   /** The server that is reached first; the only one, mostly. */

@@ -26,6 +26,22 @@ public interface Clock {
   }
 
   /**
+   * Waits for {@code nanos} nanoseconds, whatever unparks this thread meanwhile: an answer that
+   * came before its caller slept leaves a wake-up behind, so a loop that parks between questions
+   * would ask without a pause.
+   *
+   * @param ended ends the wait, also an interrupt does; who makes it true unparks the thread
+   */
+  default void pause(Object blocker, long nanos, BooleanSupplier ended) {
+    long until = nanoTime() + nanos;
+    long left = nanos;
+    while (left > 0 && !ended.getAsBoolean() && !Thread.currentThread().isInterrupted()) {
+      parkNanos(blocker, left);
+      left = until - nanoTime();
+    }
+  }
+
+  /**
    * Lets other threads run, without sleeping, until {@code done}, at most {@code yields} times, and
    * no more when somebody has kept the processor for long. No other thread runs where time is
    * simulated.

@@ -34,8 +34,8 @@ public final class ConfigKeys {
       register(
           ConfigKey.string(
                   "fs.tako.verbs.address",
-                  "an IPv4 address of this machine that an RDMA device has; empty for the first with an"
-                      + " active port",
+                  "an IPv4 address of this machine that an RDMA device has; empty for the first"
+                      + " with an active port",
                   "",
                   "Names the RDMA device that a client uses, and a server that listens on all"
                       + " addresses.",
@@ -94,8 +94,8 @@ public final class ConfigKeys {
               "1s",
               "24h",
               "10m",
-              "How long a client that has no file open for writing keeps connections that it does not"
-                  + " use; the next call makes them anew."));
+              "How long a client that has no file open for writing keeps connections that it does"
+                  + " not use; the next call makes them anew."));
 
   /** First pause between attempts to reconnect. */
   public static final ConfigKey<Duration> CLIENT_BACKOFF_MIN =
@@ -105,7 +105,8 @@ public final class ConfigKeys {
               "1ms",
               "1m",
               "10ms",
-              "Pause after the first failed attempt to connect; it doubles with each further one."));
+              "Pause after the first failed attempt to connect; it doubles with each further"
+                  + " one."));
 
   /** Longest pause between attempts to reconnect. */
   public static final ConfigKey<Duration> CLIENT_BACKOFF_MAX =
@@ -137,8 +138,8 @@ public final class ConfigKeys {
               "1",
               "1t",
               "1m",
-              "Smallest block size that the creator of a file may ask for. Hadoop makes an input split"
-                  + " of each block, so tiny ones make a job of one file enormous."));
+              "Smallest block size that the creator of a file may ask for. Hadoop makes an input"
+                  + " split of each block, so tiny ones make a job of one file enormous."));
 
   /** Replication that files report. */
   public static final ConfigKey<Integer> REPLICATION =
@@ -148,10 +149,10 @@ public final class ConfigKeys {
               0,
               512,
               0,
-              "Replication that new files record: how many servers keep a copy of their data, as far as"
-                  + " there are so many and fs.tako.replication.max allows it. A server alone keeps"
-                  + " one copy whatever it says. 0 for what the server says: 3 in a cluster, 1 of a"
-                  + " server alone."));
+              "Replication that new files record: how many servers keep a copy of their data, as"
+                  + " far as there are so many and fs.tako.replication.max allows it. A server"
+                  + " alone keeps one copy whatever it says. 0 for what the server says: 3 in a"
+                  + " cluster, 1 of a server alone."));
 
   /** Copies at most. */
   public static final ConfigKey<Integer> REPLICATION_MAX =
@@ -161,8 +162,8 @@ public final class ConfigKeys {
                   1,
                   16,
                   3,
-                  "Copies that a cluster keeps of file data at most, whatever files ask for: MapReduce"
-                      + " asks for 10 copies of what it submits.")
+                  "Copies that a cluster keeps of file data at most, whatever files ask for:"
+                      + " MapReduce asks for 10 copies of what it submits.")
               .readByServers());
 
   /** Copies at least. */
@@ -173,9 +174,9 @@ public final class ConfigKeys {
                   1,
                   16,
                   1,
-                  "Copies that new file data must have at least, of files that ask for so many. Where"
-                      + " fewer servers than a file asks for answer, it is written to those there are;"
-                      + " writing waits, and then fails, when they are fewer than this.")
+                  "Copies that new file data must have at least, of files that ask for so many."
+                      + " Where fewer servers than a file asks for answer, it is written to those"
+                      + " there are; writing waits, and then fails, when they are fewer than this.")
               .readByServers());
 
   /** Bytes of one staging buffer of a writer. */
@@ -186,8 +187,8 @@ public final class ConfigKeys {
               "64k",
               "16m",
               "1m",
-              "Bytes a writer over tcp or verbs gathers before it sends them. Shared memory is written"
-                  + " directly and needs none."));
+              "Bytes a writer over tcp or verbs gathers before it sends them. Shared memory is"
+                  + " written directly and needs none."));
 
   /** Staging buffers of a writer. */
   public static final ConfigKey<Integer> WRITE_BUFFERS =
@@ -207,8 +208,8 @@ public final class ConfigKeys {
               "0",
               "64m",
               "4m",
-              "Bytes a sequential reader over tcp or verbs asks for before they are wanted; 0 turns it off."
-                  + " Shared memory needs none."));
+              "Bytes a sequential reader over tcp or verbs asks for before they are wanted; 0 turns"
+                  + " it off. Shared memory needs none."));
 
   /** Bytes of buffers of a client. */
   public static final ConfigKey<Long> CLIENT_MEMORY_MAX =
@@ -219,9 +220,9 @@ public final class ConfigKeys {
               "1t",
               "256m",
               "Bytes of buffers that the streams of one client over tcp and verbs have at most,"
-                  + " outside of the Java heap. Half of them serve only to be faster: reading ahead,"
-                  + " and further buffers of a writer. At the limit transfers become smaller and"
-                  + " wait for each other. Shared memory needs none."));
+                  + " outside of the Java heap. Half of them serve only to be faster: reading"
+                  + " ahead, and further buffers of a writer. At the limit transfers become smaller"
+                  + " and wait for each other. Shared memory needs none."));
 
   // ---- server
 
@@ -252,9 +253,9 @@ public final class ConfigKeys {
               "fs.tako.server.http.address",
               "auto, host:port, :port, or empty",
               "auto",
-              "Where the server shows metrics, its state and pages for people over HTTP. auto is the"
-                  + " server's host and the port above its own, or a free one where that is taken;"
-                  + " without a host it is the server's. Empty turns it off.",
+              "Where the server shows metrics, its state and pages for people over HTTP. auto is"
+                  + " the server's host and the port above its own, or a free one where that is"
+                  + " taken; without a host it is the server's. Empty turns it off.",
               ConfigKeys::httpAddress));
 
   /** The user whose permissions apply to the server's pages. */
@@ -288,8 +289,8 @@ public final class ConfigKeys {
               "a directory on a disk, or empty",
               "",
               "Where the server remembers which pool it had: a start that finds none where one was"
-                  + " refuses, unless a boot explains it. Empty: STATE_DIRECTORY, which systemd sets,"
-                  + " else XDG_STATE_HOME/tako, else ~/.local/state/tako.",
+                  + " refuses, unless a boot explains it. Empty: STATE_DIRECTORY, which systemd"
+                  + " sets, else XDG_STATE_HOME/tako, else ~/.local/state/tako.",
               directory -> directory));
 
   /** Bytes of the pool. */
@@ -346,7 +347,8 @@ public final class ConfigKeys {
               "1m",
               "1t",
               "64m",
-              "Bytes of log after which a checkpoint is written; it bounds the work of a restart."));
+              "Bytes of log after which a checkpoint is written; it bounds the work of a"
+                  + " restart."));
 
   /** Time that a session outlives its connection. */
   public static final ConfigKey<Duration> SESSION_TTL =
@@ -429,8 +431,9 @@ public final class ConfigKeys {
                   "fs.tako.cluster.servers",
                   "host:port,host:port, or empty",
                   "",
-                  "Servers of the cluster, the same list on each of them; the first has the namespace."
-                      + " A server finds itself there by its host and port. Empty: a server alone.",
+                  "Servers of the cluster, the same list on each of them; the first has the"
+                      + " namespace. A server finds itself there by its host and port. Empty: a"
+                      + " server alone.",
                   ConfigKeys::serverList)
               .readByServers());
 
@@ -451,11 +454,25 @@ public final class ConfigKeys {
       register(
           ConfigKey.string(
                   "fs.tako.cluster.catalog.dir",
+                  "a directory that all servers share, or empty",
+                  "",
+                  "Where the catalog of the cluster is, in a file: a directory on a disk that all"
+                      + " servers have, as by NFS. Empty: the first three servers of"
+                      + " fs.tako.cluster.servers keep the catalog, or the first one where there"
+                      + " are only two.",
+                  directory -> directory)
+              .readByServers());
+
+  /** Directory of a peer of the catalog. */
+  public static final ConfigKey<String> CATALOG_LOG_DIR =
+      register(
+          ConfigKey.string(
+                  "fs.tako.cluster.catalog.log.dir",
                   "a directory on a disk, or empty",
                   "",
-                  "Where the catalog of the cluster is, in a file: a directory that all servers have. It"
-                      + " must survive a boot. Empty, for one server: catalog-PORT in the directory of"
-                      + " fs.tako.server.state.dir.",
+                  "Where one of the servers that keep the catalog has its part of it. It is the"
+                      + " server's own and must survive a boot. Empty: catalog-PORT in the"
+                      + " directory of fs.tako.server.state.dir.",
                   directory -> directory)
               .readByServers());
 
@@ -466,8 +483,9 @@ public final class ConfigKeys {
                   "fs.tako.cluster.secret.file",
                   "a file that its owner alone may read, or empty",
                   "",
-                  "File with the secret, of at least 16 characters, by which servers know each other."
-                      + " Empty: whoever reaches a server's port is believed to be a server.",
+                  "File with the secret, of at least 16 characters, by which servers know each"
+                      + " other. Empty: whoever reaches a server's port is believed to be a"
+                      + " server.",
                   file -> file)
               .readByServers());
 
@@ -490,8 +508,8 @@ public final class ConfigKeys {
                   "1s",
                   "1d",
                   "10s",
-                  "Silence after which a server counts as dead: it gets nothing new, and its copies are"
-                      + " made again elsewhere.")
+                  "Silence after which a server counts as dead: it gets nothing new, and its copies"
+                      + " are made again elsewhere.")
               .readByServers());
 
   /** Time after the start of a leader in which no server counts as dead. */
@@ -502,8 +520,9 @@ public final class ConfigKeys {
                   "0ms",
                   "1d",
                   "1m",
-                  "How long a server with the namespace that was started waits for the others before a"
-                      + " silent one counts as dead. Once all have answered it waits no more.")
+                  "How long a server with the namespace that was started waits for the others"
+                      + " before a silent one counts as dead. Once all have answered it waits no"
+                      + " more.")
               .readByServers());
 
   /** Bytes a second that the making of copies may read. */
@@ -537,8 +556,9 @@ public final class ConfigKeys {
                   "0ms",
                   "3650d",
                   "7d",
-                  "How often each server verifies all file data that it keeps against the checksums;"
-                      + " 0ms for never. A copy that is wrong is replaced by a good one.")
+                  "How often each server verifies all file data that it keeps against the"
+                      + " checksums; 0ms for never. A copy that is wrong is replaced by a good"
+                      + " one.")
               .readByServers());
 
   /** Bytes a second that each server verifies. */

@@ -41,6 +41,8 @@ public final class Layout {
   public static final int CONNECTION_CONTROL = 3;
   /** kind of a connection that carries calls of another server. */
   public static final int CONNECTION_SERVER = 4;
+  /** kind of a connection that carries calls to a peer of the catalog. */
+  public static final int CONNECTION_CATALOG = 5;
   /** calls outstanding on a connection of kind CONTROL. */
   public static final int CONTROL_SLOTS = 4;
   /** bytes of one request slot and of one reply slot of such a connection. */
@@ -766,7 +768,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x8a32170bff0c1babL;
+  public static final long LAYOUT_HASH = 0x9ea8fcd03c83572dL;
 
   private Layout() {}
 }

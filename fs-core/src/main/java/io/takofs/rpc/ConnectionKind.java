@@ -22,7 +22,10 @@ public enum ConnectionKind {
       Layout.CONTROL_SLOT_SIZE),
 
   /** A server calls another one. */
-  SERVER(Layout.CONNECTION_SERVER, 16, Layout.RPC_REQUEST_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE);
+  SERVER(Layout.CONNECTION_SERVER, 16, Layout.RPC_REQUEST_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE),
+
+  /** A server or a command calls a peer of the catalog; a request may have the whole map. */
+  CATALOG(Layout.CONNECTION_CATALOG, 4, Layout.RPC_REPLY_SLOT_SIZE, Layout.RPC_REPLY_SLOT_SIZE);
 
   final int code;
   final int slots;

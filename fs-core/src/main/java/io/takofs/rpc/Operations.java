@@ -63,6 +63,7 @@ public final class Operations {
           LIST_SLABS,
           FENCE_EXTENTS,
           COPY_EXTENTS,
+          CATALOG_CALL,
           OPERATION_NOT_SET ->
           false;
     };

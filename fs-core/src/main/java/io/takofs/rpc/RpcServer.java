@@ -195,7 +195,7 @@ public final class RpcServer implements AutoCloseable {
                 + kind
                 + ", which this server does not accept");
       }
-      boolean server = kind == ConnectionKind.SERVER;
+      boolean server = kind == ConnectionKind.SERVER || kind == ConnectionKind.CATALOG;
       if (receivers.size() + accepted.size() >= maxConnections + (server ? SERVERS_MAX : 0)) {
         throw new TakoException(
             Status.UNAVAILABLE,

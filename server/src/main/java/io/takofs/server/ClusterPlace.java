@@ -2,6 +2,7 @@ package io.takofs.server;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.base.Version;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
@@ -11,6 +12,9 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Status;
+import io.takofs.rpc.RpcHandler;
+import io.takofs.server.catalog.CatalogFile;
+import io.takofs.server.catalog.CatalogState;
 import io.takofs.server.catalog.ConfigStore;
 import io.takofs.server.catalog.Membership;
 import io.takofs.server.catalog.MembershipThread;
@@ -39,6 +43,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A server's place in the cluster that its configuration describes: alone, the server with the
@@ -47,6 +53,7 @@ import java.util.function.Function;
  * <p>Thread rule: one thread.
  */
 final class ClusterPlace implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterPlace.class);
   private static final Duration SESSION_TTL = Duration.ofSeconds(10);
 
   /** Pause between two looks at the addresses of the servers' hosts. */
@@ -58,6 +65,7 @@ final class ClusterPlace implements AutoCloseable {
   private final String self; // host:port in the list; null of a server alone
   private final LoneCluster alone = new LoneCluster();
   private final TcpTransport tcp;
+  private final CatalogPlace catalog; // null alone
   private final MemberCluster member;
   private final TransportSelector sources; // transports to slabs of other servers; null alone
   private PeerServers peers;
@@ -74,9 +82,26 @@ final class ClusterPlace implements AutoCloseable {
     ClusterSetup setup = new ClusterSetup(config);
     this.list = setup.servers();
     this.self = setup.isCluster() ? self(list, config) : null;
-    this.member = self == null ? null : membership(setup.catalog());
     this.tcp = self == null ? null : new TcpTransport(TcpSettings.DEFAULT);
     this.sources = self == null ? null : new TransportSelector(config);
+    this.catalog = self == null ? null : catalogPlace(setup);
+    this.member = self == null ? null : membership(setup, catalog.store());
+  }
+
+  private CatalogPlace catalogPlace(ClusterSetup setup) throws IOException {
+    try (Undo undo = new Undo()) {
+      undo.add(tcp);
+      undo.add(sources);
+      CatalogPlace place =
+          new CatalogPlace(
+              setup,
+              ServerSecret.read(config.get(ConfigKeys.SECRET_FILE)),
+              self,
+              () -> pool.identity().clusterId() == 0,
+              tcp);
+      undo.keep();
+      return place;
+    }
   }
 
   private static String self(List<String> list, TakoConfig config) throws IOException {
@@ -85,7 +110,7 @@ final class ClusterPlace implements AutoCloseable {
     return new SelfInList(list, host, port, InetAddress::getByName).find();
   }
 
-  private MemberCluster membership(ConfigStore catalog) throws IOException {
+  private MemberCluster membership(ClusterSetup setup, ConfigStore store) throws IOException {
     Membership.Settings settings =
         new Membership.Settings(
             config.get(ConfigKeys.CLUSTER_NAME),
@@ -93,7 +118,7 @@ final class ClusterPlace implements AutoCloseable {
             String.join(",", list),
             config.get(ConfigKeys.CLOCK_SKEW_MAX),
             SESSION_TTL);
-    Membership membership = new Membership(settings, new Self(), catalog, Clock.SYSTEM);
+    Membership membership = new Membership(settings, new Self(setup), store, Clock.SYSTEM);
     return new MemberCluster(
         membership,
         ServerSecret.read(config.get(ConfigKeys.SECRET_FILE)),
@@ -103,7 +128,12 @@ final class ClusterPlace implements AutoCloseable {
 
   /** The server as the catalog shows it, and the pool that remembers which server it is. */
   private final class Self implements Membership.Self {
+    private final CatalogFile copy;
     private final Racks racks = new Racks(config.get(ConfigKeys.TOPOLOGY_SCRIPT));
+
+    Self(ClusterSetup setup) {
+      copy = new CatalogFile(setup.copy(ServerList.port(self)));
+    }
 
     @Override
     public Registration registration() {
@@ -118,6 +148,25 @@ final class ClusterPlace implements AutoCloseable {
     @Override
     public void joined(long clusterId, int serverId) {
       pool.join(clusterId, serverId);
+    }
+
+    @Override
+    public void keep(CatalogState state) {
+      try {
+        copy.write(state);
+      } catch (IOException e) {
+        LOG.warn("no copy of the catalog can be kept: {}", e.toString());
+      }
+    }
+
+    @Override
+    public CatalogState kept() {
+      try {
+        return copy.read();
+      } catch (IOException e) {
+        LOG.warn("the copy of the catalog cannot be read: {}", e.getMessage());
+        return new CatalogState();
+      }
     }
   }
 
@@ -135,6 +184,11 @@ final class ClusterPlace implements AutoCloseable {
 
   Cluster cluster() {
     return member == null ? alone : member;
+  }
+
+  /** Answers calls to this server as a peer of the catalog; null where it is none. */
+  RpcHandler catalogHandler() {
+    return catalog == null ? null : catalog.handler();
   }
 
   /** Whether this server has the namespace. */
@@ -205,6 +259,9 @@ final class ClusterPlace implements AutoCloseable {
 
   @Override
   public void close() {
+    if (catalog != null) {
+      catalog.stopAsking();
+    }
     if (thread != null) {
       thread.close();
       names.shutdownNow();
@@ -214,6 +271,9 @@ final class ClusterPlace implements AutoCloseable {
     }
     if (peers != null) {
       peers.close();
+    }
+    if (catalog != null) {
+      catalog.close();
     }
     if (tcp != null) {
       tcp.close();

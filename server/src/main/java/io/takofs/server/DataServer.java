@@ -25,6 +25,7 @@ import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -57,6 +58,7 @@ public final class DataServer implements ServerView, AutoCloseable {
   private final ReplyCompletion completion;
   private final List<RpcServer> served = new ArrayList<>();
 
+  private volatile RpcHandler catalog; // null of a server that keeps none
   private volatile GroupServer group; // null of a server that leads none
   private volatile ClusterPoll follower; // null of one that leads, or knows no other
   private volatile Runnable tickWanted = () -> {};
@@ -113,6 +115,11 @@ public final class DataServer implements ServerView, AutoCloseable {
     follower = new ClusterPoll(cluster, servers, report, clock, ClusterStatus::getDefaultInstance);
   }
 
+  /** Lets {@code handler} answer calls to a peer of the catalog; before any transport is added. */
+  void keepCatalog(RpcHandler handler) {
+    catalog = handler;
+  }
+
   private boolean isClient(long clientId) {
     GroupServer leading = group;
     return (leading != null && leading.hasSession(clientId)) || controlClients.has(clientId);
@@ -154,15 +161,16 @@ public final class DataServer implements ServerView, AutoCloseable {
 
   private RpcServices services() {
     RpcHandler clients = group == null ? new FollowerHandler(cluster, this::bareCluster) : group;
-    return new RpcServices(
-        Map.of(
-            ConnectionKind.RPC,
-            clients,
-            ConnectionKind.CONTROL,
-            new ControlHandler(zone, cluster, controlClients),
-            ConnectionKind.SERVER,
-            new ServerCallHandler(cluster, zone::handle, this::answerServer, this::finishClosing)),
-        dataHandler);
+    Map<ConnectionKind, RpcHandler> handlers = new EnumMap<>(ConnectionKind.class);
+    handlers.put(ConnectionKind.RPC, clients);
+    handlers.put(ConnectionKind.CONTROL, new ControlHandler(zone, cluster, controlClients));
+    handlers.put(
+        ConnectionKind.SERVER,
+        new ServerCallHandler(cluster, zone::handle, this::answerServer, this::finishClosing));
+    if (catalog != null) {
+      handlers.put(ConnectionKind.CATALOG, catalog);
+    }
+    return new RpcServices(handlers, dataHandler);
   }
 
   /** Ends what calls of other servers have closed. */

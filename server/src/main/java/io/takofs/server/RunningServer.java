@@ -128,6 +128,7 @@ public final class RunningServer implements AutoCloseable {
             zone,
             place.cluster(),
             config.get(ConfigKeys.CONNECTIONS_MAX));
+    server.keepCatalog(place.catalogHandler());
     if (place.leads()) {
       server.lead(
           new GroupStorage(store, log, pool.epoch()),

@@ -52,6 +52,10 @@ class RunningClusterTest {
   }
 
   private RunningServer start(int port) throws IOException {
+    return start(port, directory.resolve("catalog").toString());
+  }
+
+  private RunningServer start(int port, String catalog) throws IOException {
     TakoConfig config =
         new TakoConfig()
             .set("fs.tako.server.host", "127.0.0.1")
@@ -60,7 +64,7 @@ class RunningClusterTest {
             .set("fs.tako.server.pool.path", directory.resolve("pool-" + port).toString())
             .set("fs.tako.server.pool.size", "64m")
             .set("fs.tako.server.state.dir", directory.resolve("state-" + port).toString())
-            .set("fs.tako.cluster.catalog.dir", directory.resolve("catalog").toString())
+            .set("fs.tako.cluster.catalog.dir", catalog)
             .set("fs.tako.cluster.servers", "127.0.0.1:" + first + ",127.0.0.1:" + second);
     return RunningServer.start(config, System.getProperty("user.name"));
   }
@@ -100,6 +104,24 @@ class RunningClusterTest {
       assertThat(reply.getStatus()).isEqualTo(Status.NOT_LEADER);
       assertThat(reply.getMessage()).contains("server " + lead + " at 127.0.0.1:" + first);
       assertThat(leader.uri().getPort()).isEqualTo(first);
+      assertThat(other.uri().getPort()).isEqualTo(second);
+    }
+  }
+
+  @Test
+  void shouldKeepTheCatalogInTheFirstOfTwoServers() throws Exception {
+    try (RunningServer other = start(second, "")) {
+      try (RunningServer leader = start(first, "")) {
+        TestServer.await(
+            () -> map(first).getServersCount() == 2 && map(second).getServersCount() == 2);
+        assertThat(leader.uri().getPort()).isEqualTo(first);
+      }
+      long epoch = map(second).getEpoch();
+      try (RunningServer leader = start(first, "")) {
+        TestServer.await(() -> map(first).getEpoch() > epoch);
+        assertThat(map(first).getServersCount()).isEqualTo(2);
+        assertThat(leader.uri().getPort()).isEqualTo(first);
+      }
       assertThat(other.uri().getPort()).isEqualTo(second);
     }
   }

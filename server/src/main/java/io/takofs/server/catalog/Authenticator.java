@@ -23,10 +23,15 @@ final class Authenticator {
   }
 
   static byte[] of(byte[] key, byte[] message) {
+    return Arrays.copyOf(whole(key, message), SIZE);
+  }
+
+  /** All 32 bytes, for a key that follows from another one. */
+  static byte[] whole(byte[] key, byte[] message) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(new SecretKeySpec(key, ALGORITHM));
-      return Arrays.copyOf(mac.doFinal(message), SIZE);
+      return mac.doFinal(message);
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every Java has " + ALGORITHM, e);
     }

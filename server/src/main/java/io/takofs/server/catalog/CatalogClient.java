@@ -9,6 +9,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Reads and changes the values of a cluster in its catalog: the map, the version of the protocol,
@@ -38,8 +41,57 @@ public final class CatalogClient {
 
   /** The map; null when the catalog is empty. */
   public ClusterMap map() throws TakoException {
-    Value value = store.get(MAP);
+    return map(store.get(MAP));
+  }
+
+  private static ClusterMap map(Value value) throws TakoException {
     return value.isPresent() ? Membership.decode(value.bytes()) : null;
+  }
+
+  /**
+   * The values that every server wants again and again.
+   *
+   * @param map null when the catalog is empty
+   * @param copy of what outlives the servers
+   */
+  record News(ClusterMap map, ClusterKeys keys, CatalogState copy) {}
+
+  /** Reads map and keys, by one question. */
+  News news() throws TakoException {
+    Map<String, Value> values = new TreeMap<>(store.values());
+    values.keySet().retainAll(List.of(MAP, PROTOCOL, KEYS));
+    return news(CatalogState.of(values));
+  }
+
+  /** Map and keys of a copy. */
+  static News news(CatalogState copy) throws TakoException {
+    ClusterMap map = map(copy.get(MAP));
+    return new News(map, map == null ? ClusterKeys.NONE : keys(copy.get(KEYS)), copy);
+  }
+
+  /**
+   * Makes a lost catalog again from a copy of it.
+   *
+   * @return the map as it is now
+   * @throws TakoException ALREADY_EXISTS when there is a catalog; INVALID_ARGUMENT when the copy
+   *     has no map
+   */
+  public ClusterMap restore(CatalogState copy) throws TakoException {
+    News news = news(copy);
+    if (news.map == null) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, "the copy has no map of a cluster: name a server's copy");
+    }
+    ClusterMap map = ClusterMaps.restored(news.map);
+    Map<String, Value> values = new TreeMap<>(copy.values());
+    values.put(MAP, new Value(copy.get(MAP).version(), map.toByteArray()));
+    if (!store.restore(CatalogState.of(values))) {
+      throw new TakoException(
+          Status.ALREADY_EXISTS,
+          "the catalog (%s) is not empty: `tako cluster status` shows it"
+              .formatted(store.description()));
+    }
+    return map;
   }
 
   /**
@@ -122,7 +174,10 @@ public final class CatalogClient {
 
   /** The keys that servers sign with. */
   public ClusterKeys keys() throws TakoException {
-    Value value = store.get(KEYS);
+    return keys(store.get(KEYS));
+  }
+
+  private static ClusterKeys keys(Value value) throws TakoException {
     try {
       if (!value.isPresent()) {
         throw new IOException("there are none");

@@ -18,8 +18,11 @@ import java.util.TreeMap;
  *
  * <p>Thread rule: one thread at a time.
  */
-final class CatalogState {
+public final class CatalogState {
   private static final int FORMAT = 1;
+
+  /** More versions than a catalog gives after a copy of it was made. */
+  private static final long VERSIONS_SINCE_COPY = 1L << 40;
 
   private final Map<String, Entry> entries = new TreeMap<>();
   private long lastVersion;
@@ -27,7 +30,19 @@ final class CatalogState {
 
   private record Entry(long version, byte[] bytes, long ttlMs, long renewedMs) {}
 
-  Value get(String key) {
+  /** A state of values that stay. */
+  public static CatalogState of(Map<String, Value> values) {
+    CatalogState state = new CatalogState();
+    values.forEach(
+        (key, value) -> {
+          state.entries.put(key, new Entry(value.version(), value.bytes(), 0, 0));
+          state.lastVersion = Math.max(state.lastVersion, value.version());
+        });
+    return state;
+  }
+
+  /** The value of {@code key} as of the last change. */
+  public Value get(String key) {
     Entry entry = entries.get(key);
     return entry == null ? Value.NONE : new Value(entry.version, entry.bytes);
   }
@@ -39,8 +54,11 @@ final class CatalogState {
    * @return the version of the key afterwards, {@link ConfigStore#LOST} when another than the
    *     expected one was found
    */
-  long apply(CatalogCommand command, long nowMs) {
+  public long apply(CatalogCommand command, long nowMs) {
     timeMs = Math.max(timeMs, nowMs);
+    if (command.kind() == CatalogCommand.Kind.RESTORE) {
+      return restore(command.bytes());
+    }
     Entry entry = entries.get(command.key());
     long version = entry == null ? ConfigStore.ABSENT : entry.version;
     if (version != command.version()) {
@@ -68,8 +86,41 @@ final class CatalogState {
         }
         entries.remove(command.key());
       }
+      case RESTORE -> throw new IllegalStateException("has no key");
     }
     return ConfigStore.ABSENT;
+  }
+
+  /**
+   * Takes the values of a copy, under versions that the lost catalog has not given since. Leases
+   * are left out: who held one takes it again.
+   */
+  private long restore(byte[] copy) {
+    if (!entries.isEmpty()) {
+      return ConfigStore.LOST;
+    }
+    CatalogState lost;
+    try {
+      lost = decode(copy);
+    } catch (IOException e) {
+      return ConfigStore.LOST; // on every peer alike; the command has looked before
+    }
+    lastVersion = Math.max(lastVersion, lost.lastVersion) + VERSIONS_SINCE_COPY;
+    lost.entries.forEach(
+        (key, entry) -> {
+          if (entry.ttlMs == 0) {
+            lastVersion++;
+            entries.put(key, new Entry(lastVersion, entry.bytes, 0, timeMs));
+          }
+        });
+    return lastVersion;
+  }
+
+  /** All values as of the last change. */
+  public Map<String, Value> values() {
+    Map<String, Value> values = new TreeMap<>();
+    entries.forEach((key, entry) -> values.put(key, new Value(entry.version, entry.bytes)));
+    return values;
   }
 
   private static boolean isOver(Entry entry, long nowMs) {
@@ -77,7 +128,7 @@ final class CatalogState {
   }
 
   /** The changes that remove what was not renewed in time, as of {@code nowMs}. */
-  List<CatalogCommand> expired(long nowMs) {
+  public List<CatalogCommand> expired(long nowMs) {
     List<CatalogCommand> expired = new ArrayList<>();
     entries.forEach(
         (key, entry) -> {
@@ -88,8 +139,15 @@ final class CatalogState {
     return expired;
   }
 
+  /** Whether {@code other} has the same keys in the same versions. */
+  boolean hasValuesOf(CatalogState other) {
+    return entries.keySet().equals(other.entries.keySet())
+        && entries.keySet().stream()
+            .allMatch(key -> get(key).version() == other.get(key).version());
+  }
+
   /** All of it. */
-  byte[] encode() {
+  public byte[] encode() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
       out.writeInt(FORMAT);
@@ -116,7 +174,7 @@ final class CatalogState {
    *
    * @throws IOException when it is something else
    */
-  static CatalogState decode(byte[] encoded) throws IOException {
+  public static CatalogState decode(byte[] encoded) throws IOException {
     CatalogState state = new CatalogState();
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(encoded))) {
       int format = in.readInt();

@@ -17,6 +17,9 @@ import java.util.Optional;
  * more, or the same object when there is nothing to change.
  */
 public final class ClusterMaps {
+  /** More changes, starts of a leader, and new servers than there are between a copy and a loss. */
+  private static final int SINCE_COPY = 10_000;
+
   private ClusterMaps() {}
 
   /** Whether the server of an id holds its session. */
@@ -213,6 +216,21 @@ public final class ClusterMaps {
                 .addAllMembers(members)
                 .setTerm(Terms.next(0, server(map, members.get(0)).getEpoch())))
         .build();
+  }
+
+  /**
+   * The map of a copy, made good for what happened after the copy was made: epochs, terms and ids
+   * of servers that were given since are not given again.
+   */
+  static ClusterMap restored(ClusterMap copy) {
+    ClusterMap.Builder next =
+        copy.toBuilder()
+            .setEpoch(copy.getEpoch() + SINCE_COPY)
+            .setLastServerId(copy.getLastServerId() + SINCE_COPY);
+    for (GroupEntry.Builder group : next.getGroupsBuilderList()) {
+      group.setTerm(group.getTerm() + SINCE_COPY);
+    }
+    return next.build();
   }
 
   /**

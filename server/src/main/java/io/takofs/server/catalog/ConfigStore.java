@@ -2,6 +2,8 @@ package io.takofs.server.catalog;
 
 import io.takofs.base.TakoException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 
 /**
  * A few small values under keys, linearizable, with versions and leases. A version is never given
@@ -26,7 +28,7 @@ public interface ConfigStore extends AutoCloseable {
    */
   record Value(long version, byte[] bytes) {
     /** No value. */
-    static final Value NONE = new Value(ABSENT, new byte[0]);
+    public static final Value NONE = new Value(ABSENT, new byte[0]);
 
     /** Whether there is one. */
     public boolean isPresent() {
@@ -36,6 +38,9 @@ public interface ConfigStore extends AutoCloseable {
 
   /** The value of {@code key}. */
   Value get(String key) throws TakoException;
+
+  /** All values, as of one moment. */
+  Map<String, Value> values() throws TakoException;
 
   /**
    * Sets {@code key} if its version is {@code expected}.
@@ -67,6 +72,18 @@ public interface ConfigStore extends AutoCloseable {
 
   /** The store's wall-clock time in milliseconds since 1970, the same for all servers. */
   long currentTimeMillis() throws TakoException;
+
+  /**
+   * Takes the values of a lost catalog.
+   *
+   * @return false when this one has values, which stay
+   */
+  boolean restore(CatalogState copy) throws TakoException;
+
+  /** The servers that keep the values; none where the store is no work of servers. */
+  default List<PeerStatus> peers() {
+    return List.of();
+  }
 
   /** The place of the values, for people. */
   String description();

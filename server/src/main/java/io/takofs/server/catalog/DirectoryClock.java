@@ -49,7 +49,7 @@ public final class DirectoryClock implements Clock {
   }
 
   private long written() throws IOException {
-    try (FileChannel channel = FileConfigStore.open(file)) {
+    try (FileChannel channel = CatalogFile.open(file)) {
       channel.write(ByteBuffer.allocate(1), 0);
       channel.force(true);
     }

@@ -52,6 +52,7 @@ public final class Membership implements AutoCloseable {
 
   private Session session = Session.NONE;
   private long renewedNs;
+  private CatalogState kept = new CatalogState();
   private Registration registered;
   private long registeredNs;
   private String complaint;
@@ -76,6 +77,12 @@ public final class Membership implements AutoCloseable {
 
     /** Writes the server's identity down, durably. */
     void joined(long clusterId, int serverId);
+
+    /** Writes a copy of the catalog down, for a start while the catalog is away. */
+    void keep(CatalogState copy);
+
+    /** The copy that was written last; an empty one when there is none, or it is no good. */
+    CatalogState kept();
   }
 
   /** The values that change together. */
@@ -157,6 +164,9 @@ public final class Membership implements AutoCloseable {
     } catch (TakoException e) {
       problem = e.getMessage();
       complain(e);
+      if (state.serverId == 0 && e.status() == Status.UNAVAILABLE) {
+        takeKept();
+      }
     }
     return Math.min(PAUSE_NS, settings.ttl.toNanos() / 3);
   }
@@ -182,6 +192,43 @@ public final class Membership implements AutoCloseable {
         .and("catalog", catalog.description())
         .info(LOG, "this server has joined the cluster");
     take(new State(map, id, catalog.keys()));
+  }
+
+  /**
+   * Takes the copy of the catalog that this server wrote last, while there is no catalog, so that
+   * it serves what it keeps. The server with the namespace does not: it needs a term of its own.
+   */
+  private void takeKept() {
+    Registration me = self.registration();
+    if (settings.first || me.serverId() == 0) {
+      return;
+    }
+    try {
+      CatalogClient.News news = CatalogClient.news(self.kept());
+      if (news.map() != null
+          && news.map().getClusterId() == me.clusterId()
+          && isIn(news.map(), me)) {
+        kept = news.copy();
+        take(new State(news.map(), me.serverId(), news.keys()));
+        Facts.of("cluster", news.map().getName())
+            .and("server", me.serverId())
+            .and("epoch", news.map().getEpoch())
+            .info(LOG, "the catalog is away: this server goes on with its copy of it");
+      }
+    } catch (TakoException e) {
+      LOG.warn("the copy of the catalog is of no use: {}", e.getMessage());
+    }
+  }
+
+  /** Whether the map has this server, with this pool, at this address. */
+  private static boolean isIn(ClusterMap map, Registration me) {
+    return map.getServersList().stream()
+        .anyMatch(
+            each ->
+                each.getId() == me.serverId()
+                    && each.getPoolId() == me.entry().getPoolId()
+                    && each.getState() != ServerEntry.State.LOST
+                    && ClusterMaps.address(each).equals(me.address()));
   }
 
   private ClusterMap register(Registration me) throws TakoException {
@@ -230,8 +277,9 @@ public final class Membership implements AutoCloseable {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           ("the catalog (%s) is empty, but this server's pool is that of server %d of cluster"
-                  + " %016x: correct fs.tako.cluster.catalog.dir and fs.tako.cluster.servers; if the"
-                  + " catalog is lost, restore its directory from a copy")
+                  + " %016x: correct fs.tako.cluster.servers (and fs.tako.cluster.catalog.dir, if it"
+                  + " is set); if the catalog is lost, make it again from a copy by `tako cluster"
+                  + " restore-catalog`")
               .formatted(catalog.description(), me.serverId(), me.clusterId()));
     }
     catalog.init(ClusterMaps.init(me.entry().getPoolId(), settings.name));
@@ -264,13 +312,17 @@ public final class Membership implements AutoCloseable {
       }
       renewedNs = now;
     }
-    ClusterMap map = catalog.map();
-    if (map == null || !isIn(map)) {
+    CatalogClient.News news = catalog.news();
+    if (news.map() == null || !isIn(news.map())) {
       rejoin();
       return;
     }
     registerNews(now);
-    take(new State(decommissioned(map), state.serverId, catalog.keys()));
+    take(new State(decommissioned(news.map()), state.serverId, news.keys()));
+    if (!news.copy().hasValuesOf(kept)) {
+      self.keep(news.copy());
+      kept = news.copy();
+    }
   }
 
   private void rejoin() throws TakoException {

@@ -1,5 +1,6 @@
 package io.takofs.server.catalog;
 
+import io.takofs.base.Clock;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -35,7 +36,7 @@ public final class MembershipThread implements AutoCloseable {
         LOG.error("the membership goes on after a failure", e);
         pauseNs = Membership.PAUSE_NS;
       }
-      LockSupport.parkNanos(this, pauseNs);
+      Clock.SYSTEM.pause(this, pauseNs, () -> closed);
     }
   }
 

@@ -105,12 +105,18 @@ public final class ServerSecret {
         .array();
   }
 
+  /** A key of 32 bytes that follows from the secret, which must be set, and {@code use}. */
+  public byte[] derive(byte[] use) {
+    return Authenticator.whole(secret, use);
+  }
+
   /** The authenticator of any message; empty without a secret. */
-  byte[] sign(byte[] message) {
+  public byte[] sign(byte[] message) {
     return isSet() ? Authenticator.of(secret, message) : new byte[0];
   }
 
-  boolean isGood(byte[] message, byte[] authenticator) {
+  /** Whether one with this secret has signed {@code message}; true without a secret. */
+  public boolean isGood(byte[] message, byte[] authenticator) {
     return !isSet() || Authenticator.isGood(secret, message, authenticator);
   }
 }

@@ -7,15 +7,15 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** What every store does. */
-abstract class ConfigStoreTests {
-  static final Duration TTL = Duration.ofSeconds(2);
+public abstract class ConfigStoreTests {
+  protected static final Duration TTL = Duration.ofSeconds(2);
 
-  abstract ConfigStore store() throws Exception;
+  protected abstract ConfigStore store() throws Exception;
 
   /** Lets time pass, at least so long. */
-  abstract void pass(Duration time) throws Exception;
+  protected abstract void pass(Duration time) throws Exception;
 
-  static byte[] bytes(int... values) {
+  protected static byte[] bytes(int... values) {
     byte[] bytes = new byte[values.length];
     for (int i = 0; i < values.length; i++) {
       bytes[i] = (byte) values[i];
@@ -35,6 +35,8 @@ abstract class ConfigStoreTests {
     assertThat(second).isGreaterThan(first);
     assertThat(store.compareAndSet("a", first, bytes(4))).isEqualTo(ConfigStore.LOST);
     Value value = store.get("a");
+    assertThat(store.values()).containsOnlyKeys("a");
+    assertThat(store.values().get("a").bytes()).isEqualTo(bytes(3));
     assertThat(value.version()).isEqualTo(second);
     assertThat(value.bytes()).isEqualTo(bytes(3));
   }

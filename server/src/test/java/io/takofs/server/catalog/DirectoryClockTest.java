@@ -49,6 +49,14 @@ class DirectoryClockTest {
 
     @Override
     public void joined(long clusterId, int serverId) {}
+
+    @Override
+    public void keep(CatalogState copy) {}
+
+    @Override
+    public CatalogState kept() {
+      return new CatalogState();
+    }
   }
 
   private Membership join(String host, Clock machine) {

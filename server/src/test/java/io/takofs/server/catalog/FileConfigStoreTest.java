@@ -25,7 +25,7 @@ class FileConfigStoreTest extends ConfigStoreTests {
   @TempDir private Path directory;
 
   @Override
-  ConfigStore store() {
+  protected ConfigStore store() {
     return new FileConfigStore(file(), clock);
   }
 
@@ -34,7 +34,7 @@ class FileConfigStoreTest extends ConfigStoreTests {
   }
 
   @Override
-  void pass(Duration time) {
+  protected void pass(Duration time) {
     clock.advance(time);
   }
 

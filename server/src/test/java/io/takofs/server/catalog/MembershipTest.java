@@ -40,6 +40,7 @@ class MembershipTest {
     long epoch = 1;
     long clusterId;
     int serverId;
+    CatalogState copy = new CatalogState();
     Membership membership;
 
     Member(long poolId, String host) {
@@ -87,6 +88,16 @@ class MembershipTest {
     public void joined(long cluster, int server) {
       clusterId = cluster;
       serverId = server;
+    }
+
+    @Override
+    public void keep(CatalogState state) {
+      copy = state;
+    }
+
+    @Override
+    public CatalogState kept() {
+      return copy;
     }
   }
 
@@ -362,5 +373,58 @@ class MembershipTest {
     assertThat(secret.isGood(session.toBuilder().setServer(1).build(), 3)).isFalse();
     assertThat(secret.isGood(session.toBuilder().clearAuthenticator().build(), 3)).isFalse();
     assertThat(ServerSecret.NONE.isGood(session, 4)).isTrue();
+  }
+
+  /** A store that does not answer while it is away. */
+  private Member startWhileTheCatalogIsAway(Member member) {
+    member.epoch++;
+    Membership.Settings settings =
+        new Membership.Settings(
+            "bay", member.host.equals("one"), "one:1,two:1", Duration.ofMinutes(1), TTL);
+    member.membership = new Membership(settings, member, new AwayStore(), member.own);
+    member.tick();
+    return member;
+  }
+
+  @Test
+  void shouldGoOnWithItsCopyWhileTheCatalogIsAway() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    two.tick();
+    ClusterMap map = two.membership.map();
+    startWhileTheCatalogIsAway(two);
+    assertThat(two.problem()).contains("away");
+    assertThat(two.membership.serverId()).isEqualTo(2);
+    assertThat(two.membership.map()).isEqualTo(map);
+    assertThat(two.membership.keys().isGood(one.membership.keys().ticket(5, 1), 5)).isTrue();
+    one.tick();
+    startWhileTheCatalogIsAway(one); // its term is a matter of the catalog
+    assertThat(one.membership.serverId()).isZero();
+    Member copied = new Member(33, "two"); // with another pool, the copy is of no use
+    copied.copy = two.copy;
+    copied.clusterId = two.clusterId;
+    copied.serverId = 2;
+    startWhileTheCatalogIsAway(copied);
+    assertThat(copied.membership.serverId()).isZero();
+  }
+
+  @Test
+  void shouldMakeALostCatalogAgainFromACopy() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    two.tick();
+    ClusterMap former = two.membership.map();
+    long version = store.get("map").version();
+    assertThat(catchThrowable(() -> catalog.restore(two.copy))).hasMessageContaining("not empty");
+    MemoryConfigStore next = new MemoryConfigStore(clock);
+    ClusterMap map = new CatalogClient(next).restore(two.copy);
+    assertThat(map.getServersList()).isEqualTo(former.getServersList());
+    assertThat(map.getEpoch()).isGreaterThan(former.getEpoch());
+    assertThat(map.getLastServerId()).isGreaterThan(former.getLastServerId());
+    assertThat(map.getGroups(0).getTerm()).isGreaterThan(former.getGroups(0).getTerm());
+    assertThat(next.get("map").version()).isGreaterThan(version);
+    assertThat(next.get("session/1").isPresent()).isFalse();
+    assertThat(new CatalogClient(next).keys().isGood(one.membership.keys().ticket(5, 1), 5))
+        .isTrue();
   }
 }

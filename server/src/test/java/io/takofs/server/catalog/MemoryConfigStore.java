@@ -2,6 +2,7 @@ package io.takofs.server.catalog;
 
 import io.takofs.base.Clock;
 import java.time.Duration;
+import java.util.Map;
 
 /** A store in memory, for tests: nothing survives, time is its clock's. */
 public final class MemoryConfigStore implements ConfigStore {
@@ -22,6 +23,12 @@ public final class MemoryConfigStore implements ConfigStore {
   }
 
   @Override
+  public synchronized Map<String, Value> values() {
+    expire();
+    return state.values();
+  }
+
+  @Override
   public long compareAndSet(String key, long expected, byte[] bytes, Duration ttl) {
     return apply(
         new CatalogCommand(CatalogCommand.Kind.SET, key, expected, ttl.toMillis(), bytes.clone()));
@@ -35,6 +42,11 @@ public final class MemoryConfigStore implements ConfigStore {
   @Override
   public boolean remove(String key, long version) {
     return apply(CatalogCommand.of(CatalogCommand.Kind.REMOVE, key, version)) != LOST;
+  }
+
+  @Override
+  public boolean restore(CatalogState copy) {
+    return apply(CatalogCommand.restore(copy)) != LOST;
   }
 
   private synchronized long apply(CatalogCommand command) {

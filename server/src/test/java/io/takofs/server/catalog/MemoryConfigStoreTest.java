@@ -8,12 +8,12 @@ class MemoryConfigStoreTest extends ConfigStoreTests {
   private final ConfigStore store = new MemoryConfigStore(clock);
 
   @Override
-  ConfigStore store() {
+  protected ConfigStore store() {
     return store;
   }
 
   @Override
-  void pass(Duration time) {
+  protected void pass(Duration time) {
     clock.advance(time);
   }
 }

@@ -24,12 +24,12 @@ class ClusterSetupTest {
   void shouldKeepTheCatalogWhereItIsConfigured() throws Exception {
     TakoConfig config = config("127.0.0.1:71,127.0.0.1:72", "127.0.0.1");
     config.set(ConfigKeys.CATALOG_DIR, directory.toString());
-    try (ConfigStore store = new ClusterSetup(config).catalog()) {
+    try (ConfigStore store = new ClusterSetup(config).catalog(null)) {
       assertThat(store.description()).startsWith(directory.toString());
       assertThat(store.get("map").isPresent()).isFalse();
     }
     assertThat(new ClusterSetup(new TakoConfig()).isCluster()).isFalse();
-    assertThat(catchThrowable(() -> new ClusterSetup(new TakoConfig()).catalog()))
+    assertThat(catchThrowable(() -> new ClusterSetup(new TakoConfig()).catalog(null)))
         .hasMessageContaining("there is no cluster");
   }
 }

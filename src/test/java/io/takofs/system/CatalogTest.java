@@ -1,0 +1,140 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.base.Clock;
+import io.takofs.client.CreateOptions;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoOutputStream;
+import io.takofs.server.catalog.CatalogClient;
+import io.takofs.server.catalog.PeerStatus;
+import io.takofs.server.catalog.PeerStatus.Role;
+import io.takofs.server.catalog.ServerSecret;
+import io.takofs.server.catalog.raft.PeerConnections;
+import io.takofs.server.catalog.raft.RatisConfigStore;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Four servers, of which the first three keep the catalog. */
+@Timeout(value = 6, unit = TimeUnit.MINUTES)
+class CatalogTest {
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final int SERVERS = 4;
+  private static final int PEERS = 3;
+
+  private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+  private final PeerConnections connections =
+      new PeerConnections(transport, ServerSecret.NONE, new SecureRandom(), Clock.SYSTEM);
+  private ServerCluster cluster;
+  private RatisConfigStore store;
+  private TakoClient client;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster = ServerCluster.start(SERVERS, "fs.tako.cluster.catalog.dir", "");
+    List<String> peers =
+        cluster.servers().subList(0, PEERS).stream()
+            .map(server -> ServerAddress.host() + ":" + server.uri().getPort())
+            .toList();
+    store = new RatisConfigStore(peers, connections, Clock.SYSTEM);
+    client = Clients.connect(cluster.uri(), "tcp", "fs.tako.client.connect.timeout", "30s");
+    awaitPeers();
+    ClusterHealth.awaitServers(client, SERVERS, LIMIT);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    if (client != null) {
+      client.close();
+    }
+    if (cluster != null) {
+      cluster.close();
+    }
+    connections.close();
+    transport.close();
+  }
+
+  private void awaitPeers() throws Exception {
+    Poll.until(
+        "three peers of the catalog",
+        LIMIT,
+        TimeUnit.MILLISECONDS.toNanos(100),
+        () -> {
+          List<Role> roles = store.peers().stream().map(PeerStatus::role).sorted().toList();
+          return roles.equals(List.of(Role.LEADER, Role.FOLLOWER, Role.FOLLOWER));
+        });
+  }
+
+  private int leader() {
+    return store.peers().stream().map(PeerStatus::role).toList().indexOf(Role.LEADER);
+  }
+
+  private void writeAndRead(String path, int copies) throws Exception {
+    byte[] content = new byte[1_000_000];
+    Pattern.fill(path, 0, content, content.length);
+    CreateOptions options = CreateOptions.DEFAULT.withReplication(copies);
+    try (TakoOutputStream out = client.create(path, options)) {
+      out.write(content, 0, content.length);
+    }
+    assertThat(Clients.read(client, path)).isEqualTo(content);
+  }
+
+  @Test
+  void shouldGoOnWhenItsLeaderIsKilled() throws Exception {
+    for (int round = 0; round < 3; round++) {
+      writeAndRead("/before-" + round, 2);
+      int killed = leader();
+      cluster.servers().get(killed).kill();
+      assertThat(new CatalogClient(store).requireMap().getServersCount()).isEqualTo(SERVERS);
+      cluster.servers().get(killed).restart();
+      awaitPeers();
+      assertThat(Clients.read(client, "/before-" + round)).hasSize(1_000_000);
+      ClusterHealth.awaitServers(client, SERVERS, LIMIT);
+    }
+    assertThat(new CatalogClient(store).requireMap().getServersCount()).isEqualTo(SERVERS);
+  }
+
+  @Test
+  void shouldBeOfNoMatterToClientsWhileItIsAway() throws Exception {
+    writeAndRead("/before", 2);
+    cluster.servers().get(1).kill();
+    cluster.servers().get(2).kill();
+    long start = System.nanoTime();
+    for (int i = 0; System.nanoTime() - start < TimeUnit.SECONDS.toNanos(15); i++) {
+      writeAndRead("/meanwhile-" + i, 2);
+      client.delete("/meanwhile-" + i, false);
+    }
+    cluster.servers().get(3).kill();
+    cluster.servers().get(3).restart();
+    ClusterHealth.awaitServers(client, 2, LIMIT); // it goes on with its copy
+    writeAndRead("/with-two", 2);
+    cluster.servers().get(1).restart();
+    cluster.servers().get(2).restart();
+    awaitPeers();
+    ClusterHealth.awaitServers(client, SERVERS, LIMIT);
+    writeAndRead("/after", 3);
+  }
+
+  @Test
+  void shouldTakeAServerWithoutItsDirectoryInAgain() throws Exception {
+    for (int lost : List.of(2, 0)) {
+      String former = store.peers().get(lost).id();
+      ServerProcess server = cluster.servers().get(lost);
+      server.kill();
+      server.loseCatalog();
+      server.restart();
+      awaitPeers();
+      assertThat(store.peers().get(lost).id()).isNotEqualTo(former);
+      ClusterHealth.awaitServers(client, SERVERS, LIMIT);
+    }
+    assertThat(new CatalogClient(store).requireMap().getServersCount()).isEqualTo(SERVERS);
+  }
+}
