@@ -2,6 +2,7 @@ package io.takofs.sim;
 
 import io.takofs.proto.ClusterMap;
 import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.OpenWindows;
 import io.takofs.proto.SessionTicket;
 import io.takofs.server.peer.Cluster;
 
@@ -9,6 +10,11 @@ import io.takofs.server.peer.Cluster;
 public record SimCluster(int serverId, ClusterMap map) implements Cluster {
   @Override
   public boolean isGood(SessionTicket ticket, long clientId) {
+    return true;
+  }
+
+  @Override
+  public boolean isGood(OpenWindows.Window window, long clientId) {
     return true;
   }
 

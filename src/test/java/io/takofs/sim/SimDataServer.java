@@ -135,17 +135,16 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
     return arenas.get(index).slice(0, arenaBytes);
   }
 
-  /** Whether bytes of file data ever came. */
-  public boolean wasWritten() {
+  /** Bytes of its arenas that are not 0: of file data that came, all but the zeros in it. */
+  public long bytesWritten() {
+    long written = 0;
     for (int i = 0; i < ARENAS; i++) {
       ByteBuffer memory = arena(i);
-      for (int at = 0; at < arenaBytes; at += Long.BYTES) {
-        if (memory.getLong(at) != 0) {
-          return true;
-        }
+      for (int at = 0; at < arenaBytes; at++) {
+        written += memory.get(at) == 0 ? 0 : 1;
       }
     }
-    return false;
+    return written;
   }
 
   @Override

@@ -27,17 +27,36 @@ final class ControlHandler implements RpcHandler {
   private final ServerDataZone zone;
   private final Cluster cluster;
   private final ControlClients clients;
+  private final WindowCalls windowCalls;
 
   ControlHandler(ServerDataZone zone, Cluster cluster, ControlClients clients) {
     this.zone = zone;
     this.cluster = cluster;
     this.clients = clients;
+    this.windowCalls = new WindowCalls(zone, cluster);
   }
 
   @Override
   public void onCalls(List<IncomingCall> calls) {
     for (IncomingCall call : calls) {
-      call.reply(ClusterCalls.answer(call, this::execute));
+      if (call.request().hasOpenWindows()) {
+        openWindows(call);
+      } else {
+        call.reply(ClusterCalls.answer(call, this::execute));
+      }
+    }
+  }
+
+  private void openWindows(IncomingCall call) {
+    Reply refusal =
+        ClusterCalls.answer(
+            call,
+            (connection, request) -> {
+              windowCalls.open(call, client(connection));
+              return null;
+            });
+    if (refusal != null) {
+      call.reply(refusal);
     }
   }
 

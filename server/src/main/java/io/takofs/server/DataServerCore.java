@@ -75,6 +75,7 @@ final class DataServerCore {
   private final LeaseReport leaseReport;
   private final DataPersistence persistence;
   private final LocalExtents local;
+  private final FencedReply.Rights rights;
   private final ServerDataZone zone;
   private final Cluster cluster;
   private final WriteWindows windows;
@@ -101,6 +102,7 @@ final class DataServerCore {
     this.callers = new Callers(settings, groups);
     this.persistence = DataPersistence.of(zone.arenas(), machine::committedLength, journal::stop);
     this.local = new LocalExtents(cluster::serverId, machine);
+    this.rights = new FencedReply.Rights(machine, local, windows);
     this.housekeeping = new Housekeeping(group);
     this.statusReport = new StatusReport(group);
     this.leaseReport = new LeaseReport(clock, machine, sessions);
@@ -177,7 +179,9 @@ final class DataServerCore {
         reply = ClusterCalls.refused(Status.INTERNAL, "the server failed: " + e);
       }
       closeWindows(call.clientId(), call.request(), reply);
-      replies.add(FencedReply.to(call, reply, journal.ticket(), machine, local, windows), out);
+      ClientState client = sessions.of(call.connection());
+      boolean wantsProofs = client != null && client.wantsProofs;
+      replies.add(FencedReply.to(call, reply, journal.ticket(), rights, wantsProofs), out);
       times.record(
           call.request().getOperationCase(), reply.getStatus(), clock.nanoTime() - arrivedNs);
     }
@@ -287,6 +291,7 @@ final class DataServerCore {
       return statusReport.build();
     }
     if (request.hasRenewLeases()) {
+      client.wantsProofs |= request.getRenewLeases().getWantsProofs();
       return renewed(call.clientId(), request.getRenewLeases());
     }
     if (request.hasReportReplicas()) {

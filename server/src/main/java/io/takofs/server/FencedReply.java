@@ -2,16 +2,21 @@ package io.takofs.server;
 
 import io.takofs.proto.Extent;
 import io.takofs.proto.Grants;
+import io.takofs.proto.OpenWindows;
 import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
+import io.takofs.server.extent.Location;
 import io.takofs.server.extent.SlabRange;
 import io.takofs.server.loggroup.Ticket;
 import io.takofs.server.namespace.LocalExtents;
 import io.takofs.server.namespace.ReplySlabs;
 import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.peer.Cluster;
 import io.takofs.server.zone.ReplyGate;
 import io.takofs.server.zone.WriteWindows;
 import java.util.ArrayList;
@@ -27,41 +32,50 @@ import java.util.function.UnaryOperator;
  * @param ticket of the newest entry that the reply may tell of
  * @param placesForKeys where the extents that the caller may write through windows are in the
  *     arenas of this server
+ * @param slabsToProve the slabs of extents that the caller may write, if it wants proofs of that
  */
 record FencedReply(
     IncomingCall call,
     Reply reply,
     Ticket ticket,
     ReplyGate gate,
-    Map<SlabRange, Extent> placesForKeys) {
+    Map<SlabRange, Extent> placesForKeys,
+    Map<SlabRange, Slab> slabsToProve) {
+  /** The state that says who may write what, and the windows of this server. */
+  record Rights(StateMachine machine, LocalExtents local, WriteWindows windows) {}
+
   /**
    * Opens what {@code reply} lets the caller write: of a reply that was recorded earlier, what it
    * may write still.
+   *
+   * @param wantsProofs whether the caller writes through windows at other servers
    */
   static FencedReply to(
-      IncomingCall call,
-      Reply reply,
-      Ticket ticket,
-      StateMachine machine,
-      LocalExtents local,
-      WriteWindows windows) {
+      IncomingCall call, Reply reply, Ticket ticket, Rights rights, boolean wantsProofs) {
     ReplyGate gate = new ReplyGate();
     List<Extent> extents = extents(reply);
     long clientId = call.clientId();
-    Reply shown = ReplySlabs.add(machine, reply);
-    if (extents.isEmpty() || !windows.concern(clientId)) {
-      return new FencedReply(call, shown, ticket, gate, Map.of());
+    WriteWindows windows = rights.windows;
+    Reply shown = ReplySlabs.add(rights.machine, reply);
+    if (extents.isEmpty() || !(wantsProofs || windows.concern(clientId))) {
+      return new FencedReply(call, shown, ticket, gate, Map.of(), Map.of());
     }
     long fileId = fileId(call.request(), reply);
     Map<SlabRange, Extent> places = new HashMap<>();
-    for (Extent extent : machine.writableBy(clientId, fileId, extents)) {
-      Extent here = local.of(extent);
+    Map<SlabRange, Slab> slabs = new HashMap<>();
+    for (Extent extent : rights.machine.writableBy(clientId, fileId, extents)) {
+      SlabRange range = SlabRange.of(extent);
+      Extent here = rights.local.of(extent);
       if (here != null) {
-        places.put(SlabRange.of(extent), here);
+        places.put(range, here);
+      }
+      Slab slab = wantsProofs ? rights.machine.slabs().get(range.slab()) : null;
+      if (slab != null) {
+        slabs.put(range, slab);
       }
     }
     windows.open(clientId, fileId, List.copyOf(places.values()), gate);
-    return new FencedReply(call, shown, ticket, gate, places);
+    return new FencedReply(call, shown, ticket, gate, places, slabs);
   }
 
   /** Replies now or when the windows are open; without the server's lock. */
@@ -69,9 +83,42 @@ record FencedReply(
     gate.then(
         () ->
             call.reply(
-                completion.complete(
-                    call.request(), placesForKeys.isEmpty() ? reply : withKeys(windows))));
+                completion.complete(call.request(), withRights(windows, completion.cluster()))));
     gate.release();
+  }
+
+  private Reply withRights(WriteWindows windows, Cluster cluster) {
+    if (placesForKeys.isEmpty() && slabsToProve.isEmpty()) {
+      return reply;
+    }
+    Reply complete = placesForKeys.isEmpty() ? reply : withKeys(windows);
+    return slabsToProve.isEmpty() || complete.getStatus() != Status.OK
+        ? complete
+        : map(complete, extent -> withProofs(extent, cluster));
+  }
+
+  private Extent withProofs(Extent extent, Cluster cluster) {
+    SlabRange range = SlabRange.of(extent);
+    Slab slab = slabsToProve.get(range);
+    if (slab == null) {
+      return extent;
+    }
+    Extent.Builder proved = extent.toBuilder();
+    for (Replica replica : slab.getReplicasList()) {
+      if (replica.getServer() != cluster.serverId()) {
+        Location place = range.in(replica);
+        OpenWindows.Window window =
+            OpenWindows.Window.newBuilder()
+                .setArena(place.arena())
+                .setOffset(place.offset())
+                .setCapacity(place.capacity())
+                .setGrant(extent.getGrant())
+                .setLease(replica.getLease())
+                .build();
+        proved.addProofs(cluster.proof(window, call.clientId(), replica.getServer()));
+      }
+    }
+    return proved.build();
   }
 
   /**

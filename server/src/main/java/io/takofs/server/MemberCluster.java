@@ -1,7 +1,9 @@
 package io.takofs.server;
 
 import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GrantProof;
 import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.OpenWindows;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.SessionTicket;
 import io.takofs.server.catalog.Membership;
@@ -47,6 +49,16 @@ record MemberCluster(
   @Override
   public boolean isGood(SessionTicket ticket, long clientId) {
     return membership.keys().isGood(ticket, clientId);
+  }
+
+  @Override
+  public GrantProof proof(OpenWindows.Window window, long clientId, int server) {
+    return membership.keys().proof(window, clientId, server);
+  }
+
+  @Override
+  public boolean isGood(OpenWindows.Window window, long clientId) {
+    return membership.keys().isGood(window, clientId, serverId());
   }
 
   @Override

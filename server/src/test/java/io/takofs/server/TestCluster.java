@@ -2,8 +2,10 @@ package io.takofs.server;
 
 import com.google.protobuf.ByteString;
 import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GrantProof;
 import io.takofs.proto.GroupEntry;
 import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.OpenWindows;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.SessionTicket;
 import io.takofs.server.peer.Cluster;
@@ -61,6 +63,24 @@ class TestCluster implements Cluster {
   @Override
   public boolean isGood(SessionTicket ticket, long clientId) {
     return ticket.equals(ticket(clientId, ticket.getGroup()));
+  }
+
+  @Override
+  public GrantProof proof(OpenWindows.Window window, long clientId, int server) {
+    OpenWindows.Window bare = window.toBuilder().clearKey().clearAuthenticator().build();
+    return GrantProof.newBuilder()
+        .setServer(server)
+        .setAuthenticator(bare.toByteString().concat(proofOf(clientId, server)))
+        .build();
+  }
+
+  private ByteString proofOf(long clientId, int server) {
+    return ByteString.copyFromUtf8(secret + clientId + "@" + server);
+  }
+
+  @Override
+  public boolean isGood(OpenWindows.Window window, long clientId) {
+    return window.getAuthenticator().equals(proof(window, clientId, self).getAuthenticator());
   }
 
   @Override

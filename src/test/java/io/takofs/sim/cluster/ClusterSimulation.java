@@ -43,6 +43,7 @@ final class ClusterSimulation {
   private final SimServer.Commits commits;
   private final List<SimDataServer> followers = new ArrayList<>();
   private final long dataBytes;
+  private final boolean windows; // memory windows at all servers
   private final SimClients clients;
   private final SimScheduler scheduler;
   private final SimNetwork network;
@@ -71,7 +72,7 @@ final class ClusterSimulation {
     this.scheduler = new SimScheduler(seed);
     this.swarm = new Swarm(scheduler.random());
     this.dataBytes = DATA_BYTES[scheduler.random().nextInt(DATA_BYTES.length)];
-    boolean windows = scheduler.random().nextBoolean();
+    this.windows = scheduler.random().nextBoolean();
     this.network =
         new SimNetwork(
             scheduler, new SimConditions(500, 20_000, 0.02, 1_000_000, 0.005, 0.7, windows));
@@ -95,7 +96,8 @@ final class ClusterSimulation {
   record Result(
       int steps,
       int copies,
-      boolean usedOthers,
+      boolean windows,
+      long bytesAtOthers,
       int mostOutstanding,
       Map<Fault, Integer> faults,
       Map<Status, Integer> failures,
@@ -127,11 +129,12 @@ final class ClusterSimulation {
           user -> user.failures().forEach((why, n) -> failures.merge(why, n, Integer::sum)));
       int steps = users.stream().mapToInt(SimUser::steps).sum();
       int copies = world.config().get(ConfigKeys.REPLICATION);
-      boolean usedOthers = followers.stream().anyMatch(SimDataServer::wasWritten);
+      long bytesAtOthers = followers.stream().mapToLong(SimDataServer::bytesWritten).sum();
       return new Result(
           steps,
           copies,
-          usedOthers,
+          windows,
+          bytesAtOthers,
           server.mostOutstanding(),
           faults.counts(),
           failures,

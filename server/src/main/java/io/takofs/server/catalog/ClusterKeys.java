@@ -1,6 +1,8 @@
 package io.takofs.server.catalog;
 
 import com.google.protobuf.ByteString;
+import io.takofs.proto.GrantProof;
+import io.takofs.proto.OpenWindows;
 import io.takofs.proto.SessionTicket;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -82,22 +84,56 @@ public final class ClusterKeys {
 
   /** Whether a leader of this cluster gave {@code ticket} to the client. */
   public boolean isGood(SessionTicket ticket, long clientId) {
-    if (keys.isEmpty()) {
-      return true;
-    }
     byte[] message = message(clientId, ticket.getGroup());
+    return isGood(ticket.getKey(), message, ticket.getAuthenticator());
+  }
+
+  /**
+   * The proof by which {@code server} knows that a client may write.
+   *
+   * @param window of the client's live grant there; its own proof is not looked at
+   */
+  public GrantProof proof(OpenWindows.Window window, long clientId, int server) {
+    GrantProof.Builder proof = GrantProof.newBuilder().setServer(server).setKey(current());
+    if (!keys.isEmpty()) {
+      byte[] signed = Authenticator.of(keys.get(0).secret, message(window, clientId, server));
+      proof.setAuthenticator(ByteString.copyFrom(signed));
+    }
+    return proof.build();
+  }
+
+  /** Whether a leader of this cluster gave the proof in {@code window} to the client. */
+  public boolean isGood(OpenWindows.Window window, long clientId, int server) {
+    byte[] message = message(window, clientId, server);
+    return isGood(window.getKey(), message, window.getAuthenticator());
+  }
+
+  private boolean isGood(int number, byte[] message, ByteString authenticator) {
     for (Key key : keys) {
-      if (key.number == ticket.getKey()) {
-        return Authenticator.isGood(key.secret, message, ticket.getAuthenticator().toByteArray());
+      if (key.number == number) {
+        return Authenticator.isGood(key.secret, message, authenticator.toByteArray());
       }
     }
-    return false;
+    return keys.isEmpty();
   }
 
   private static byte[] message(long clientId, int group) {
     return Authenticator.message(Long.BYTES + Integer.BYTES)
         .putLong(clientId)
         .putInt(group)
+        .array();
+  }
+
+  /** Of another length than that for a ticket, so that neither is good for the other. */
+  private static byte[] message(OpenWindows.Window window, long clientId, int server) {
+    return Authenticator.message(3 * Long.BYTES + 4 * Integer.BYTES)
+        .putLong(clientId)
+        .putInt(server)
+        .putInt(window.getArena())
+        .putInt(window.getOffset())
+        .putInt(window.getCapacity())
+        .putLong(window.getGrant())
+        .putLong(window.getLease())
         .array();
   }
 }

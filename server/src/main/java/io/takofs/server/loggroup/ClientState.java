@@ -30,6 +30,9 @@ public final class ClientState {
   /** The server on the client's host; 0 for none. */
   public int nearServer;
 
+  /** Whether it writes through memory windows at other servers, and proves its grants there. */
+  public boolean wantsProofs;
+
   /** When the last connection went. */
   long aloneSinceNs;
 

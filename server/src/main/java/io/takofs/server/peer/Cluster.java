@@ -1,6 +1,8 @@
 package io.takofs.server.peer;
 
+import io.takofs.proto.GrantProof;
 import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.OpenWindows;
 import io.takofs.proto.SessionTicket;
 
 /**
@@ -17,6 +19,20 @@ public interface Cluster extends ClusterTopology {
 
   /** Whether a leader of this cluster gave {@code ticket} to {@code clientId}. */
   default boolean isGood(SessionTicket ticket, long clientId) {
+    return false;
+  }
+
+  /**
+   * Proves to {@code server} that {@code clientId} may write there.
+   *
+   * @param window of the client's live grant, without a proof
+   */
+  default GrantProof proof(OpenWindows.Window window, long clientId, int server) {
+    return GrantProof.newBuilder().setServer(server).build();
+  }
+
+  /** Whether the leader proved to this server that {@code clientId} may write {@code window}. */
+  default boolean isGood(OpenWindows.Window window, long clientId) {
     return false;
   }
 

@@ -23,16 +23,21 @@ final class ExtentWindow {
   private final long fileId;
   private final Location location;
   private final List<Runnable> waiting = new ArrayList<>(1);
+  private long grant;
   private State state = State.BINDING;
   private String failure; // why it was not bound; null otherwise
 
   /** Set by {@link WindowPosts} before the window is bound. */
   private volatile WindowPair windows;
 
-  ExtentWindow(WindowedConnection connection, long fileId, Location location) {
+  /**
+   * @param grant number of the grant that gives the right
+   */
+  ExtentWindow(WindowedConnection connection, long fileId, Location location, long grant) {
     this.connection = connection;
     this.fileId = fileId;
     this.location = location;
+    this.grant = grant;
   }
 
   /** The two windows that are bound together. */
@@ -48,6 +53,16 @@ final class ExtentWindow {
 
   Location location() {
     return location;
+  }
+
+  /** The latest grant by which the client has it. */
+  long grant() {
+    return grant;
+  }
+
+  /** The same client has another grant of the same extent of the same file. */
+  void renew(long latest) {
+    grant = latest;
   }
 
   WindowPair windows() {

@@ -2,9 +2,9 @@ package io.takofs.server.zone;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Arenas;
+import io.takofs.proto.Extent;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SpaceUsage;
@@ -117,14 +117,23 @@ public final class ServerDataZone {
    * @throws TakoException INVALID_ARGUMENT when no slab can have such an extent
    */
   public boolean isFenced(Location extent, long lease, long grant) throws TakoException {
-    int slot = requests.slotOf(extent);
-    int first = SlabFences.unitOfSlab(extent.offset());
-    for (int unit = first; unit < first + extent.capacity() / Layout.UNIT_SIZE; unit++) {
-      if (fences.isClosed(slot, lease, unit, grant)) {
-        return true;
-      }
-    }
-    return false;
+    return fences.isClosed(requests.slotOf(extent), lease, extent, grant);
+  }
+
+  /**
+   * Lets a client write an extent through windows of its present connection, whose keys {@link
+   * WriteWindows#withKeys} has when {@code gate} opens. {@link WriteWindows#post} begins it.
+   *
+   * @param extent in an arena, with the number of the client's grant, which was proved
+   * @param lease of the slab, as it was proved
+   * @return false when the grant is fenced here, or a later one has windows there, or the slab is
+   *     not lent under {@code lease}
+   * @throws TakoException INVALID_ARGUMENT when no slab can have such an extent
+   */
+  public boolean open(long clientId, long fileId, Extent extent, long lease, ReplyGate gate)
+      throws TakoException {
+    int slot = requests.slotOf(Location.of(extent));
+    return fences.open(slot, lease, clientId, fileId, extent, gate);
   }
 
   /**

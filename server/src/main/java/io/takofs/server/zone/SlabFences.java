@@ -1,6 +1,7 @@
 package io.takofs.server.zone;
 
 import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
 import io.takofs.server.extent.Grant;
 import io.takofs.server.extent.Location;
 import io.takofs.server.extent.SlabRange;
@@ -121,8 +122,35 @@ final class SlabFences {
         });
   }
 
-  /** Whether the grant must not be given the means to write the unit, or the lease is over. */
-  synchronized boolean isClosed(int slot, long lease, int unit, long grant) {
+  /**
+   * Lets a client write through windows, in one step with the look whether it may.
+   *
+   * @param extent in the arena, with the grant's number
+   * @return false when the grant is closed, or a later one has windows there
+   */
+  synchronized boolean open(
+      int slot, long lease, long clientId, long fileId, Extent extent, ReplyGate gate) {
+    Location location = Location.of(extent);
+    if (isClosed(slot, lease, location, extent.getGrant())
+        || windows.hasLater(location, extent.getGrant())) {
+      return false;
+    }
+    windows.open(clientId, fileId, List.of(extent), gate);
+    return true;
+  }
+
+  /** Whether the grant must not be given the means to write an extent, or the lease is over. */
+  synchronized boolean isClosed(int slot, long lease, Location extent, long grant) {
+    int first = unitOfSlab(extent.offset());
+    for (int unit = first; unit < first + extent.capacity() / Layout.UNIT_SIZE; unit++) {
+      if (isClosed(slot, lease, unit, grant)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean isClosed(int slot, long lease, int unit, long grant) {
     return table.isClosed(slot, lease, unit, grant)
         || asked.getOrDefault(slot, Map.of()).keySet().stream()
             .anyMatch(

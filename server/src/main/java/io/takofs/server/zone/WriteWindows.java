@@ -93,7 +93,8 @@ public final class WriteWindows {
         }
       }
       if (connection != null) {
-        own = own == null ? bind(connection, fileId, location) : own;
+        own = own == null ? bind(connection, fileId, location, extent.getGrant()) : own;
+        own.renew(extent.getGrant());
         if (!own.isOpen()) {
           own.awaitOpen(gate);
         }
@@ -101,8 +102,9 @@ public final class WriteWindows {
     }
   }
 
-  private ExtentWindow bind(WindowedConnection connection, long fileId, Location location) {
-    ExtentWindow window = new ExtentWindow(connection, fileId, location);
+  private ExtentWindow bind(
+      WindowedConnection connection, long fileId, Location location, long grant) {
+    ExtentWindow window = new ExtentWindow(connection, fileId, location, grant);
     connection.bind(window);
     unposted.add(connection);
     byFrame.computeIfAbsent(frame(location), frame -> new ArrayList<>()).add(window);
@@ -143,6 +145,30 @@ public final class WriteWindows {
         }
       }
     }
+  }
+
+  /** A client says that it does not write any more what it was granted under this number. */
+  public synchronized void leave(long clientId, Location extent, long grant) {
+    WindowedConnection connection = byClient.get(clientId);
+    // Any numbers may be in what a client says: it names one frame, whatever else.
+    for (ExtentWindow window : byFrame.getOrDefault(frame(extent), List.of())) {
+      if (window.connection() == connection
+          && window.location().equals(extent)
+          && window.grant() == grant) {
+        close(window);
+      }
+    }
+  }
+
+  /** Whether windows are open for part of {@code range} by a later grant than {@code grant}. */
+  synchronized boolean hasLater(Location range, long grant) {
+    return overlapping(range).stream()
+        .anyMatch(window -> Long.compareUnsigned(window.grant(), grant) > 0);
+  }
+
+  /** Whether {@code clientId} has a connection that takes windows. */
+  public synchronized boolean isConnected(long clientId) {
+    return byClient.containsKey(clientId);
   }
 
   /** Nobody writes to {@code range} any more. */

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GrantProof;
 import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.OpenWindows;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerEntry.State;
 import io.takofs.proto.SessionTicket;
@@ -349,6 +351,40 @@ class MembershipTest {
     catalog.rotateKeys(new SecureRandom());
     one.tick();
     assertThat(one.membership.keys().isGood(ticket, 5)).isFalse();
+  }
+
+  @Test
+  void shouldKnowTheGrantsThatItProvedUntilTheSecondRotation() throws Exception {
+    Member one = new Member(11, "one").start();
+    OpenWindows.Window bare =
+        OpenWindows.Window.newBuilder()
+            .setArena(1)
+            .setOffset(65536)
+            .setCapacity(131072)
+            .setGrant(9)
+            .setLease(3)
+            .build();
+    GrantProof proof = one.membership.keys().proof(bare, 5, 2);
+    assertThat(proof.getServer()).isEqualTo(2);
+    assertThat(proof.getAuthenticator().size()).isEqualTo(16);
+    OpenWindows.Window window =
+        bare.toBuilder().setKey(proof.getKey()).setAuthenticator(proof.getAuthenticator()).build();
+    ClusterKeys keys = one.membership.keys();
+    assertThat(keys.isGood(window, 5, 2)).isTrue();
+    assertThat(keys.isGood(window, 6, 2)).as("another client").isFalse();
+    assertThat(keys.isGood(window, 5, 3)).as("another server").isFalse();
+    assertThat(keys.isGood(bare, 5, 2)).as("no proof").isFalse();
+    assertThat(keys.isGood(window.toBuilder().setArena(2).build(), 5, 2)).isFalse();
+    assertThat(keys.isGood(window.toBuilder().setOffset(0).build(), 5, 2)).isFalse();
+    assertThat(keys.isGood(window.toBuilder().setCapacity(65536).build(), 5, 2)).isFalse();
+    assertThat(keys.isGood(window.toBuilder().setGrant(10).build(), 5, 2)).isFalse();
+    assertThat(keys.isGood(window.toBuilder().setLease(4).build(), 5, 2)).isFalse();
+    catalog.rotateKeys(new SecureRandom());
+    one.tick();
+    assertThat(one.membership.keys().isGood(window, 5, 2)).isTrue();
+    catalog.rotateKeys(new SecureRandom());
+    one.tick();
+    assertThat(one.membership.keys().isGood(window, 5, 2)).isFalse();
   }
 
   @Test

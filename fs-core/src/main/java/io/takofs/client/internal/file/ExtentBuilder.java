@@ -155,6 +155,7 @@ final class ExtentBuilder {
     return grant.toBuilder()
         .clearRkey()
         .clearChecksumsRkey()
+        .clearProofs()
         .setFileOffset(fileOffset)
         .setLength(length)
         .setChecksumsCrc((int) checksums.getValue())

@@ -51,8 +51,11 @@ public final class FileAccess {
   /** Accesses to extents with several replicas, by server: each ends with its connection. */
   private final Map<Integer, ZoneAccess> brief = new ConcurrentHashMap<>();
 
-  /** Keys of a writer for extents on the session's server, where each extent has its own. */
-  private final Map<Place, Keys> writable = new ConcurrentHashMap<>();
+  /** Keys of a writer for its extents, where each has its own; null of a reader. */
+  private final WriteKeys keys;
+
+  /** Whether some server gives keys for proofs only. */
+  private volatile boolean wantsProofs;
 
   /** Extents that a writer was granted and has not finished. */
   private final Set<Grant> held = ConcurrentHashMap.newKeySet();
@@ -62,11 +65,6 @@ public final class FileAccess {
     static Grant of(Extent extent) {
       return new Grant(extent.getSlab(), extent.getOffset(), extent.getGeneration());
     }
-  }
-
-  /** Keys to write an extent and its checksum entries with; 0 for the arena's. */
-  record Keys(int bytes, int checksums) {
-    static final Keys OF_ARENA = new Keys(0, 0);
   }
 
   private FileAccess(
@@ -80,6 +78,7 @@ public final class FileAccess {
     this.lease = lease;
     this.before = before;
     this.path = path;
+    this.keys = lease == null ? null : new WriteKeys(session, lease.fileId());
   }
 
   /** Access to read files; {@code path} is for messages. */
@@ -205,11 +204,14 @@ public final class FileAccess {
    */
   void renew() throws TakoException {
     RenewLeases.Builder renewal =
-        RenewLeases.newBuilder().setFileId(lease.fileId()).setLeaseEpoch(lease.epoch());
+        RenewLeases.newBuilder()
+            .setFileId(lease.fileId())
+            .setLeaseEpoch(lease.epoch())
+            .setWantsProofs(wantsProofs);
     Request.Builder request = Request.newBuilder().setRenewLeases(renewal);
     SessionReply reply = session.call("write", path, request, lease.holder());
     List<Extent> writable = reply.reply().getGrants().getExtentsList();
-    keepKeys(writable);
+    keys.add(writable);
     Set<Grant> live = writable.stream().map(Grant::of).collect(Collectors.toSet());
     for (Grant grant : held) {
       if (grant.slab() != 0 && !live.contains(grant)) {
@@ -223,43 +225,42 @@ public final class FileAccess {
 
   /** The leader lets the writer write {@code extents}. */
   void granted(List<Extent> extents) throws TakoException {
-    keepKeys(extents);
+    keys.add(extents);
     extents.forEach(extent -> held.add(Grant.of(extent)));
   }
 
-  private void keepKeys(List<Extent> extents) throws TakoException {
-    for (Extent extent : extents) {
-      if (extent.getRkey() != 0) {
-        // The keys are for the session's server, which may have one of several replicas.
-        Keys keys = new Keys(extent.getRkey(), extent.getChecksumsRkey());
-        for (Place place : session.slabs().places(extent)) {
-          if (session.servers().at(place.server()).isSessions()) {
-            writable.put(place, keys);
-          }
-        }
-      }
-    }
-  }
-
-  /** The writer will not write {@code extent} any more. */
-  void done(ExtentBuilder extent) {
-    extent.places().forEach(writable::remove);
+  /**
+   * The writer will not write {@code extent} any more.
+   *
+   * @param completed whether all that it sent has come to all replicas
+   */
+  void done(ExtentBuilder extent, boolean completed) {
+    keys.remove(extent.places(), completed);
     held.remove(Grant.of(extent.grant()));
   }
 
   /** The writer will not write what it was granted, and has not begun, any more. */
   void givesUp(Extent grant) {
+    Slab slab = session.slabs().find(grant.getSlab());
+    if (slab != null) {
+      keys.remove(Place.in(slab, grant), true);
+    }
     held.remove(Grant.of(grant));
   }
 
-  /** The keys of the extent at {@code place}; null when none are known. */
-  Keys keys(Place place) {
-    return writable.get(place);
+  /** The writer has closed its file; all that it sent has come to all replicas. */
+  void closed() {
+    keys.removeAll();
   }
 
-  /** The session's server is reached by a new connection: the keys of the last one are void. */
-  void forgetKeys() {
-    writable.clear();
+  /** The keys by which the writer reaches its extents. */
+  WriteKeys keys() {
+    return keys;
+  }
+
+  /** Has the leader prove grants from the next {@link #renew} on: a server asks for that. */
+  void wantProofs() {
+    wantsProofs = true;
   }
 
   /** A way to write extents, on all servers that have them. */

@@ -271,7 +271,8 @@ public final class FileWriter {
   private boolean move(Set<Integer> failed, boolean all) throws TakoException {
     giveUp(grant -> all || isOn(grant, failed));
     if (all) {
-      uncommitted.forEach(access::done); // what is granted for the move is proved without them
+      // What is granted for the move is proved without them.
+      uncommitted.forEach(extent -> access.done(extent, false));
       sink.endGrants();
     } else {
       sink.flush(); // so that the other replicas have what this one lacks
@@ -286,7 +287,7 @@ public final class FileWriter {
         continue;
       }
       List<ExtentBuilder> moved = move.run(extent, this::extentAt);
-      access.done(extent);
+      access.done(extent, false);
       if (extent.committed() == 0) {
         left.add(name(extent.grant())); // not before all of it was read back
       }
@@ -339,6 +340,7 @@ public final class FileWriter {
   /** Makes everything written visible and releases the lease. */
   public void close() throws TakoException {
     commit(true);
+    access.closed();
     releaseBuffers();
   }
 
@@ -390,7 +392,7 @@ public final class FileWriter {
     for (ExtentBuilder extent : uncommitted) {
       extent.commit();
       if (extent != current || extent.room() == 0) {
-        access.done(extent);
+        access.done(extent, true);
       }
     }
     uncommitted.clear();

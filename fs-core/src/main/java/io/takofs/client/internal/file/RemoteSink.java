@@ -131,7 +131,7 @@ final class RemoteSink implements ExtentSink {
       }
       hasUnflushedWrites |= zone.keysOfExtents();
       flushReadIsLast = false;
-      FileAccess.Keys keys = access.writable(zone, place);
+      WriteKeys.Keys keys = access.writable(zone, place);
       if (keys == null) {
         transfer = null; // the connection has ended meanwhile
         return;

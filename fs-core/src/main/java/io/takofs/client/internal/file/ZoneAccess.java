@@ -86,7 +86,9 @@ final class ZoneAccess {
     if (zone != used) {
       if (file.lease() != null && !isOfLease(used, zone)) {
         if (server.isSessions()) {
-          file.forgetKeys();
+          file.keys().forgetSessions();
+        } else if (takesWindows(zone)) {
+          file.wantProofs();
         }
         file.renew();
       }
@@ -99,25 +101,72 @@ final class ZoneAccess {
     return used == null && zone == file.before(server);
   }
 
+  private static boolean takesWindows(DataZone zone) {
+    return zone instanceof RemoteZone remote && remote.keysOfExtents();
+  }
+
   /**
    * The keys to write the extent at {@code place} through {@code zone}.
    *
    * @return null when the server shows none because it takes the connection for ended
-   * @throws TakoException LEASE_LOST
+   * @throws TakoException LEASE_LOST, STALE_VERSION; others when the server refuses though the
+   *     leader does not
    */
-  FileAccess.Keys writable(RemoteZone zone, Place place) throws TakoException {
+  WriteKeys.Keys writable(RemoteZone zone, Place place) throws TakoException {
     if (!zone.keysOfExtents()) {
-      return FileAccess.Keys.OF_ARENA;
+      return WriteKeys.Keys.OF_ARENA;
     }
-    FileAccess.Keys keys = file.keys(place);
+    return server.isSessions() ? keysOfSessions(zone, place) : keysForProofs(zone, place);
+  }
+
+  private WriteKeys.Keys keysOfSessions(RemoteZone zone, Place place) throws TakoException {
+    WriteKeys.Keys keys = file.keys().atSessions(place);
     if (keys == null) {
       file.renew();
-      keys = file.keys(place);
+      keys = file.keys().atSessions(place);
     }
     if (keys == null) {
       zone.close();
     }
     return keys;
+  }
+
+  /**
+   * A refusal may mean that the grant has ended, of which the leader alone decides. So it is asked
+   * before the server counts as failed.
+   */
+  private WriteKeys.Keys keysForProofs(RemoteZone zone, Place place) throws TakoException {
+    WriteKeys.Keys keys = file.keys().at(zone, place);
+    if (keys != null) {
+      return keys;
+    }
+    if (!file.keys().isProved(place)) {
+      renewProofs();
+    }
+    long deadlineNs = deadline();
+    String refusal = "";
+    while (keys == null && zone.isOpen()) {
+      if (!refusal.isEmpty()) {
+        renewProofs();
+      }
+      try {
+        keys = file.keys().open(server, zone, place, deadlineNs);
+      } catch (TakoException e) {
+        if (e.status() == Status.DEADLINE_EXCEEDED) {
+          throw failure(e.status(), e.getMessage(), e);
+        }
+        if (!refusal.isEmpty()) {
+          pause(deadlineNs, e.getMessage());
+        }
+        refusal = e.getMessage();
+      }
+    }
+    return keys;
+  }
+
+  private void renewProofs() throws TakoException {
+    file.wantProofs();
+    file.renew();
   }
 
   private DataZone connected() throws TakoException {

@@ -36,8 +36,10 @@ public final class ServerLink implements AutoCloseable {
   private volatile long suspectUntilNs;
   private volatile boolean suspect;
   private volatile TakoException failed; // the last attempt to connect
-  private ServerConnection control; // with the lock "opening"
-  private SessionIdentity caller; // that control was opened for
+  private volatile Control control; // changed with the lock "opening"
+
+  /** A connection for calls, and the session that it was opened for. */
+  private record Control(ServerConnection connection, SessionIdentity caller) {}
 
   ServerLink(int id, Session session, Connector connector, ClusterView cluster) {
     this.id = id;
@@ -138,21 +140,35 @@ public final class ServerLink implements AutoCloseable {
   }
 
   private DataZone connect(OpenSession open, long deadlineNs) throws TakoException {
-    if (control != null && (!control.isOpen() || caller != open.identity())) {
-      control.close();
+    Control known = control;
+    if (known != null && (!known.connection.isOpen() || known.caller != open.identity())) {
+      known.connection.close();
       control = null;
     }
     try (Interrupts interrupts = new Interrupts()) {
       interrupts.putOff(); // it would end the attempt, and each further one
       if (control == null) {
-        control = openControl(open, deadlineNs);
-        caller = open.identity();
+        control = new Control(openControl(open, deadlineNs), open.identity());
       }
-      return control.openZone(open.terms(), deadlineNs);
+      return control.connection.openZone(open.terms(), deadlineNs);
     } catch (UncheckedIOException e) {
       // Memory or another resource of the machine is short, which may end.
       throw new TakoException(Status.UNAVAILABLE, e.getMessage(), e);
     }
+  }
+
+  /**
+   * Asks a server that is not the session's about the data that it has.
+   *
+   * @throws TakoException DISCONNECTED or DEADLINE_EXCEEDED
+   */
+  public Reply call(Request request, long deadlineNs) throws TakoException {
+    Control known = control;
+    if (known == null) {
+      throw new TakoException(Status.DISCONNECTED, "no connection to " + name());
+    }
+    long clientId = known.caller.clientId();
+    return known.connection.call(clientId, CallNumbers.UNRECORDED, request, deadlineNs);
   }
 
   private ServerConnection openControl(OpenSession open, long deadlineNs) throws TakoException {
@@ -211,8 +227,9 @@ public final class ServerLink implements AutoCloseable {
   public void close() {
     opening.lock();
     try {
-      if (control != null) {
-        control.close();
+      Control known = control;
+      if (known != null) {
+        known.connection.close();
         control = null;
         zone = null;
       }

@@ -37,7 +37,8 @@ public record Place(int server, int arena, int offset, int capacity) {
     return places;
   }
 
-  private static Place at(Replica replica, Extent extent) {
+  /** The place of the replica of an extent in the {@code replica} of its slab. */
+  public static Place at(Replica replica, Extent extent) {
     return new Place(
         replica.getServer(),
         replica.getArena(),

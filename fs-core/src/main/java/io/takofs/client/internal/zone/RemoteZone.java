@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Arenas;
+import io.takofs.proto.OpenWindows;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Status;
 import io.takofs.transport.CompletionQueue;
@@ -19,6 +20,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -74,6 +77,7 @@ public final class RemoteZone implements DataZone {
   private final ArrayDeque<Transfer> underWay = new ArrayDeque<>();
   private final ScatterGather local = new ScatterGather();
   private final AtomicBoolean closing = new AtomicBoolean();
+  private final Queue<OpenWindows.Window> left = new ConcurrentLinkedQueue<>();
   private volatile boolean open = true;
   private boolean released;
 
@@ -98,6 +102,24 @@ public final class RemoteZone implements DataZone {
   /** Whether to write an extent takes its own key. */
   public boolean keysOfExtents() {
     return keysOfExtents;
+  }
+
+  /** A window that was opened over this connection is not used any more; told when others are. */
+  public void leave(OpenWindows.Window window) {
+    left.add(window);
+  }
+
+  /** Some windows of {@link #leave}, at most {@code most}, to tell the server. */
+  public List<OpenWindows.Window> takeLeft(int most) {
+    List<OpenWindows.Window> taken = new ArrayList<>();
+    while (taken.size() < most) {
+      OpenWindows.Window next = left.poll();
+      if (next == null) {
+        break;
+      }
+      taken.add(next);
+    }
+    return taken;
   }
 
   @Override
