@@ -147,6 +147,22 @@ class SlabRepairTest extends SlabRepairRig {
   }
 
   @Test
+  void shouldTakeAnotherTargetWhenOneLosesItsPool() throws Exception {
+    lead(4, 2);
+    servers.copied = 0;
+    write("/file", 2, 4);
+    List<Integer> before = serversOf(dataSlab());
+    servers.stop(before.get(1));
+    await(() -> servers.copies > 0, 20);
+    int target = servers.targets.iterator().next();
+    servers.mark(target, ServerEntry.State.LOST);
+    servers.stop(target);
+    servers.copied = 1;
+    await(() -> isWhole(2), 60);
+    assertThat(serversOf(dataSlab())).doesNotContain(target, before.get(1));
+  }
+
+  @Test
   void shouldTakeAnotherTargetWhenOneCannotCopy() throws Exception {
     lead(4, 2);
     write("/file", 2, 4);

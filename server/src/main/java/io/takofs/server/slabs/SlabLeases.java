@@ -477,7 +477,9 @@ public final class SlabLeases {
    */
   boolean mayKeep(Replica replica) {
     int server = replica.getServer();
-    return lenders.get(server).taken.contains(replica)
+    SlabLender lender = lenders.get(server); // none of a server whose pool is gone
+    return lender != null
+        && lender.taken.contains(replica)
         && watch.health(server) != ServerWatch.Health.DEAD
         && watch.entry(server).getState() == ServerEntry.State.UP;
   }
@@ -501,7 +503,10 @@ public final class SlabLeases {
 
   /** The state says that {@code replica} is in a slab. */
   void placed(Replica replica) {
-    lenders.get(replica.getServer()).taken.remove(replica);
+    SlabLender lender = lenders.get(replica.getServer());
+    if (lender != null) {
+      lender.taken.remove(replica);
+    }
   }
 
   /** Whether an answer of a server that answers may bring slabs. */
