@@ -478,6 +478,40 @@ class ReplicatedFileTest {
         .containsExactlyInAnyOrder(2, 4);
   }
 
+  @Test
+  void shouldGoOnWhereTheChecksumsOfSomeReplicasAreWrong() throws IOException {
+    byte[] content = bytes(5 * Layout.GRANULE_SIZE);
+    byte[] more = bytes(3 * Layout.GRANULE_SIZE);
+    int kept = 2 * Layout.GRANULE_SIZE + 100;
+    byte[] whole = Arrays.copyOf(content, content.length + more.length);
+    System.arraycopy(more, 0, whole, content.length, more.length);
+    for (int intact = 2; intact <= 4; intact++) { // so that others are asked first twice
+      String path = "/f" + intact;
+      write(path, content);
+      damageChecksums(path, intact);
+      try (TakoOutputStream out = client.append(path)) {
+        out.write(more);
+      }
+      assertThat(read(path)).isEqualTo(whole);
+      client.truncate(path, kept);
+      assertThat(read(path)).isEqualTo(Arrays.copyOf(content, kept));
+    }
+    assertThat(slabs.reports()).isNotEmpty().allMatch(ReportReplicas.Report::getWrongBytes);
+  }
+
+  /** Flips a bit of the first extent's first checksum, at all servers but one. */
+  private void damageChecksums(String path, int intact) {
+    Extent extent = leader.extents(path).get(0);
+    for (Replica replica : slabs.slab(extent.getSlab()).getReplicasList()) {
+      if (replica.getServer() != intact) {
+        int offset = replica.getIndex() * Layout.SLAB_SIZE + extent.getOffset();
+        int at = offset / Layout.GRANULE_SIZE * Integer.BYTES;
+        ByteBuffer arena = server(replica.getServer()).arena;
+        arena.put(at, (byte) (arena.get(at) ^ 1));
+      }
+    }
+  }
+
   /** Flips a bit of the first extent, as server {@code id} has it. */
   private void damage(int id) {
     damage(leader.extents("/f").get(0), id);

@@ -111,19 +111,22 @@ public final class FileWriter {
     OpenedFile opened = answer.reply().getOpenedFile();
     ExtentBuilder last = null;
     if (opened.hasLastExtent()) {
-      last = resume(session, access.source(), path, opened.getLastExtent());
+      last = resume(session, access, path, opened.getLastExtent());
     }
     return new FileWriter(session, path, opened, inlineMax, last, access);
   }
 
   /** Checksums go on from what is there, so that is read, and verified. */
-  private static ExtentBuilder resume(
-      Session session, ReplicatedSource source, String path, Extent last) throws TakoException {
+  private static ExtentBuilder resume(Session session, FileAccess access, String path, Extent last)
+      throws TakoException {
     List<Place> places = session.slabs().places(last);
     ExtentView view = new ExtentView(last, places);
     ByteBuffer tail = ByteBuffer.allocate(last.getLength() % Layout.GRANULE_SIZE);
     try {
-      source.read(view, last.getLength() - tail.capacity(), tail.capacity(), tail);
+      int from = last.getLength() - tail.capacity();
+      for (int server : access.source().readFromAny(view, from, tail.capacity(), tail)) {
+        access.report(last, session.servers().at(server), true, "wrong bytes before an append");
+      }
     } catch (StaleExtentException e) {
       throw new TakoException(
           Status.CORRUPT, "append " + path + " on " + session.server() + ": " + e.getMessage(), e);

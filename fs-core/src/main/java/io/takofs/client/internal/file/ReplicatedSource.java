@@ -6,6 +6,7 @@ import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -63,6 +64,29 @@ final class ReplicatedSource {
       giver = readFromOne(extent, offset, count, target, wrong, deadlineNs);
     }
     return giver.server();
+  }
+
+  /**
+   * As {@link #read(ExtentView, int, int, ByteBuffer)}, for a caller to whom the record is no old
+   * one: bytes that are wrong on one server are read from another.
+   *
+   * @return the servers with wrong bytes
+   * @throws StaleExtentException when no server has the bytes
+   */
+  Set<Integer> readFromAny(ExtentView extent, int offset, int count, ByteBuffer target)
+      throws TakoException, StaleExtentException {
+    Set<Integer> wrong = new HashSet<>();
+    while (true) {
+      try {
+        read(extent, offset, count, target, wrong);
+        return wrong;
+      } catch (StaleExtentException e) {
+        boolean isNews = wrong.add(e.server());
+        if (!isNews || wrong.size() == extent.places().size()) {
+          throw e;
+        }
+      }
+    }
   }
 
   /** The way to the only replica of an extent. Most files have one server's extents in a row. */

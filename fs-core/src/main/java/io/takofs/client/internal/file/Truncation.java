@@ -80,7 +80,7 @@ public final class Truncation {
     int tail = kept % Layout.GRANULE_SIZE;
     ByteBuffer bytes = ByteBuffer.allocate(tail);
     try {
-      access.source().read(view, kept - tail, tail, bytes);
+      access.source().readFromAny(view, kept - tail, tail, bytes);
     } catch (StaleExtentException e) {
       throw new TakoException(
           isLast ? Status.CORRUPT : Status.STALE_VERSION,
