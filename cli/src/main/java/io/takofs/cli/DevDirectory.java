@@ -71,7 +71,7 @@ final class DevDirectory {
     return path().resolve("servers");
   }
 
-  /** What the servers keep of the cluster's catalog, and their copies of it. */
+  /** The parts of the cluster's catalog that its servers keep, and their copies of it. */
   List<Path> catalogs() throws IOException {
     List<Path> catalogs = new ArrayList<>();
     for (DevServer server : servers()) {

@@ -4,7 +4,6 @@ import io.takofs.base.Clock;
 import io.takofs.base.Ownership;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
-import io.takofs.server.catalog.CatalogCommand.Kind;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -17,7 +16,7 @@ import java.util.Map;
  *
  * <p>Thread rule: any thread of any process of this user that may wait for the directory.
  */
-public final class FileConfigStore implements ConfigStore {
+public final class FileConfigStore extends CommandStore {
   private static final long LOCK_LIMIT_NS = Duration.ofSeconds(5).toNanos();
   private static final long LOCK_PAUSE_NS = Duration.ofMillis(2).toNanos();
 
@@ -67,27 +66,12 @@ public final class FileConfigStore implements ConfigStore {
   }
 
   @Override
-  public long compareAndSet(String key, long expected, byte[] bytes, Duration ttl)
-      throws TakoException {
-    return change(new CatalogCommand(Kind.SET, key, expected, ttl.toMillis(), bytes));
-  }
-
-  @Override
-  public boolean renew(String key, long version) throws TakoException {
-    return change(CatalogCommand.of(Kind.RENEW, key, version)) != LOST;
-  }
-
-  @Override
-  public boolean remove(String key, long version) throws TakoException {
-    return change(CatalogCommand.of(Kind.REMOVE, key, version)) != LOST;
-  }
-
-  @Override
   public boolean restore(CatalogState copy) throws TakoException {
     return change(CatalogCommand.restore(copy)) != LOST;
   }
 
-  private long change(CatalogCommand command) throws TakoException {
+  @Override
+  protected long change(CatalogCommand command) throws TakoException {
     synchronized (PROCESS_LOCK) {
       try {
         if (!Ownership.exists(file.getParent())) {

@@ -57,7 +57,7 @@ public final class Journal {
   private Reply lastReply;
   private String failure;
 
-  /** What is to be done when an entry is committed. */
+  /** An action that waits until an entry is committed. */
   private record Waiting(Ticket ticket, Runnable action) {}
 
   Journal(

@@ -63,7 +63,7 @@ public interface ClusterTopology {
         .orElse(0);
   }
 
-  /** Where {@code server} listens: {@code host:port}, with an IPv6 address in brackets. */
+  /** The address of {@code server}: {@code host:port}, with an IPv6 address in brackets. */
   static String endpoint(ServerEntry server) {
     return ServerList.address(server.getHost(), server.getPort());
   }

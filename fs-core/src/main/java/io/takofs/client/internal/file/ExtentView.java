@@ -79,7 +79,7 @@ final class ExtentView {
     return extent.getLength() / Layout.GRANULE_SIZE;
   }
 
-  /** Where its replicas are. */
+  /** The places of its replicas. */
   List<Place> places() {
     return places;
   }

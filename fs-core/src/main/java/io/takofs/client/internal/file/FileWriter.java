@@ -274,7 +274,7 @@ public final class FileWriter {
   private boolean move(Set<Integer> failed, boolean all) throws TakoException {
     giveUp(grant -> all || isOn(grant, failed));
     if (all) {
-      // What is granted for the move is proved without them.
+      // The leader need not prove these grants again with those that it gives for the move.
       uncommitted.forEach(extent -> access.done(extent, false));
       sink.endGrants();
     } else {

@@ -141,7 +141,7 @@ final class WriteKeys {
     return keep(zone, places, reply.getOpenedWindows());
   }
 
-  /** That at {@code first}, and others of the same server, without keys that are good. */
+  /** The place {@code first}, and others of the same server for which no key is good. */
   private List<Place> wanted(RemoteZone zone, Place first) {
     List<Place> places = new ArrayList<>();
     places.add(first);

@@ -81,7 +81,7 @@ public final class Session implements AutoCloseable {
     return clock;
   }
 
-  /** Where the slabs are that the replies of calls have shown. */
+  /** The places of the slabs that the replies of calls have shown. */
   public SlabCache slabs() {
     return slabs;
   }

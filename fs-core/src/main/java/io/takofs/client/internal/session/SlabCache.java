@@ -52,7 +52,7 @@ public final class SlabCache {
   }
 
   /**
-   * Where the replicas of {@code extent} are, at least one.
+   * The places of the replicas of {@code extent}, at least one.
    *
    * @throws TakoException INTERNAL when the server has not shown the extent's slab
    */

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where the bytes of one replica of an extent are.
+ * The place of the bytes of one replica of an extent.
  *
  * @param server its id; 0 for the session's server
  * @param arena index

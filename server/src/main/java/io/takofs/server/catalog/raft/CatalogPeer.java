@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * one.
  *
  * <p>The first of them begins the catalog, alone, when a majority of them says that it has none.
- * Whoever leads the catalog takes the others in, from one peer to three in one step, when all three
+ * The peer that leads takes the others in, from one peer to three in one step, when all three
  * answer. A peer that has lost its directory is a new one, by its id: the leader takes it in, in
  * the place of the one at the same address, which is one step, too.
  *

@@ -123,7 +123,7 @@ final class PeerDirectory {
     return identity.state == State.FOUNDING || identity.state == State.FOUNDED;
   }
 
-  /** Where the log is, in a directory named after the catalog. */
+  /** The directory of the log, which is named after the catalog. */
   Path log() {
     return directory.resolve("log");
   }

@@ -13,10 +13,9 @@ import io.takofs.proto.Status;
 import io.takofs.server.catalog.CatalogCommand;
 import io.takofs.server.catalog.CatalogCommand.Kind;
 import io.takofs.server.catalog.CatalogState;
-import io.takofs.server.catalog.ConfigStore;
+import io.takofs.server.catalog.CommandStore;
 import io.takofs.server.catalog.PeerStatus;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +28,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread rule: any thread that may wait; calls end after {@link #LIMIT_NS}, and a little.
  */
-public final class RatisConfigStore implements ConfigStore {
+public final class RatisConfigStore extends CommandStore {
   /** Longer than an election takes. */
   static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(12);
 
@@ -88,22 +87,6 @@ public final class RatisConfigStore implements ConfigStore {
   }
 
   @Override
-  public long compareAndSet(String key, long expected, byte[] bytes, Duration ttl)
-      throws TakoException {
-    return change(new CatalogCommand(Kind.SET, key, expected, ttl.toMillis(), bytes));
-  }
-
-  @Override
-  public boolean renew(String key, long version) throws TakoException {
-    return change(CatalogCommand.of(Kind.RENEW, key, version)) != LOST;
-  }
-
-  @Override
-  public boolean remove(String key, long version) throws TakoException {
-    return change(CatalogCommand.of(Kind.REMOVE, key, version)) != LOST;
-  }
-
-  @Override
   public boolean restore(CatalogState copy) throws TakoException {
     PeerCall found = PeerCall.newBuilder().setFound(FoundCatalog.getDefaultInstance()).build();
     if (peers().stream()
@@ -119,7 +102,8 @@ public final class RatisConfigStore implements ConfigStore {
     return ask(READ).getValues().getTimeMs();
   }
 
-  private long change(CatalogCommand command) throws TakoException {
+  @Override
+  protected long change(CatalogCommand command) throws TakoException {
     PeerCall call = PeerCall.newBuilder().setChange(CatalogEntries.change(command)).build();
     return ask(call).getVersion();
   }

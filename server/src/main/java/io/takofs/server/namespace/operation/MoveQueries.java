@@ -23,7 +23,7 @@ public final class MoveQueries {
   }
 
   /**
-   * What a look at a file found.
+   * The result of a look at a file.
    *
    * @param extents to be moved, one after the other, all of one slab; at most as many as one entry
    *     moves, maybe none
