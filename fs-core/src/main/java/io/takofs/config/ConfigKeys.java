@@ -72,7 +72,8 @@ public final class ConfigKeys {
               "10m",
               "5s",
               "How long a server may take for file data that other servers have too. A reader then"
-                  + " asks another one, and a writer goes on without this one."));
+                  + " asks another one, and a writer goes on without this one; so does a writer of"
+                  + " one copy, as long as nothing of that is there."));
 
   /** Time after which a read may be asked of another server, too. */
   public static final ConfigKey<Duration> HEDGED_READ_THRESHOLD =

@@ -180,6 +180,82 @@ class ReplicatedFileTest {
     assertThat(read("/f")).isEqualTo(content);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0}) // before the writer connects, and before it stores the first byte
+  void shouldWriteTheOnlyReplicaElsewhereWhenItsServerIsDead(int looks) throws IOException {
+    slabs = leader.replicate(1, servers);
+    byte[] content = bytes(LENGTH);
+    if (looks < 0) {
+      server(2).die();
+    } else {
+      server(2).dieAfter(looks);
+    }
+    write("/f", content);
+    assertReplicas("/f", content, 3);
+    assertThat(slabs.reports()).extracting(ReportReplicas.Report::getServer).containsOnly(2);
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
+  @Test
+  void shouldGiveUpWhatItWasGrantedWhereTheOnlyReplicaWasToBe() throws IOException {
+    slabs = leader.replicate(1, servers);
+    server(2).die();
+    server(3).die();
+    byte[] content = bytes(LENGTH);
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      for (int i = 0; i < 4; i++) { // it tells the leader when it wants more
+        out.write(content);
+      }
+    }
+    List<Extent> givenUp = new ArrayList<>(slabs.unused());
+    assertThat(slabs.left()).as("where something may land").isEmpty();
+    List<Extent> granted = new ArrayList<>(slabs.grantedOn(2));
+    granted.addAll(slabs.grantedOn(3));
+    assertThat(givenUp).isNotEmpty().containsExactlyInAnyOrderElementsOf(granted);
+  }
+
+  @Test
+  void shouldGoOnElsewhereAfterFullExtentsWhoseOnlyReplicaIsAway() throws IOException {
+    slabs = leader.replicate(1, servers);
+    byte[] content = bytes(LENGTH);
+    int full = 2 * 2 * Layout.UNIT_SIZE;
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content, 0, full);
+      out.hflush();
+      server(2).die();
+      out.write(content, full, LENGTH - full);
+    }
+    assertThat(assertReplica("/f", 2, content)).isEqualTo(full);
+    assertThat(assertReplica("/f", 3, content)).isEqualTo(LENGTH - full);
+    server(2).revive();
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
+  /** An extent that has bytes of the file, committed or not, is nowhere else. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldWaitForTheOnlyReplicaOfBytesThatAreThere(boolean flushed) throws IOException {
+    slabs = leader.replicate(1, servers);
+    CompletableFuture<Void> revival =
+        Background.run(
+            () -> {
+              Background.awaitUntil(() -> server(2).refusals() > 0);
+              server(2).revive();
+            });
+    byte[] content =
+        writeAround(
+            out -> {
+              if (flushed) {
+                out.hflush();
+              }
+              server(2).die();
+            });
+    revival.join();
+    assertReplicas("/f", content, 2);
+    assertThat(slabs.reports()).isEmpty();
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
   /** Wherever the writer is when a replica dies. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3, 5, 10, 40, 100, 150})

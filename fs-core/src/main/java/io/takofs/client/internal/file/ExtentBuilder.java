@@ -83,11 +83,6 @@ final class ExtentBuilder {
     return places.stream().anyMatch(place -> place.server() == server);
   }
 
-  /** Whether {@code server} has one of several replicas. */
-  boolean isOneOn(int server) {
-    return places.size() > 1 && isOn(server);
-  }
-
   /** Notes that all of its bytes are committed now. */
   void commit() {
     committed = length;

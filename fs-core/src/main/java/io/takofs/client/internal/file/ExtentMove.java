@@ -68,6 +68,13 @@ final class ExtentMove {
   private void readBack(ExtentBuilder from, int offset, ByteBuffer buffer) throws TakoException {
     ExtentView view = ExtentView.unverified(from.build(), from.places());
     int start = offset - offset % Layout.GRANULE_SIZE;
+    int wanted = Math.min(BUFFER, from.length() - start);
+    if (sink.kept().hasAll(from.places(), start, start + wanted)) {
+      buffer.clear().limit(wanted);
+      sink.kept().putInto(from.places(), start, buffer);
+      buffer.position(offset - start);
+      return; // what its server has of it, if that answers, is no more
+    }
     long deadlineNs = access.deadline();
     Set<Integer> wrong = new HashSet<>();
     boolean hasLease = false; // as was asked once
@@ -75,7 +82,6 @@ final class ExtentMove {
       int server = 0;
       try {
         buffer.clear();
-        int wanted = Math.min(BUFFER, from.length() - start);
         server = source.read(view, start, wanted, buffer, wrong);
         sink.kept().putInto(from.places(), start, buffer.flip());
         from.verify(buffer, start);

@@ -45,10 +45,10 @@ public final class FileAccess {
   private final Map<Integer, DataZone> before;
   private final String path;
 
-  /** Accesses to extents with one replica, by server: each waits for its server. */
+  /** Accesses to extents that are there only, by server: each waits for its server. */
   private final Map<Integer, ZoneAccess> patient = new ConcurrentHashMap<>();
 
-  /** Accesses to extents with several replicas, by server: each ends with its connection. */
+  /** Accesses to extents that are or can be elsewhere, by server: each ends with its connection. */
   private final Map<Integer, ZoneAccess> brief = new ConcurrentHashMap<>();
 
   /** Keys of a writer for its extents, where each has its own; null of a reader. */
@@ -174,6 +174,14 @@ public final class FileAccess {
   /** The server with the only replica of an extent: it is waited for. */
   ZoneAccess only(Place place) {
     return patient.computeIfAbsent(place.server(), id -> make(id, true));
+  }
+
+  /**
+   * A server with the only replica of an extent that is written. A writer need not wait for it
+   * before bytes are there, unless it is the session's: without that one no other is granted.
+   */
+  ZoneAccess onlyWritten(Place place) throws TakoException {
+    return session.servers().at(place.server()).isSessions() ? only(place) : oneOf(place);
   }
 
   /** A server with one of several replicas of an extent: it is left when it fails. */

@@ -286,13 +286,14 @@ public final class FileWriter {
         return false;
       }
       ExtentBuilder extent = uncommitted.get(i);
-      if (!all && failed.stream().noneMatch(extent::isOneOn)) {
+      if (!all && failed.stream().noneMatch(server -> mustLeave(extent, server))) {
         continue;
       }
       List<ExtentBuilder> moved = move.run(extent, this::extentAt);
       access.done(extent, false);
       if (extent.committed() == 0) {
-        left.add(name(extent.grant())); // not before all of it was read back
+        boolean isUntouched = sink.isUntouched(extent.places());
+        (isUntouched ? unused : left).add(name(extent.grant())); // after all of it was read back
       }
       uncommitted.remove(i);
       uncommitted.addAll(i, moved);
@@ -302,6 +303,16 @@ public final class FileWriter {
       i += moved.size() - 1;
     }
     return !sink.hasFailures();
+  }
+
+  /**
+   * Whether what is not committed of {@code extent} must go elsewhere when {@code server} failed:
+   * it has other replicas, which make no sense without this one, or nothing of it is there.
+   */
+  private boolean mustLeave(ExtentBuilder extent, int server) {
+    return extent.isOn(server)
+        && (extent.places().size() > 1
+            || sink.kept().hasAll(extent.places(), extent.committed(), extent.length()));
   }
 
   /** As much as is known to be wanted, or as much again as there was: few calls for long files. */

@@ -24,6 +24,25 @@ final class KeptBytes {
     pieces.add(new Piece(place, offset, bytes));
   }
 
+  /** Keeps what {@code others} keeps. */
+  void addAll(KeptBytes others) {
+    pieces.addAll(others.pieces);
+  }
+
+  /** Whether all bytes from {@code offset} to {@code end} of an extent are kept. */
+  boolean hasAll(List<Place> places, int offset, int end) {
+    int at = offset;
+    for (int before = -1; at < end && before < at; ) {
+      before = at;
+      for (Piece piece : pieces) {
+        if (piece.offset <= at && places.contains(piece.place)) {
+          at = Math.max(at, piece.offset + piece.bytes.length);
+        }
+      }
+    }
+    return at >= end;
+  }
+
   /**
    * Puts what is kept of an extent over what a server gave.
    *

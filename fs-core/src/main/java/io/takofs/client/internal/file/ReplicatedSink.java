@@ -10,8 +10,10 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Puts bytes into all replicas of granted extents, each over the connection to its server. Bytes
@@ -19,8 +21,9 @@ import java.util.Map;
  *
  * <p>A replica that fails is left out from then on, as long as each extent that is not committed
  * has another one: the writer sees it in {@link #failures} and moves those extents. The last
- * replica of an extent is waited for. When the grants there have ended, what has not come to it is
- * {@link #kept}, and the writer moves all its extents.
+ * replica of an extent is waited for. The only one is, too, once bytes that are not committed have
+ * come there; before that all of them are {@link #kept}, and the writer moves them. When the grants
+ * there have ended, what has not come to it is kept likewise, and the writer moves all its extents.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -39,8 +42,24 @@ final class ReplicatedSink {
     private ExtentSink sink;
     private TakoException failure;
 
+    /** Whether extents without another replica need not be waited for. */
+    private final boolean mayGiveUp;
+
+    /** Of those that were written since the last commit: where they end. */
+    private final Map<Place, Integer> ends = new HashMap<>();
+
+    private boolean waits; // since the last commit
+
     Member(ZoneAccess access) {
       this.access = access;
+      this.mayGiveUp = !access.isPatient();
+    }
+
+    /** The extent at {@code place} has {@code end} bytes, those that are under way among them. */
+    void note(Place place, int end) {
+      if (mayGiveUp) {
+        ends.put(place, end);
+      }
     }
 
     ExtentSink sink() throws TakoException {
@@ -58,13 +77,31 @@ final class ReplicatedSink {
       return sink == null || sink.allCompleted();
     }
 
+    /** What was written and may not have come to the server. */
+    private KeptBytes unplaced() {
+      KeptBytes unplaced = new KeptBytes();
+      if (sink != null) {
+        sink.showUnplaced(unplaced);
+      }
+      return unplaced;
+    }
+
+    /** Whether nothing that was written since the last commit has come to the server. */
+    boolean hasPlacedNothing() {
+      KeptBytes unplaced = unplaced();
+      return ends.entrySet().stream()
+          .allMatch(extent -> unplaced.hasAll(List.of(extent.getKey()), 0, extent.getValue()));
+    }
+
     /** Writes nothing to the server any more; what has not come there is added to {@code kept}. */
     void keep(KeptBytes kept) {
-      if (sink != null) {
-        sink.showUnplaced(kept);
-        sink.close();
-      }
+      kept.addAll(unplaced());
+      close();
       sink = new KeepingSink(kept);
+    }
+
+    boolean isKept() {
+      return sink instanceof KeepingSink;
     }
 
     void close() {
@@ -97,6 +134,9 @@ final class ReplicatedSink {
 
   private final KeptBytes kept = new KeptBytes();
 
+  /** The extents of {@link #kept} to whose server nothing was sent. */
+  private final Set<Place> untouched = new HashSet<>();
+
   /** The extent that was written last, and its servers in the same order. */
   private List<Place> places = List.of();
 
@@ -107,7 +147,7 @@ final class ReplicatedSink {
     this.access = access;
   }
 
-  private Member[] targets(List<Place> wanted) {
+  private Member[] targets(List<Place> wanted) throws TakoException {
     if (wanted != places) {
       Member[] found = new Member[wanted.size()];
       for (int i = 0; i < found.length; i++) {
@@ -120,10 +160,14 @@ final class ReplicatedSink {
     return targets;
   }
 
-  private Member lone(Place place) {
+  private Member lone(Place place) throws TakoException {
     Member known = lone.get(place.server());
+    if (known != null && known.access.isOver() && known.ends.isEmpty()) {
+      known.close(); // nothing is lost with its connection
+      known = null;
+    }
     if (known == null) {
-      known = new Member(access.only(place));
+      known = new Member(access.onlyWritten(place));
       lone.put(place.server(), known);
     }
     return known;
@@ -159,7 +203,9 @@ final class ReplicatedSink {
   /** Writes the remaining bytes of {@code source} at {@code offset} within the extent. */
   void write(List<Place> extent, int offset, ByteBuffer source) throws TakoException {
     Member[] to = targets(extent);
+    note(offset);
     each(to, 0, (sink, place) -> sink.write(place, offset, source.duplicate()));
+    note(offset + source.remaining());
     source.position(source.limit());
   }
 
@@ -171,6 +217,7 @@ final class ReplicatedSink {
       throws TakoException {
     Member[] to = targets(extent);
     int end = source.position() + count * Layout.GRANULE_SIZE;
+    note(offset);
     Member first = to[0];
     // Together with the first copy, which costs no second pass over the bytes.
     attempt(
@@ -181,7 +228,15 @@ final class ReplicatedSink {
       Granules.checksums(source, source.position(), count, crcs);
     }
     each(to, 1, (sink, place) -> sink.write(place, offset, source.duplicate().limit(end)));
+    note(offset + count * Layout.GRANULE_SIZE);
     source.position(end);
+  }
+
+  /** The present extent ends at {@code end}: of interest where it has one replica. */
+  private void note(int end) {
+    if (targets.length == 1) {
+      targets[0].note(places.get(0), end);
+    }
   }
 
   /**
@@ -206,7 +261,8 @@ final class ReplicatedSink {
         step.run(member.sink(), place);
         return;
       } catch (TakoException e) {
-        lost = true;
+        boolean unsent = member.sink == null; // it was not even reached
+        lost |= !unsent;
         Failure failure = new Failure(member.access.server(), e);
         if (!failure.grantsEnded() && !isOfServer(e.status())) {
           throw e;
@@ -214,10 +270,15 @@ final class ReplicatedSink {
         if (mayLeave(member)) {
           member.failure = e;
           failures.add(failure);
-        } else if (failure.grantsEnded()) {
+        } else if (failure.grantsEnded() || mayGiveUp(member)) {
+          if (unsent) {
+            untouched.addAll(member.ends.keySet());
+          }
           member.keep(kept);
           failures.add(failure);
-        } else if (!member.access.bePatient()) {
+        } else if (member.access.bePatient()) {
+          member.waits = true;
+        } else {
           throw e;
         }
       }
@@ -247,6 +308,11 @@ final class ReplicatedSink {
     return true;
   }
 
+  /** Whether what was written to the only replica of extents can go to other extents. */
+  private boolean mayGiveUp(Member member) {
+    return lone.containsValue(member) && member.mayGiveUp && member.hasPlacedNothing();
+  }
+
   /** Whether a replica has failed and {@link #takeFailures} was not called since. */
   boolean hasFailures() {
     return !failures.isEmpty();
@@ -270,9 +336,16 @@ final class ReplicatedSink {
   }
 
   private void leave(ServerLink server) {
-    Member member = members.remove(server.id());
-    member.close();
-    left.add(member);
+    Member only = lone.get(server.id());
+    if (only != null && only.isKept()) {
+      lone.remove(server.id());
+    }
+    Member member = members.get(server.id());
+    if (member != null && member.failure != null) {
+      members.remove(server.id());
+      member.close();
+      left.add(member);
+    }
     server.suspect();
   }
 
@@ -302,11 +375,17 @@ final class ReplicatedSink {
     return kept;
   }
 
+  /** Whether nothing was sent to an extent of which bytes are {@link #kept}. */
+  boolean isUntouched(List<Place> extent) {
+    return untouched.containsAll(extent);
+  }
+
   /** The writer has moved what was not committed from the servers of {@link #takeFailures}. */
   void moved() {
     uncommitted.removeIf(set -> !Collections.disjoint(List.of(set), left));
     left.clear();
     kept.clear();
+    untouched.clear();
   }
 
   /**
@@ -333,6 +412,13 @@ final class ReplicatedSink {
 
   /** A commit of everything that was written succeeded. */
   void committed() {
+    for (Member member : lone.values()) {
+      member.ends.clear();
+      if (member.waits) {
+        member.access.beBrief();
+        member.waits = false;
+      }
+    }
     uncommitted.clear();
     left.clear();
     places = List.of();

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The data zone of one server for one open file. A patient access, of extents that are there only,
- * goes over whatever connection there is, and waits for one. One of extents with other replicas
- * ends with its first connection, and soon when there is none.
+ * goes over whatever connection there is, and waits for one. One of extents that are elsewhere,
+ * too, or can be, ends with its first connection, and soon when there is none.
  *
  * <p>Thread rule: any thread.
  */
@@ -50,6 +50,16 @@ final class ZoneAccess {
     boolean was = patient;
     patient = true;
     return !was;
+  }
+
+  /** Waits no longer for the server than for one of several, from now on. */
+  void beBrief() {
+    patient = false;
+  }
+
+  /** Whether it waits for the server, because no other one has the data. */
+  boolean isPatient() {
+    return patient;
   }
 
   /** Whether it ended, with its connection. */
