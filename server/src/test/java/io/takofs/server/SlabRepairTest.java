@@ -72,6 +72,20 @@ class SlabRepairTest extends SlabRepairRig {
     await(() -> dataSlab().getClosed(), 3);
   }
 
+  /** It is no repair: what was closed because its server was silent can be written again. */
+  @Test
+  void shouldOpenAgainWhatIsThereThoughOthersAreSilent() throws Exception {
+    lead(4, 1);
+    write("/file", 1, 3);
+    int keeping = serversOf(dataSlab()).get(0);
+    servers.stop(keeping);
+    await(() -> dataSlab().getClosed(), 20);
+    IntStream.rangeClosed(1, 4).filter(id -> id != keeping).limit(2).forEach(servers::stop);
+    run(20);
+    servers.start(keeping);
+    await(() -> !dataSlab().getClosed(), 3);
+  }
+
   @Test
   void shouldReturnWhatManyClientsMayStillWriteInRequestsThatFitASlot() throws Exception {
     lead(2, 2);

@@ -2,6 +2,7 @@ package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
@@ -292,6 +293,56 @@ class SlabSupplyTest {
     rig.passMs(Duration.ofSeconds(31).toMillis());
     settle(rig, servers);
     assertThat(slabFor(rig, file)).isEqualTo(slab);
+  }
+
+  /** It may be had soon, on server 4: other slabs are returned first. */
+  private void awaitRefusal(HousekeepingRig rig, SlowServers servers, OpenedFile file) {
+    String said = "";
+    for (int i = 0; i < 20 && !said.contains("server 4"); i++) {
+      Throwable refusal = catchThrowable(() -> slabFor(rig, file));
+      assertThat(refusal)
+          .isInstanceOfSatisfying(
+              TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.UNAVAILABLE));
+      said = refusal.getMessage();
+      servers.deliver();
+    }
+    assertThat(said).contains("server 4");
+  }
+
+  /** Half of the servers are dead, one is full, and the last one was silent for a moment. */
+  @Test
+  void shouldNotSayThatThereIsNoSpaceWhileAServerWithRoomIsOnlySuspected() throws Exception {
+    SlowServers servers =
+        new SlowServers(LentSlabs.of(0), LentSlabs.of(4), LentSlabs.of(4), LentSlabs.of(4));
+    HousekeepingRig rig = lead(servers, 3, 1);
+    settle(rig, servers);
+    Slab used = await(rig, servers, create(rig, "/three", 3));
+    assertThat(used.getReplicasList()).extracting(Replica::getServer).contains(4);
+    servers.stop(2);
+    servers.stop(3);
+    rig.passMs(Duration.ofSeconds(12).toMillis());
+    settle(rig, servers);
+    OpenedFile one = create(rig, "/one", 1);
+    report(rig, used, 4);
+    awaitRefusal(rig, servers, one);
+    servers.stop(4);
+    settle(rig, servers);
+    awaitRefusal(rig, servers, one);
+    servers.start(4);
+    rig.passMs(Duration.ofSeconds(31).toMillis());
+    settle(rig, servers);
+    assertThat(await(rig, servers, one).getReplicasList())
+        .extracting(Replica::getServer)
+        .containsExactly(4);
+    servers.stop(4);
+    rig.passMs(Duration.ofSeconds(12).toMillis());
+    settle(rig, servers);
+    OpenedFile none = create(rig, "/none", 2);
+    assertThatThrownBy(() -> slabFor(rig, none))
+        .as("all others are dead")
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.NO_SPACE))
+        .hasMessageContaining("full are server 1");
   }
 
   @Test

@@ -318,7 +318,7 @@ public final class Housekeeping {
     if (request.hasGrantExtents()) {
       checkNotForbidden(copies, forbidden);
       if (machine.freeBytes(copies, Set.of()) < Layout.UNIT_SIZE) {
-        supply.checkFull(copies);
+        supply.checkFull(copies, avoided);
       }
     }
     return new GrantPlacement(near, forbidden);

@@ -127,7 +127,7 @@ public final class SlabRepair {
     changes = 0;
     if (leases.lenders().isEmpty() || watch.isAlone()) {
       attempts.excuse();
-      walk(this::closeWithdrawn);
+      walk(this::settle);
       return;
     }
     attempts.advance(this::replace);
@@ -227,10 +227,15 @@ public final class SlabRepair {
     }
   }
 
-  /** Nothing may be granted where a server says that it does not lend the memory. */
-  private void closeWithdrawn(Slab slab) throws TakoException {
+  /**
+   * Nothing may be granted where a server says that it does not lend the memory, and everything
+   * else that is there can be written again: neither depends on who is silent.
+   */
+  private void settle(Slab slab) throws TakoException {
     if (slab.getReplicasList().stream().anyMatch(leases::isLost)) {
       close(slab);
+    } else if (!attempts.contains(slab.getId())) {
+      reopen(slab);
     }
   }
 

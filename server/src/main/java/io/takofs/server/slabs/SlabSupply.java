@@ -153,16 +153,36 @@ public final class SlabSupply {
    * Names the servers that are full when files of {@code copies} copies have no room: others may
    * have some still, but too few of them.
    *
-   * @throws TakoException NO_SPACE when there are several servers, and one that answers is full
+   * @param avoided servers where nothing is granted to the client
+   * @throws TakoException NO_SPACE when there are several servers, and one that answers is full;
+   *     UNAVAILABLE when others that do not answer at the moment may have room for all copies
    */
-  public void checkFull(int copies) throws TakoException {
+  public void checkFull(int copies, Set<Integer> avoided) throws TakoException {
     int servers = leases.lenders().size();
     List<String> full = new ArrayList<>();
+    List<String> away = new ArrayList<>();
+    int living = 0;
+    int roomy = 0;
     for (SlabLender lender : leases.lenders()) {
-      if (answers(lender) && lender.spare.isEmpty() && lender.usage.getFree() < Layout.SLAB_SIZE) {
-        ServerEntry entry = watch.entry(lender.server);
-        full.add("server %d (%s:%d)".formatted(entry.getId(), entry.getHost(), entry.getPort()));
+      boolean hasRoom = !lender.spare.isEmpty() || lender.usage.getFree() >= Layout.SLAB_SIZE;
+      if (answers(lender) && !hasRoom && lender.listed) {
+        full.add(name(lender));
       }
+      if (isAlive(lender)) {
+        living++;
+        if (hasRoom || !lender.listed) { // what it has is known when it has listed it
+          roomy++;
+          if (!answers(lender) || !lender.listed || avoided.contains(lender.server)) {
+            away.add(name(lender));
+          }
+        }
+      }
+    }
+    if (!away.isEmpty() && roomy >= Math.min(copies, living)) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "no space for data but on %s, which did not answer at once; try again, or start it"
+              .formatted(String.join(", ", away)));
     }
     if (servers > 1 && !full.isEmpty()) {
       throw new TakoException(
@@ -170,6 +190,19 @@ public final class SlabSupply {
           "no space for data: a file of %d copies needs room on %d of %d servers, and full are %s; delete files, make their pools larger, or add servers"
               .formatted(copies, Math.min(copies, servers), servers, String.join(", ", full)));
     }
+  }
+
+  private String name(SlabLender lender) {
+    ServerEntry entry = watch.entry(lender.server);
+    return "server %d (%s:%d)".formatted(entry.getId(), entry.getHost(), entry.getPort());
+  }
+
+  /** Whether a server is to lend slabs and, as far as is known, runs. */
+  private boolean isAlive(SlabLender lender) {
+    ServerEntry entry = watch.entry(lender.server);
+    return entry != null
+        && entry.getState() == ServerEntry.State.UP
+        && watch.health(lender.server) != ServerWatch.Health.DEAD;
   }
 
   /** Whether a server may lend slabs, for all that is known. */
