@@ -2,8 +2,11 @@ package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.layout.Layout;
 import io.takofs.proto.ReportReplicas;
+import io.takofs.proto.Slab;
 import io.takofs.server.store.HeapStore;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +38,35 @@ class FullServersTest extends SlabRepairRig {
     await(() -> isWhole(2), 10);
     assertThat(serversOf(dataSlab())).containsExactly(1, 2);
     checkNoLeak(1, 2);
+  }
+
+  /** What becomes free is too short for the slab that was looked at last, and fits another. */
+  @Test
+  void shouldGiveUpAFreeSlabForAnyCopyThatFitsThere() throws Exception {
+    servers = new SlowServers(new LentSlabs(List.of(2L * Layout.SLAB_SIZE)), LentSlabs.of(1));
+    rig = new HousekeepingRig(new HeapStore(Long.MAX_VALUE), servers, 2, 1);
+    client = rig.openSession();
+    run(1);
+    servers.stop(1);
+    run(2);
+    write("/other", 1, 3);
+    assertThat(serversOf(dataSlab())).containsExactly(2);
+    servers.start(1);
+    servers.stop(2);
+    run(2);
+    for (int i = 0; i < 5; i++) {
+      write("/short" + i, 2, 51); // together the units of a slab after checksums
+    }
+    Slab little = dataSlab();
+    assertThat(little.getFirstUnit()).isEqualTo(1);
+    write("/long", 2, 3);
+    Slab full = dataSlab();
+    assertThat(full.getFirstUnit()).isZero();
+    servers.start(2);
+    run(60);
+    delete("/other");
+    await(() -> serversOf(slab(little.getId())).equals(List.of(1, 2)), 30);
+    assertThat(serversOf(slab(full.getId()))).as("it fits nowhere else").containsExactly(1);
   }
 
   @Test

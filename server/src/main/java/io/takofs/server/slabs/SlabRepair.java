@@ -89,7 +89,7 @@ public final class SlabRepair {
   private BooleanSupplier isMoving = () -> false;
   private final Map<Long, Waiting> lacking = new HashMap<>(); // by slab
   private final NavigableSet<Waiting> toBegin = new TreeSet<>(); // of those, not tried in this walk
-  private final Map<Integer, Long> withoutRoom = new HashMap<>(); // by full server, for which slab
+  private final RoomWanted roomWanted = new RoomWanted();
   private long cursor; // the slab that was looked at last; 0 between two walks
   private long walkedNs;
   private int changes;
@@ -219,6 +219,7 @@ public final class SlabRepair {
     if (next.size() < WALK_MAX) {
       cursor = 0;
       lacking.keySet().removeIf(id -> machine.slabs().get(id) == null);
+      roomWanted.retain(this::lacks);
       badFiles.prune();
       leases.tellEmptied();
       if (settings.rebalance() && lacking.isEmpty() && attempts.isEmpty()) {
@@ -250,7 +251,7 @@ public final class SlabRepair {
       forget(slab.getId());
       if (makesRoom(slab)) {
         remove(slab);
-        withoutRoom.clear(); // one is enough at a time
+        roomWanted.clear(); // one is enough at a time
       } else {
         reopen(slab);
       }
@@ -272,16 +273,19 @@ public final class SlabRepair {
 
   /** Whether nothing is in {@code slab}, and a server needs its room for a replica of another. */
   private boolean makesRoom(Slab slab) {
-    return !withoutRoom.isEmpty()
+    return !roomWanted.isEmpty()
         && machine.slabs().isWhollyFree(slab.getId())
-        && slab.getReplicasList().stream()
-            .map(replica -> machine.slabs().get(withoutRoom.getOrDefault(replica.getServer(), 0L)))
-            .anyMatch(other -> other != null && makesRoom(slab, other));
+        && roomWanted.isIn(
+            slab,
+            other ->
+                lacks(other)
+                    && RepairTargets.fits(
+                        slab.getFirstUnit(), slab.getEndUnit(), machine.slabs().get(other)));
   }
 
-  private boolean makesRoom(Slab slab, Slab other) {
-    return conditions.of(other).lack() != Lack.NOTHING
-        && RepairTargets.fits(slab.getFirstUnit(), slab.getEndUnit(), other);
+  private boolean lacks(long id) {
+    Slab slab = machine.slabs().get(id);
+    return slab != null && conditions.of(slab).lack() != Lack.NOTHING;
   }
 
   private void forget(long slab) {
@@ -363,7 +367,7 @@ public final class SlabRepair {
     if (candidates.isEmpty() || conditions.sources(slab).isEmpty()) {
       targets
           .full(slab, condition.leaving())
-          .forEach(server -> withoutRoom.put(server, slab.getId()));
+          .forEach(server -> roomWanted.add(server, slab.getId()));
       rest(slab, condition);
       return;
     }
@@ -382,7 +386,7 @@ public final class SlabRepair {
     LeasedSlab lent = leases.take(target, slab.getFirstUnit(), slab.getEndUnit());
     if (lent == null) {
       if (target.exhausted) { // a server that answers at once has said so
-        withoutRoom.put(target.server, slab.getId());
+        roomWanted.add(target.server, slab.getId());
       }
       asked.add(target.server);
       return;
