@@ -3,6 +3,8 @@ package io.takofs.cli;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.takofs.client.TakoClient;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerEntry.State;
 import io.takofs.proto.ServerHealth;
@@ -32,10 +34,12 @@ final class ClusterChecks {
    * and is not.
    */
   void run(TakoClient client, JsonObject section) throws IOException {
-    List<ServerHealth> servers = client.administration().clusterStatus().getServersList();
+    ClusterStatus cluster = client.administration().clusterStatus();
+    List<ServerHealth> servers = cluster.getServersList();
     if (servers.size() <= 1) {
       return;
     }
+    checkRepair(cluster.getRepair());
     JsonArray all = new JsonArray();
     for (ServerHealth each : servers) {
       ServerEntry entry = each.getEntry();
@@ -49,6 +53,23 @@ final class ClusterChecks {
       all.add(server);
     }
     section.add("data_server", all);
+  }
+
+  private void checkRepair(RepairStatus repair) {
+    if (repair.getWaitsForCount() > 0) {
+      diagnosis.problem(
+          "no copy is made again, because "
+              + Clusters.names(repair.getWaitsForList())
+              + " are silent, more than a third of all",
+          "start them, or mend the network; if they will not be back, say tako repair --force");
+    }
+    if (repair.getGoesWithoutCount() > 0) {
+      diagnosis.problem(
+          "repair does not wait for "
+              + Clusters.names(repair.getGoesWithoutList())
+              + ", because somebody has said tako repair --force",
+          "start them, or take them out of the cluster: tako cluster remove N --lost");
+    }
   }
 
   private boolean isReached(ServerEntry entry) {

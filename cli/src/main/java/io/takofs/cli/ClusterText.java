@@ -39,18 +39,8 @@ final class ClusterText {
               .collect(Collectors.joining(", ")));
     }
     RepairStatus repair = cluster.getRepair();
-    if (repair.getSlabsWaiting() + repair.getSlabsCopiedNow() > 0) {
-      line(
-          out,
-          "repair",
-          String.format(
-              Locale.ROOT,
-              "%s, %d copied now, %s left at %s/s%s",
-              Counts.text(repair.getSlabsWaiting(), "slab waits", "slabs wait"),
-              repair.getSlabsCopiedNow(),
-              Sizes.human(repair.getBytesLeft()),
-              Sizes.human(repair.getBytesPerSecond()),
-              Clusters.timeLeft(repair)));
+    if (isRepairing(repair)) {
+      line(out, "repair", repair(repair));
     }
     if (repair.getFilesToMove() > 0) {
       line(
@@ -80,6 +70,23 @@ final class ClusterText {
           files.getCorrupt() + " corrupt, " + files.getMissing() + " missing: see tako fsck");
     }
     return out.toString();
+  }
+
+  /** Whether copies are missing that can be made. */
+  static boolean isRepairing(RepairStatus repair) {
+    return repair.getSlabsWaiting() + repair.getSlabsCopiedNow() > 0;
+  }
+
+  /** How far repair is, for {@code tako repair}, too. */
+  static String repair(RepairStatus repair) {
+    return String.format(
+        Locale.ROOT,
+        "%s, %d copied now, %s left at %s/s%s",
+        Counts.text(repair.getSlabsWaiting(), "slab waits", "slabs wait"),
+        repair.getSlabsCopiedNow(),
+        Sizes.human(repair.getBytesLeft()),
+        Sizes.human(repair.getBytesPerSecond()),
+        Clusters.timeLeft(repair));
   }
 
   /** One line, for {@code tako top}. */

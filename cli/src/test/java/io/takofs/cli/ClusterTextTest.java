@@ -73,6 +73,23 @@ class ClusterTextTest {
   }
 
   @Test
+  void shouldSayWhatRepairWaitsForAndWhatItGoesWithout() {
+    RepairStatus idle = RepairStatus.getDefaultInstance();
+    assertThat(RepairCommand.lines(idle)).containsExactly("no slab waits for a copy");
+    RepairStatus waiting =
+        idle.toBuilder().setSlabsWaiting(2).addWaitsFor(3).addWaitsFor(4).build();
+    assertThat(RepairCommand.lines(waiting))
+        .hasSize(2)
+        .first()
+        .asString()
+        .startsWith("2 slabs wait, 0 copied now");
+    assertThat(RepairCommand.lines(waiting).get(1))
+        .isEqualTo("nothing is copied before servers 3, 4 answer, or tako repair --force is said");
+    assertThat(RepairCommand.lines(idle.toBuilder().addGoesWithout(4).build()))
+        .containsExactly("no slab waits for a copy", "it goes on without server 4");
+  }
+
+  @Test
   void shouldLeaveOutWhatIsNotThere() {
     assertThat(ClusterText.lines(two().build()))
         .doesNotContain("slabs  ")

@@ -3,9 +3,11 @@ package io.takofs.client;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Session;
 import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.ForceRepair;
 import io.takofs.proto.GetClusterStatus;
 import io.takofs.proto.Leases;
 import io.takofs.proto.ListLeases;
+import io.takofs.proto.RepairStatus;
 import io.takofs.proto.Request;
 import io.takofs.proto.SetSafeMode;
 
@@ -40,6 +42,20 @@ public final class Administration {
 
   private boolean safeMode(SetSafeMode.Builder change) throws TakoException {
     return session.call("safe mode", "", Request.newBuilder().setSetSafeMode(change)).getSafeMode();
+  }
+
+  /**
+   * Has lost copies made again although so many servers are silent that this waits for them: it
+   * goes on without those that are silent now until they answer, or the server with the namespace
+   * is started again.
+   *
+   * @return what is being repaired, and which servers that goes without
+   * @throws TakoException PERMISSION_DENIED unless {@link TakoClient#isSuperuser}
+   */
+  public RepairStatus forceRepair() throws TakoException {
+    return session
+        .call("repair", "", Request.newBuilder().setForceRepair(ForceRepair.getDefaultInstance()))
+        .getRepair();
   }
 
   /**

@@ -52,6 +52,7 @@ public final class Operations {
           GET_QUOTA,
           LIST_LEASES,
           SET_SAFE_MODE,
+          FORCE_REPAIR,
           GET_CLUSTER_MAP,
           GET_CLUSTER_STATUS,
           OPEN_DATA_SESSION,

@@ -317,6 +317,9 @@ final class DataServerCore {
     if (request.hasListLeases()) {
       return leaseReport.list(caller, request.getListLeases());
     }
+    if (request.hasForceRepair()) {
+      return Reply.newBuilder().setRepair(group.repair().force(caller)).build();
+    }
     if (request.hasSetSafeMode()) {
       return safeMode.set(caller, request.getSetSafeMode());
     }

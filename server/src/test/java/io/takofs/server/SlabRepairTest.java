@@ -1,9 +1,11 @@
 package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Caller;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
 import io.takofs.proto.OpenedFile;
@@ -70,6 +72,36 @@ class SlabRepairTest extends SlabRepairRig {
     servers.replace(other, LentSlabs.of(16));
     servers.start(other);
     await(() -> dataSlab().getClosed(), 3);
+  }
+
+  @Test
+  void shouldRepairOnlyWhenItIsForcedWhileManyAreSilent() throws Exception {
+    lead(5, 2);
+    write("/file", 2, 3);
+    int lost = serversOf(dataSlab()).get(1);
+    int other = IntStream.rangeClosed(2, 5).filter(id -> id != lost).findFirst().orElseThrow();
+    servers.stop(lost);
+    servers.stop(other);
+    run(60);
+    assertThat(servers.copies).isZero();
+    assertThat(rig.repair.status().getWaitsForList()).containsExactlyInAnyOrder(lost, other);
+    Caller stranger = Caller.newBuilder().setUser("stranger").build();
+    assertThatThrownBy(() -> rig.repair.force(stranger))
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.PERMISSION_DENIED))
+        .hasMessageContaining("stranger");
+    run(5);
+    assertThat(servers.copies).isZero();
+    assertThat(rig.repair.force(HousekeepingRig.ROOT).getGoesWithoutList())
+        .containsExactlyInAnyOrder(lost, other);
+    await(() -> !serversOf(dataSlab()).contains(lost) && isWhole(2), 10);
+    assertThat(serversOf(dataSlab())).doesNotContain(other);
+    assertThat(rig.repair.status().getWaitsForList()).isEmpty();
+    servers.start(lost);
+    servers.start(other);
+    run(5);
+    assertThat(rig.repair.status().getGoesWithoutList()).isEmpty();
+    checkNoLeak(1, 2, 3, 4, 5);
   }
 
   /** It is no repair: what was closed because its server was silent can be written again. */

@@ -2,12 +2,14 @@ package io.takofs.server.loggroup;
 
 import io.takofs.layout.Layout;
 import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.RepairStatus;
 import io.takofs.proto.Replica;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.Slab;
 import io.takofs.proto.SlabStatus;
 import io.takofs.server.extent.GroupSlabs;
+import io.takofs.server.report.Clusters;
 import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabRepair;
@@ -48,11 +50,22 @@ public final class SlabReport {
         replicas.merge(replica.getServer(), 1L, Long::sum);
       }
     }
+    RepairStatus repaired = repair.status();
     ClusterStatus.Builder status =
         ClusterStatus.newBuilder()
             .addAllWarnings(leases.refusals())
-            .setRepair(moves.status(repair.status()))
+            .setRepair(moves.status(repaired))
             .setFiles(repair.files());
+    if (repaired.getWaitsForCount() > 0) {
+      status.addWarnings(
+          "%s are silent, more than a third: no copy is made again before they answer; start them, or say tako repair --force if they will not be back"
+              .formatted(Clusters.names(repaired.getWaitsForList())));
+    }
+    if (repaired.getGoesWithoutCount() > 0) {
+      status.addWarnings(
+          "copies are made again without waiting for %s (tako repair --force)"
+              .formatted(Clusters.names(repaired.getGoesWithoutList())));
+    }
     states.values().forEach(status::addSlabs);
     replicas.forEach(
         (server, count) ->

@@ -4,7 +4,9 @@ import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.SpaceUsage;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** Figures of a cluster's status as people read them. */
 public final class Clusters {
@@ -15,6 +17,12 @@ public final class Clusters {
   /** Such as {@code decommissioning}. */
   public static String state(ServerEntry server) {
     return server.getState().name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Such as {@code server 2} or {@code servers 2, 3}. */
+  public static String names(List<Integer> servers) {
+    return (servers.size() == 1 ? "server " : "servers ")
+        + servers.stream().map(String::valueOf).collect(Collectors.joining(", "));
   }
 
   /** Such as {@code 1.2 GiB (30 %)}. */

@@ -57,6 +57,9 @@ public final class ServerWatch {
   private final Map<Report, Long> reports = new HashMap<>();
   private boolean allHeard;
 
+  /** Silent servers that are not waited for, until they answer. */
+  private final Set<Integer> withoutThem = new TreeSet<>();
+
   public ServerWatch(Clock clock, DataServers servers, RepairSettings settings) {
     this.clock = clock;
     this.servers = servers;
@@ -133,6 +136,7 @@ public final class ServerWatch {
       server.everHeard = true;
       server.suspect = false;
       server.dead &= isGone(server.entry);
+      withoutThem.remove(id);
     }
   }
 
@@ -202,18 +206,52 @@ public final class ServerWatch {
 
   /**
    * Whether so many servers are silent that the fault is more likely this server's or the
-   * network's: more than a third of those that should be there, and at least two.
+   * network's: more than a third of those that should be there, and at least two. Those that {@link
+   * #goOn} left out are neither.
    */
   public boolean isAlone() {
     int silent = 0;
     int all = 0;
     for (Watched server : watched.values()) {
-      if (!isGone(server.entry) && server.entry.getState() != ServerEntry.State.DECOMMISSIONED) {
+      if (isWanted(server) && !withoutThem.contains(server.entry.getId())) {
         all++;
         silent += server.suspect ? 1 : 0;
       }
     }
     return silent >= 2 && 3 * silent > all;
+  }
+
+  private static boolean isWanted(Watched server) {
+    return !isGone(server.entry) && server.entry.getState() != ServerEntry.State.DECOMMISSIONED;
+  }
+
+  /** While {@link #isAlone}: the silent servers, of which one is dead at least; else none. */
+  List<Integer> waitsFor() {
+    List<Watched> silent =
+        watched.values().stream()
+            .filter(
+                each -> isWanted(each) && each.suspect && !withoutThem.contains(each.entry.getId()))
+            .toList();
+    boolean waits = isAlone() && silent.stream().anyMatch(each -> each.dead);
+    return waits ? silent.stream().map(each -> each.entry.getId()).toList() : List.of();
+  }
+
+  /** If this is {@link #isAlone}, those that are silent are not waited for until they answer. */
+  void goOn() {
+    if (!isAlone()) {
+      return;
+    }
+    watched.forEach(
+        (id, server) -> {
+          if (isWanted(server) && server.suspect) {
+            withoutThem.add(id);
+          }
+        });
+  }
+
+  /** The servers that {@link #goOn} left out and that have not answered since. */
+  List<Integer> goesWithout() {
+    return withoutThem.stream().filter(id -> isWanted(watched.get(id))).toList();
   }
 
   /**

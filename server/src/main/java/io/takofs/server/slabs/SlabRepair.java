@@ -3,6 +3,7 @@ package io.takofs.server.slabs;
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
+import io.takofs.proto.Caller;
 import io.takofs.proto.CloseSlab;
 import io.takofs.proto.CopyExtents;
 import io.takofs.proto.FileHealth;
@@ -434,6 +435,25 @@ public final class SlabRepair {
 
   // ---- telling
 
+  /**
+   * Goes on although so many servers are silent, without those, until they answer.
+   *
+   * @return what is repaired
+   * @throws TakoException PERMISSION_DENIED for anybody but a superuser
+   */
+  public RepairStatus force(Caller caller) throws TakoException {
+    if (!caller.getSuperuser()) {
+      throw new TakoException(
+          Status.PERMISSION_DENIED,
+          "user "
+              + caller.getUser()
+              + " may not force repair: that takes the server's user or its supergroup");
+    }
+    watch.goOn();
+    LOG.info("repair goes on without servers {}, says {}", watch.goesWithout(), caller.getUser());
+    return status();
+  }
+
   /** The files that cannot be read now, as far as is known. */
   public FileHealth files() {
     return badFiles.health();
@@ -457,6 +477,8 @@ public final class SlabRepair {
         .setBytesPerSecondMax(settings.bandwidth())
         .setBytesVerified(scrub.bytes())
         .setWrongCopies(scrub.wrong())
+        .addAllWaitsFor(watch.waitsFor())
+        .addAllGoesWithout(watch.goesWithout())
         .build();
   }
 }

@@ -98,6 +98,37 @@ class ServerWatchTest {
   }
 
   @Test
+  void shouldGoOnWithoutThoseThatAreSilentUntilTheyAnswer() {
+    answer(1, 2, 3, 4);
+    watch.failed(4);
+    watch.goOn();
+    assertThat(watch.goesWithout()).as("it was not alone").isEmpty();
+    watch.failed(3);
+    assertThat(watch.waitsFor()).as("for a moment only, maybe").isEmpty();
+    pass(9);
+    answer(1, 2);
+    pass(1);
+    assertThat(watch.waitsFor()).containsExactly(3, 4);
+    watch.goOn();
+    assertThat(watch.isAlone()).isFalse();
+    assertThat(watch.waitsFor()).isEmpty();
+    assertThat(watch.goesWithout()).containsExactly(3, 4);
+    watch.failed(1);
+    assertThat(watch.isAlone()).as("one of two").isFalse();
+    watch.failed(2);
+    assertThat(watch.isAlone()).as("nobody said so of these").isTrue();
+    answer(1, 2, 3);
+    assertThat(watch.goesWithout()).containsExactly(4);
+    watch.failed(3);
+    assertThat(watch.isAlone()).as("one of three").isFalse();
+    watch.failed(2);
+    assertThat(watch.isAlone()).isTrue();
+    state = ServerEntry.State.LOST;
+    pass(1);
+    assertThat(watch.goesWithout()).isEmpty();
+  }
+
+  @Test
   void shouldAvoidWhatDoesNotAnswerTheLeaderOrTheClient() {
     answer(1, 2, 3, 4);
     watch.failed(4);

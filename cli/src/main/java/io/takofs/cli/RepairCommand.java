@@ -1,0 +1,61 @@
+package io.takofs.cli;
+
+import io.takofs.client.TakoClient;
+import io.takofs.proto.RepairStatus;
+import io.takofs.server.report.Clusters;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tako repair}. */
+@Command(
+    name = "repair",
+    description = "Shows how far lost copies are made again, and has that go on.")
+final class RepairCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Mixin private ServerOptions location;
+
+  @Option(
+      names = "--force",
+      description =
+          "Makes copies again although more than a third of the servers are silent, which may mean"
+              + " that the network is broken: those that are silent now are not waited for until"
+              + " they answer (superusers alone).")
+  private boolean force;
+
+  @Override
+  public Integer call() throws Exception {
+    try (TakoClient client = location.client(location.server(null))) {
+      RepairStatus repair =
+          force
+              ? client.administration().forceRepair()
+              : client.administration().clusterStatus().getRepair();
+      PrintWriter out = spec.commandLine().getOut();
+      lines(repair).forEach(out::println);
+      out.flush();
+      return 0;
+    }
+  }
+
+  /** What it says, for people. */
+  static List<String> lines(RepairStatus repair) {
+    String progress =
+        ClusterText.isRepairing(repair) ? ClusterText.repair(repair) : "no slab waits for a copy";
+    if (repair.getWaitsForCount() > 0) {
+      return List.of(
+          progress,
+          "nothing is copied before "
+              + Clusters.names(repair.getWaitsForList())
+              + " answer, or tako repair --force is said");
+    }
+    return repair.getGoesWithoutCount() == 0
+        ? List.of(progress)
+        : List.of(progress, "it goes on without " + Clusters.names(repair.getGoesWithoutList()));
+  }
+}

@@ -1,0 +1,123 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.client.CreateOptions;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoOutputStream;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.ServerHealth;
+import io.takofs.server.report.Clusters;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two of four servers die: copies are made again only when a superuser says so. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
+class ForcedRepairTest {
+  private static final int FILES = 3;
+  private static final int LENGTH = 20_000_000;
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+
+  private static ClusterStatus status(TakoClient client) throws IOException {
+    return client.administration().clusterStatus();
+  }
+
+  private static CommandLineRun tako(ServerCluster cluster, String... words) throws Exception {
+    return CommandLineRun.of(Map.of("TAKO_URI", cluster.uri().toString()), words);
+  }
+
+  /** The server's number in the cluster, which follows from when it joined. */
+  private static int id(TakoClient client, ServerProcess server) throws IOException {
+    return status(client).getServersList().stream()
+        .map(ServerHealth::getEntry)
+        .filter(entry -> entry.getPort() == server.uri().getPort())
+        .findFirst()
+        .orElseThrow()
+        .getId();
+  }
+
+  private static void check(TakoClient client) throws IOException {
+    for (int i = 0; i < FILES; i++) {
+      Pattern.check("/f" + i, Clients.read(client, "/f" + i));
+    }
+  }
+
+  @Test
+  void shouldGoOnWithoutHalfOfTheServers() throws Exception {
+    try (ServerCluster cluster =
+            ServerCluster.start(
+                4,
+                "fs.tako.server.pool.size",
+                "256m",
+                "fs.tako.server.quarantine",
+                "200ms",
+                "fs.tako.server.dead.interval",
+                "2s",
+                "fs.tako.repair.bandwidth",
+                "0",
+                "fs.tako.replication.min",
+                "2");
+        TakoClient client = Clients.connect(cluster.uri(), "tcp")) {
+      ClusterHealth.awaitServers(client, 4, LIMIT);
+      for (int i = 0; i < FILES; i++) {
+        byte[] content = new byte[LENGTH];
+        Pattern.fill("/f" + i, 0, content, LENGTH);
+        CreateOptions options = CreateOptions.DEFAULT.withReplication(2);
+        try (TakoOutputStream out = client.create("/f" + i, options)) {
+          out.write(content);
+        }
+      }
+      List<Integer> dead = new ArrayList<>();
+      for (ServerProcess server : cluster.servers().subList(1, 3)) {
+        dead.add(id(client, server));
+        server.kill();
+      }
+      dead.sort(null);
+      Poll.until(
+          "repair waits for those that are dead",
+          LIMIT,
+          () -> status(client).getRepair().getWaitsForList().equals(dead));
+      assertThat(tako(cluster, "repair").output())
+          .contains("nothing is copied before " + Clusters.names(dead) + " answer");
+      assertThat(tako(cluster, "status").output())
+          .contains(Clusters.names(dead) + " are silent", "tako repair --force");
+      assertThat(tako(cluster, "doctor", cluster.uri().toString()).output())
+          .contains("no copy is made again, because " + Clusters.names(dead));
+      assertThat(tako(cluster, "repair", "--user", "stranger", "--force").output())
+          .contains("PERMISSION_DENIED", "stranger");
+      assertThat(status(client).getRepair().getGoesWithoutList()).isEmpty();
+
+      assertThat(tako(cluster, "repair", "--force").output())
+          .contains("it goes on without " + Clusters.names(dead));
+      Poll.until(
+          "all slabs have both copies elsewhere, and are open",
+          LIMIT,
+          () -> {
+            ClusterStatus now = status(client);
+            return now.getSlabsList().stream().allMatch(each -> each.getState().equals("open"))
+                && now.getServersList().stream()
+                    .filter(each -> dead.contains(each.getEntry().getId()))
+                    .allMatch(each -> each.getReplicas() == 0);
+          });
+      assertThat(tako(cluster, "status").output()).contains("without waiting for");
+      check(client);
+
+      for (ServerProcess server : cluster.servers().subList(1, 3)) {
+        server.restart();
+      }
+      ClusterHealth.awaitServers(client, 4, LIMIT);
+      Poll.until(
+          "nobody is left out any more",
+          LIMIT,
+          () -> status(client).getRepair().getGoesWithoutCount() == 0);
+      check(client);
+      Clients.checkNothingLeaks(client);
+    }
+  }
+}
