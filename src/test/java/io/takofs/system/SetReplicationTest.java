@@ -177,6 +177,23 @@ class SetReplicationTest {
     }
   }
 
+  /** As MapReduce asks for the files of a job; only a shell that waits for them has to be ended. */
+  @Test
+  void shouldStoreANumberOfCopiesAboveTheServersAndMakeAsManyAsThereCanBe() throws Exception {
+    try (ServerCluster cluster = start("0");
+        TakoClient client = Clients.connect(cluster.uri(), "tcp")) {
+      ClusterHealth.awaitServers(client, SERVERS, LIMIT);
+      writeFiles(client, 1);
+      setReplication(client, 10);
+      awaitCopies(client, SERVERS);
+      for (String path : files.keySet()) {
+        assertThat(client.getStatus(path).replication()).isEqualTo(10);
+      }
+      checkBytes(client);
+      Clients.checkNothingLeaks(client);
+    }
+  }
+
   @Test
   void shouldMakeTheCopiesThatAShellWaitsFor() throws Exception {
     try (ServerCluster cluster = start("0");
