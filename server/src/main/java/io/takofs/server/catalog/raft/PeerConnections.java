@@ -47,6 +47,11 @@ public final class PeerConnections implements AutoCloseable {
     locals.put(address, local);
   }
 
+  /** Whether the peer at {@code address} is in this process, and so asks for no secret. */
+  boolean isLocal(String address) {
+    return locals.containsKey(address);
+  }
+
   /** As {@link PeerConnection#ask}, within {@code limitNs}. */
   PeerAnswer ask(String address, PeerCall call, long limitNs) throws TakoException {
     LocalPeer local = locals.get(address);

@@ -115,10 +115,13 @@ public final class RatisConfigStore extends CommandStore {
     TakoException problem = null;
     while (true) {
       List<String> order = order();
+      boolean refused = false; // this side's secret, by a peer of this round
+      boolean known = false; // that secret, to a peer elsewhere
       for (int i = 0; i < order.size(); i++) {
         String peer = order.get(i);
         try {
           PeerAnswer answer = connections.ask(peer, call, closed ? LAST_NS : ATTEMPT_NS);
+          known |= !connections.isLocal(peer);
           if (!answer.hasNotLeader()) {
             leader = peer;
             return answer;
@@ -133,15 +136,18 @@ public final class RatisConfigStore extends CommandStore {
             break; // it was asked before it led, or did not answer
           }
         } catch (PeerConnection.NotSentException e) {
+          refused |= e.status() == Status.PERMISSION_DENIED;
           problem = worse(problem, e);
         } catch (TakoException e) {
           if (!call.hasRead()) {
             throw unavailable(e);
           }
+          known = true;
           problem = worse(problem, e);
         }
       }
-      if (closed || clock.nanoTime() - deadline >= 0) {
+      // No leader answers whom every peer refuses that can be reached, however long it asks.
+      if ((refused && !known) || closed || clock.nanoTime() - deadline >= 0) {
         throw unavailable(problem);
       }
       clock.pause(this, PAUSE_NS, () -> closed);

@@ -229,13 +229,36 @@ class RatisConfigStoreTest extends ConfigStoreTests {
           PeerConnections connections =
               new PeerConnections(transport, wrong, new SecureRandom(), Clock.SYSTEM);
           RatisConfigStore store = new RatisConfigStore(peers, connections, Clock.SYSTEM)) {
+        long begun = System.nanoTime();
         Throwable thrown = catchThrowable(() -> store.get("a"));
+        assertThat(System.nanoTime() - begun)
+            .as("it is told from peers that cannot be reached, ns")
+            .isLessThan(RatisConfigStore.LIMIT_NS / 2);
         assertThat(thrown)
             .isInstanceOf(TakoException.class)
             .hasMessageContaining("fs.tako.cluster.secret.file must be the same on all servers");
         assertThat(((TakoException) thrown).status()).isEqualTo(Status.PERMISSION_DENIED);
       }
     }
+  }
+
+  /** Its own peer is asked without a secret, and one of the others is down. */
+  @Test
+  void shouldSayAtOnceThatAPeerHasAnotherSecret() throws Exception {
+    set(any(), "a", 1);
+    int follower = follower();
+    stop(follower);
+    lose(follower);
+    int down = nodes.keySet().stream().filter(i -> i != leader()).findFirst().orElseThrow();
+    stop(down);
+    ServerSecret wrong = secret("other", "another cluster's secret");
+    nodes.put(follower, new PeerNode(path(follower), peers.get(follower), peers, wrong, clock));
+    RatisConfigStore store = nodes.get(follower).store();
+    long begun = System.nanoTime();
+    Throwable thrown = catchThrowable(() -> store.get("a"));
+    assertThat(System.nanoTime() - begun).isLessThan(RatisConfigStore.LIMIT_NS / 2);
+    assertThat(thrown).hasMessageContaining("fs.tako.cluster.secret.file");
+    assertThat(((TakoException) thrown).status()).isEqualTo(Status.PERMISSION_DENIED);
   }
 
   @Test
