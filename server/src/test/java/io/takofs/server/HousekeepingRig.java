@@ -29,8 +29,11 @@ import java.util.List;
 
 /** Housekeeping of a server without connections, in simulated time. */
 final class HousekeepingRig {
-  /** Time that passes with each look at the clock: that of the work in between. */
-  private static final long STEP_NS = 200_000;
+  /** Time that the execution of an entry takes. */
+  private static final long ENTRY_NS = 200_000;
+
+  /** Time that passes with each look at the clock, so that it always goes on. */
+  private static final long LOOK_NS = 1_000;
 
   static final Caller ROOT =
       Caller.newBuilder().setUser(TestServer.SUPERUSER).setSuperuser(true).build();
@@ -68,6 +71,7 @@ final class HousekeepingRig {
   long visitedMax;
 
   private long nowNs = Duration.ofDays(20_000).toNanos();
+  private long entriesTimed; // whose time has passed
   private long sequence;
   private final long term;
   private final ServerSettings settings;
@@ -88,13 +92,15 @@ final class HousekeepingRig {
   private HousekeepingRig(
       Store store, MemoryLog log, DataServers servers, ServerSettings settings, long term) {
     this.log = log;
+    this.entriesTimed = log.lastIndex();
     this.term = term;
     this.settings = settings;
     Clock clock =
         new Clock() {
           @Override
           public long nanoTime() {
-            nowNs += STEP_NS;
+            nowNs += LOOK_NS + (log.lastIndex() - entriesTimed) * ENTRY_NS;
+            entriesTimed = log.lastIndex();
             return nowNs;
           }
 
@@ -141,7 +147,8 @@ final class HousekeepingRig {
   /** One tick, and the pause after it. */
   void tick() {
     long before = store.visited();
-    nowNs += housekeeping.tick();
+    long pauseNs = housekeeping.tick(); // in which time passes, too
+    nowNs += pauseNs;
     ticks++;
     visitedMax = Math.max(visitedMax, store.visited() - before);
   }
