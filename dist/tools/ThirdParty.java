@@ -243,12 +243,12 @@ public final class ThirdParty {
     return component;
   }
 
-  /** The licence and notice that a jar brings along. */
+  /** The licence and notice that a jar brings along, and the texts that those refer to. */
   private void copyNotices(Path jar) throws IOException {
     String name = jar.getFileName().toString().replaceAll("\\.jar$", "");
     try (ZipFile zip = new ZipFile(jar.toFile())) {
       for (ZipEntry entry : entries(zip)) {
-        if (entry.getName().matches("META-INF/(LICENSE|NOTICE)[^/]*")) {
+        if (entry.getName().matches("META-INF/((LICENSE|NOTICE)[^/]*|license/[^/]+)")) {
           byte[] content = zip.getInputStream(entry).readAllBytes();
           copy(content, Path.of(name, entry.getName().substring("META-INF/".length())));
         }
