@@ -41,7 +41,9 @@ Last(e) == gr[e][ext[e].num]
    record that lives and may be appended to. *)
 FenceOf(e) == IF On("fenceNumber") THEN ext[e].num ELSE IF ext[e].st = "COMMITTED" THEN ext[e].gen - 1 ELSE ext[e].gen
 Refused(s, e, g) == fence[s][e] >= IF On("fenceNumber") THEN g ELSE gr[e][g].gen
-Fenced(e) == LET F == {c \in reps : fence[c[1]][e] >= FenceOf(e) \/ ~Held(c)}        \* a lease that is over needs no fence
+(* RULE fenceLost: a server that is away has to answer, too, because it may come back. *)
+Answered(c, e) == fence[c[1]][e] >= FenceOf(e) \/ ~Held(c) \/ (~On("fenceLost") /\ ~up[c[1]])
+Fenced(e) == LET F == {c \in reps : Answered(c, e)}                                    \* a lease that is over needs no fence
                  M == IF On("fenceNew") THEN reps ELSE reps \cap rh[Last(e).v]           \* off: only copies that the grant named
              IN ~On("fence") \/ Last(e).left \/ (IF On("fenceAll") THEN M \subseteq F ELSE F # {})
 

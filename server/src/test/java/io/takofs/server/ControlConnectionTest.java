@@ -11,23 +11,35 @@ import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.GetArenas;
 import io.takofs.proto.GetClusterMap;
 import io.takofs.proto.GetClusterStatus;
+import io.takofs.proto.Leadership;
+import io.takofs.proto.LeaseSlabs;
+import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.OpenDataSession;
 import io.takofs.proto.OpenSessionRequest;
+import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.ReturnSlabs;
+import io.takofs.proto.ReturnedSlab;
 import io.takofs.proto.SessionTicket;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.RpcClient;
 import io.takofs.rpc.RpcTarget;
+import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.ScatterGather;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,6 +50,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class ControlConnectionTest {
   private static final long CLIENT = 77;
+  private static final int STORED = 4096;
+  private static final Leadership LEADER =
+      Leadership.newBuilder().setGroup(1).setTerm(1).build();
   private static final Request GET_ARENAS =
       Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build();
   private static final Request GET_MAP =
@@ -49,6 +64,7 @@ class ControlConnectionTest {
   private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
   private TestServer server;
   private RpcClient control;
+  private long requests;
 
   @BeforeEach
   void start() throws Exception {
@@ -184,5 +200,81 @@ class ControlConnectionTest {
 
   private void awaitUnbound() {
     await(() -> !server.server.hasControlConnection(CLIENT));
+  }
+
+  /** It was sent while the memory was still the client's, and was on its way since. */
+  @Test
+  void shouldRefuseAStoreThatComesWhenItsMemoryIsLentAnew() throws Exception {
+    openSession();
+    LeasedSlab slab = lease().get(0);
+    int offset = slab.getIndex() * Layout.SLAB_SIZE + slab.getFirstUnit() * Layout.UNIT_SIZE;
+    ProtectionDomain domain = transport.allocateProtectionDomain();
+    CompletionQueue completions = transport.createCompletionQueue(16);
+    QueuePairConfig config = new QueuePairConfig(domain, completions, completions, 16, 0);
+    byte[] hello = ConnectionInfo.ours(Layout.CONNECTION_DATA, CLIENT, 0, 0, 0).pack();
+    try (HeldRelay relay = new HeldRelay(server.endpoint());
+        MemoryRegion local = domain.allocate(STORED, Access.LOCAL)) {
+      QueuePair data =
+          transport.connect(relay.endpoint(), config, hello, TestClient.TIMEOUT_NS);
+      RemoteArena arena = TestClient.ok(call(control, GET_ARENAS)).getArenas().getArenas(0);
+      store(data, local, arena, offset, 1);
+      await(() -> Arrays.equals(server.arenaBytes(offset, STORED), filled(1)));
+      relay.hold();
+      store(data, local, arena, offset, 2);
+      await(relay::isHolding);
+
+      giveBack(slab);
+      assertThat(lease()).as("its connection has not ended").isEmpty();
+      assertThat(lease()).isEmpty();
+      server.zone.connections().sweep();
+      LeasedSlab anew = lease().get(0);
+      assertThat(anew.getIndex()).isEqualTo(slab.getIndex());
+      assertThat(anew.getLease()).isGreaterThan(slab.getLease());
+      server.arena().slice(offset, STORED).put(filled(3));
+      relay.release();
+      await(() -> data.state() != QueuePair.State.CONNECTED);
+      assertThat(server.arenaBytes(offset, STORED)).isEqualTo(filled(3));
+    }
+  }
+
+  private static byte[] filled(int value) {
+    byte[] bytes = new byte[STORED];
+    Arrays.fill(bytes, (byte) value);
+    return bytes;
+  }
+
+  private static void store(
+      QueuePair data, MemoryRegion local, RemoteArena arena, int offset, int value) {
+    local.buffer().put(0, filled(value));
+    data.write(
+        value,
+        new ScatterGather().add(local, 0, STORED),
+        arena.getAddress() + offset,
+        arena.getRkey(),
+        QueuePair.SIGNALED);
+    data.ring();
+  }
+
+  private Reply ask(Request.Builder request) throws TakoException {
+    return TestClient.ok(server.zone.handle(request.build()));
+  }
+
+  /** The pool has one slab. */
+  private List<LeasedSlab> lease() throws TakoException {
+    LeaseSlabs.Builder lease =
+        LeaseSlabs.newBuilder().setLeader(LEADER).setCount(1).setRequest(++requests);
+    return ask(Request.newBuilder().setLeaseSlabs(lease)).getLeasedSlabs().getSlabsList();
+  }
+
+  private void giveBack(LeasedSlab slab) throws TakoException {
+    ReturnedSlab.Builder returned =
+        ReturnedSlab.newBuilder()
+            .setArena(slab.getArena())
+            .setIndex(slab.getIndex())
+            .setLease(slab.getLease())
+            .addGrantees(CLIENT);
+    ask(
+        Request.newBuilder()
+            .setReturnSlabs(ReturnSlabs.newBuilder().setLeader(LEADER).addSlabs(returned)));
   }
 }

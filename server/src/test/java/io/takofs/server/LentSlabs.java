@@ -36,6 +36,9 @@ final class LentSlabs implements Function<Request, Reply> {
   /** Questions whether extents may be freed. */
   int fenced;
 
+  /** The clients that returns named, by lease. */
+  final Map<Long, List<Long>> grantees = new HashMap<>();
+
   LentSlabs(List<Long> arenas) {
     for (AddSlab.Builder slab : Slabs.of(1, arenas)) {
       Replica place = slab.getReplicas(0);
@@ -112,6 +115,7 @@ final class LentSlabs implements Function<Request, Reply> {
         held.remove(slab);
         free.add(slab);
         contents.remove(slab.getLease());
+        grantees.put(slab.getLease(), returned.getGranteesList());
       }
     }
   }

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 
 /**
  * The life of an extent: FREE, GRANTED, COMMITTED, QUARANTINE, FREE. Granted and quarantined ones
@@ -218,6 +220,25 @@ public final class ExtentTable {
           }
         });
     return found;
+  }
+
+  /** Whether nothing in a slab is granted or committed, and nothing that rests there is kept. */
+  public boolean isUnused(long slab, Predicate<Quarantined> kept) {
+    return !any(prefix(COMMITTED, slab), (key, value) -> true)
+        && !any(
+            prefix(PREFIX, slab),
+            (key, value) -> value[0] == GRANTED || kept.test(quarantined(key, value)));
+  }
+
+  private boolean any(byte[] prefix, BiPredicate<byte[], byte[]> wanted) {
+    boolean[] found = {false};
+    map.scanPrefix(
+        prefix,
+        (key, value) -> {
+          found[0] = wanted.test(key, value);
+          return !found[0];
+        });
+    return found[0];
   }
 
   /** A replica leaves its slab, and is remembered until its server has taken it back. */

@@ -20,15 +20,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.IntPredicate;
 import java.util.function.LongFunction;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
  * Asks the servers that keep an extent whether nobody can write it any more and nobody reads it,
- * again and again until all of them say so. The local server answers at once. A server that is gone
- * for good need not answer: nobody reaches its memory.
+ * again and again until all of them say so. The local server answers at once. A server that is LOST
+ * has to answer, too, because it may come back, unless its replica leaves the slab, or the slab goes:
+ * a replica that left names who may still write there.
  *
  * <p>Thread rule: the owner of the group.
  */
@@ -40,8 +40,7 @@ final class Fencing {
   private final DataServers servers;
   private final Supplier<Leadership> leader;
   private final LongFunction<Slab> slabs;
-  private final IntPredicate gone;
-  private final Map<Quarantined, Started> started = new HashMap<>();
+  private final Map<Long, Map<Quarantined, Started>> started = new HashMap<>(); // by slab
   private final Set<Quarantined> answered = new LinkedHashSet<>(); // since it was asked last
   private final Map<Integer, Integer> waiting = new HashMap<>(); // extents, by server
   private final Set<Integer> asking = new HashSet<>();
@@ -62,20 +61,14 @@ final class Fencing {
   }
 
   /**
-   * @param slabs of the group, by id
-   * @param gone whether a server will not come back
+   * @param slabs of the group, by id; null for none
    */
   Fencing(
-      Clock clock,
-      DataServers servers,
-      Supplier<Leadership> leader,
-      LongFunction<Slab> slabs,
-      IntPredicate gone) {
+      Clock clock, DataServers servers, Supplier<Leadership> leader, LongFunction<Slab> slabs) {
     this.clock = clock;
     this.servers = servers;
     this.leader = leader;
     this.slabs = slabs;
-    this.gone = gone;
   }
 
   /** Whether a server has not answered yet. */
@@ -85,7 +78,7 @@ final class Fencing {
 
   /** The time since {@code extent} was first asked for, ns; 0 when it was not. */
   long askedForNs(Quarantined extent) {
-    Started begun = started.get(extent);
+    Started begun = begun(extent);
     return begun == null ? 0 : clock.nanoTime() - begun.sinceNs;
   }
 
@@ -96,9 +89,10 @@ final class Fencing {
    * @return those that all servers are done with, of these and of those that were asked for before
    */
   Set<Quarantined> ask(List<Quarantined> extents, Predicate<Quarantined> force) {
+    forgetRemoved();
     Map<Integer, Question> questions = new TreeMap<>();
     for (Quarantined extent : extents) {
-      if (started.containsKey(extent) || mayStart(extent)) {
+      if (begun(extent) != null || mayStart(extent)) {
         ask(extent, force.test(extent), questions);
       }
     }
@@ -106,15 +100,34 @@ final class Fencing {
     answered.addAll(extents); // a replica that had to answer may have left the slab
     Set<Quarantined> done = new LinkedHashSet<>();
     for (Quarantined extent : answered) {
-      Started begun = started.get(extent);
+      Started begun = begun(extent);
       if (begun != null && begun.done.containsAll(slab(extent).getReplicasList())) {
-        started.remove(extent);
+        started.get(extent.range().slab()).remove(extent);
         begun.waiting.forEach(this::waitsLess);
         done.add(extent);
       }
     }
     answered.clear();
     return done;
+  }
+
+  /** What rested in a slab that is gone is nothing any more. */
+  private void forgetRemoved() {
+    started
+        .entrySet()
+        .removeIf(
+            of -> {
+              boolean removed = slabs.apply(of.getKey()) == null;
+              if (removed) {
+                of.getValue().values().forEach(begun -> begun.waiting.forEach(this::waitsLess));
+              }
+              return removed || of.getValue().isEmpty();
+            });
+  }
+
+  /** What is known of an extent that was asked for; null for nothing. */
+  private Started begun(Quarantined extent) {
+    return started.getOrDefault(extent.range().slab(), Map.of()).get(extent);
   }
 
   private Slab slab(Quarantined extent) {
@@ -124,7 +137,7 @@ final class Fencing {
   private boolean mayStart(Quarantined extent) {
     return slab(extent).getReplicasList().stream()
         .map(Replica::getServer)
-        .allMatch(server -> gone.test(server) || waiting.getOrDefault(server, 0) < WAITING_MAX);
+        .allMatch(server -> waiting.getOrDefault(server, 0) < WAITING_MAX);
   }
 
   private Started start(Quarantined extent) {
@@ -146,11 +159,11 @@ final class Fencing {
   }
 
   private void ask(Quarantined extent, boolean force, Map<Integer, Question> questions) {
-    Started begun = started.computeIfAbsent(extent, this::start);
+    Started begun =
+        started
+            .computeIfAbsent(extent.range().slab(), slab -> new HashMap<>())
+            .computeIfAbsent(extent, this::start);
     for (Replica replica : slab(extent).getReplicasList()) {
-      if (gone.test(replica.getServer())) {
-        done(begun, replica);
-      }
       if (begun.done.contains(replica) || asking.contains(replica.getServer())) {
         continue;
       }
@@ -184,7 +197,7 @@ final class Fencing {
     }
     for (int index : reply.getFencedExtents().getDoneList()) {
       Quarantined extent = question.extents.get(index);
-      Started begun = started.get(extent);
+      Started begun = begun(extent);
       if (begun != null) {
         done(begun, question.replicas.get(index));
         answered.add(extent);

@@ -362,8 +362,7 @@ public final class StateMachine {
 
   /** Whether the writer of an extent in quarantine may read it back: it has not given it up. */
   public boolean isKept(Quarantined extent) {
-    Lease lease = extent.file() == 0 ? null : state.leases.get(extent.file());
-    return lease != null && lease.clientId() == extent.grantee();
+    return state.isKept(extent);
   }
 
   /** Whether there may be one that {@link #quarantined} has not given yet. */
@@ -409,6 +408,11 @@ public final class StateMachine {
    */
   public LeftReplicas leftReplicas() {
     return state.extents.left();
+  }
+
+  /** Whether what is in a slab only rests in quarantine, so that the slab can go. */
+  public boolean isUnused(long slab) {
+    return state.isUnused(slab);
   }
 
   /** The committed extents in a slab, as they are to be copied and verified. */

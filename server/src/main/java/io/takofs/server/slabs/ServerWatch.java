@@ -44,6 +44,7 @@ public final class ServerWatch {
     boolean everHeard;
     boolean suspect = true;
     boolean dead;
+    boolean removed; // from the map
     long deadSinceNs;
   }
 
@@ -80,7 +81,8 @@ public final class ServerWatch {
     Set<Integer> there = new TreeSet<>();
     entries.forEach(entry -> there.add(entry.getId()));
     for (Watched server : watched.values()) {
-      if (!there.contains(server.entry.getId())) { // it was removed
+      server.removed = !there.contains(server.entry.getId());
+      if (server.removed) {
         server.entry = server.entry.toBuilder().setState(ServerEntry.State.LOST).build();
         server.dead = true;
       }
@@ -105,10 +107,20 @@ public final class ServerWatch {
     return entry.getState() == ServerEntry.State.LOST;
   }
 
-  /** Whether {@code id} will not come back as it was: the map says so, or does not have it. */
-  public boolean isGone(int id) {
+  /**
+   * Whether the map calls {@code id} LOST, or does not have it. One that is LOST may come back with
+   * its memory, and with clients that write there: somebody may have taken it for lost while it
+   * stood still or could not be reached.
+   */
+  boolean isGone(int id) {
     Watched server = watched.get(id);
     return server == null || isGone(server.entry);
+  }
+
+  /** Whether {@code id} can not come back: the map does not have it, and takes it no more. */
+  boolean isRemoved(int id) {
+    Watched server = watched.get(id);
+    return server == null || server.removed;
   }
 
   private Watched watched(ServerEntry entry, long now) {

@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -60,6 +61,7 @@ public final class SlabLeases {
   /** Pause between two comparisons of what a server holds with the slabs of the group. */
   private static final long LIST_NS = TimeUnit.SECONDS.toNanos(30);
 
+  /** Replicas that one request returns, and that one tick forgets with a server. */
   private static final int RETURN_MAX = 64;
 
   /**
@@ -75,7 +77,7 @@ public final class SlabLeases {
   private final StateMachine machine;
   private final ServerWatch watch;
   private final Map<Integer, SlabLender> lenders = new TreeMap<>();
-  private final List<Replica> takenBack = new ArrayList<>(); // not logged yet
+  private final Set<Replica> takenBack = new LinkedHashSet<>(); // not logged yet
   private long requests;
 
   public SlabLeases(
@@ -167,8 +169,7 @@ public final class SlabLeases {
       if (entry != null
           && entry.getState() == ServerEntry.State.DECOMMISSIONING
           && lender.hasNothing()
-          && machine.leftReplicas().all().stream()
-              .noneMatch(left -> left.getReplica().getServer() == lender.server)
+          && machine.leftReplicas().at(lender.server).isEmpty()
           && machine.slabs().all().stream()
               .flatMap(slab -> slab.getReplicasList().stream())
               .noneMatch(replica -> replica.getServer() == lender.server)) {
@@ -191,12 +192,14 @@ public final class SlabLeases {
     }
   }
 
-  /** Logs which replicas that left were taken back, or are gone with their servers. */
+  /** Logs which replicas that left were taken back, or are gone with servers that were removed. */
   private void forgetReturned() throws TakoException {
-    for (LeftReplica left : machine.leftReplicas().all()) {
-      ServerEntry entry = watch.entry(left.getReplica().getServer());
-      if (entry == null || entry.getState() == ServerEntry.State.LOST) {
-        takenBack.add(left.getReplica());
+    for (int server : machine.leftReplicas().servers()) {
+      if (watch.isRemoved(server)) {
+        machine.leftReplicas().at(server).stream()
+            .limit(RETURN_MAX)
+            .map(LeftReplica::getReplica)
+            .forEach(takenBack::add);
       }
     }
     for (Replica replica : List.copyOf(takenBack)) {
@@ -364,10 +367,8 @@ public final class SlabLeases {
     ReturnSlabs.Builder returns = ReturnSlabs.newBuilder().setLeader(leader.get());
     List<Replica> leaving = new ArrayList<>();
     int bytes = 0;
-    for (LeftReplica left : machine.leftReplicas().all()) {
-      if (left.getReplica().getServer() == lender.server
-          && !takenBack.contains(left.getReplica())
-          && leaving.size() < RETURN_MAX) {
+    for (LeftReplica left : machine.leftReplicas().at(lender.server)) {
+      if (!takenBack.contains(left.getReplica()) && leaving.size() < RETURN_MAX) {
         ReturnedSlab returned =
             SlabLender.returned(left.getReplica()).addAllGrantees(left.getGranteesList()).build();
         bytes += returned.getSerializedSize();

@@ -259,7 +259,7 @@ public final class SlabRepair {
       return;
     }
     boolean goes = condition.lack() == Lack.LOST || condition.lack() == Lack.LEAVING;
-    if (goes && machine.slabs().isWhollyFree(slab.getId())) {
+    if (goes && machine.isUnused(slab.getId())) {
       remove(slab);
       return;
     }
@@ -320,11 +320,16 @@ public final class SlabRepair {
     return done;
   }
 
-  /** Nobody can write in a slab without extents, so its servers need not be told of anybody. */
+  /**
+   * Nobody can write in a slab without extents, so its servers need not be told of anybody. Where
+   * extents rest, the state says who can.
+   */
   private void remove(Slab slab) throws TakoException {
     if (log(entry().setRemoveSlab(RemoveSlab.newBuilder().setId(slab.getId())))) {
       forget(slab.getId());
-      slab.getReplicasList().forEach(leases::giveBack);
+      slab.getReplicasList().stream()
+          .filter(replica -> !machine.leftReplicas().contains(replica))
+          .forEach(leases::giveBack);
     }
   }
 

@@ -72,6 +72,33 @@ class LeftReplicasTest {
   }
 
   @Test
+  void shouldRememberWhoMayStillWriteInASlabThatGoes() {
+    Client writer = harness.superuser();
+    OpenedFile open = writer.opened("/open");
+    long id = writer.granted(open, 65536).getSlab();
+    Slab slab = harness.machine.slabs().get(id);
+    LogEntry.Builder remove = LogEntry.newBuilder();
+    remove.getRemoveSlabBuilder().setId(id);
+    assertThat(harness.apply(remove).getStatus()).isEqualTo(Status.NOT_EMPTY);
+    close(slab);
+    assertThat(harness.apply(remove).getStatus()).as("it is kept").isEqualTo(Status.NOT_EMPTY);
+    assertOk(client.delete("/open", false));
+    assertThat(harness.machine.quarantinedCount()).isEqualTo(1);
+    assertOk(harness.apply(remove));
+    LeftReplica left =
+        LeftReplica.newBuilder()
+            .setReplica(slab.getReplicas(0))
+            .addGrantees(writer.id)
+            .build();
+    for (int i = 0; i < 2; i++) {
+      assertThat(harness.machine.leftReplicas().all()).containsExactly(left);
+      assertThat(harness.machine.quarantinedCount()).isZero();
+      assertThat(harness.machine.slabs().get(id)).isNull();
+      harness.restart();
+    }
+  }
+
+  @Test
   void shouldForgetAReplicaThatItsServerTookBack() {
     client.file("/closed", 1000);
     Slab slab = slab("/closed");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class ServerWatchTest {
   private static final Set<Integer> HOLDING = Set.of(1, 2, 3, 4);
 
-  private ServerEntry.State state = ServerEntry.State.UP; // of server 4
+  private ServerEntry.State state = ServerEntry.State.UP; // of server 4; null: it was removed
   private long epoch = 1; // of server 4
   private final ManualClock clock = new ManualClock();
 
@@ -34,7 +34,7 @@ class ServerWatchTest {
 
         @Override
         public List<ServerEntry> servers() {
-          return IntStream.rangeClosed(1, 4)
+          return IntStream.rangeClosed(1, state == null ? 3 : 4)
               .mapToObj(
                   id ->
                       ServerEntry.newBuilder()
@@ -157,6 +157,20 @@ class ServerWatchTest {
     epoch++;
     answer(1, 2, 3, 4);
     assertThat(watch.avoided(7, HOLDING)).containsExactly(3);
+  }
+
+  @Test
+  void shouldNotTakeALostServerForRemoved() {
+    assertThat(watch.isRemoved(4)).as("it was never there").isTrue();
+    state = ServerEntry.State.LOST;
+    answer(1, 2, 3);
+    assertThat(watch.isGone(4)).isTrue();
+    assertThat(watch.isRemoved(4)).isFalse();
+    state = null;
+    pass(1);
+    assertThat(watch.isGone(4)).isTrue();
+    assertThat(watch.isRemoved(4)).isTrue();
+    assertThat(watch.isRemoved(3)).isFalse();
   }
 
   @Test

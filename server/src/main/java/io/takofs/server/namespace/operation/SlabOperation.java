@@ -83,16 +83,28 @@ public final class SlabOperation {
     return shown(slab);
   }
 
-  /** A slab with extents, be they in quarantine, stays. */
+  /**
+   * A slab of which something is granted, committed or read back stays. What rests there goes with
+   * it, and may still be written: its replicas leave with the names of those who may.
+   */
   public static Reply remove(Context context, RemoveSlab removed) throws TakoException {
-    GroupSlabs slabs = context.state().slabs();
-    Slab slab = require(slabs, removed.getId());
-    if (!slabs.isWhollyFree(slab.getId())) {
+    State state = context.state();
+    Slab slab = require(state.slabs(), removed.getId());
+    if (!state.isUnused(slab.getId())) {
       throw new TakoException(
           Status.NOT_EMPTY,
           "slab %d has extents; it cannot leave the group".formatted(slab.getId()));
     }
-    slabs.remove(context.tx(), slab);
+    for (Replica replica : slab.getReplicasList()) {
+      LeftReplica left = left(state, slab, replica);
+      if (left.getGranteesCount() > 0) {
+        state.extents.leave(context.tx(), left);
+      }
+    }
+    for (Quarantined extent : state.extents.quarantinedIn(slab.getId())) {
+      state.extents.free(context.tx(), extent);
+    }
+    state.slabs().remove(context.tx(), slab);
     return Replies.done();
   }
 

@@ -7,6 +7,7 @@ import io.takofs.server.codec.ByteReader;
 import io.takofs.server.codec.ByteWriter;
 import io.takofs.server.extent.ExtentTable;
 import io.takofs.server.extent.GroupSlabs;
+import io.takofs.server.extent.Quarantined;
 import io.takofs.server.store.Store;
 import io.takofs.server.store.Transaction;
 import java.util.List;
@@ -122,6 +123,17 @@ public final class State {
     return extents.committedIn(slab).stream()
         .map(extent -> data.at(extent.fileId(), extent.fileOffset()))
         .toList();
+  }
+
+  /** Whether the writer of an extent in quarantine may read it back: it has not given it up. */
+  public boolean isKept(Quarantined extent) {
+    Lease lease = extent.file() == 0 ? null : leases.get(extent.file());
+    return lease != null && lease.clientId() == extent.grantee();
+  }
+
+  /** Whether what is in a slab only rests in quarantine, and no writer may read it back. */
+  public boolean isUnused(long slab) {
+    return extents.isUnused(slab, this::isKept);
   }
 
   /** Files that have a directory entry, attached or not. */
