@@ -28,8 +28,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Three servers that are written over verbs, each through windows of its own. They are started once,
- * which takes long where processors are emulated; the test that kills one comes last.
+ * Three servers that are written over verbs, each through windows of its own. They are started
+ * once, which takes long where processors are emulated; the test that kills one comes last.
  */
 @Tag("verbs-cluster")
 @Timeout(value = 15, unit = TimeUnit.MINUTES)

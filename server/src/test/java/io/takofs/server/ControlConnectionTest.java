@@ -51,8 +51,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ControlConnectionTest {
   private static final long CLIENT = 77;
   private static final int STORED = 4096;
-  private static final Leadership LEADER =
-      Leadership.newBuilder().setGroup(1).setTerm(1).build();
+  private static final Leadership LEADER = Leadership.newBuilder().setGroup(1).setTerm(1).build();
   private static final Request GET_ARENAS =
       Request.newBuilder().setGetArenas(GetArenas.getDefaultInstance()).build();
   private static final Request GET_MAP =
@@ -214,8 +213,7 @@ class ControlConnectionTest {
     byte[] hello = ConnectionInfo.ours(Layout.CONNECTION_DATA, CLIENT, 0, 0, 0).pack();
     try (HeldRelay relay = new HeldRelay(server.endpoint());
         MemoryRegion local = domain.allocate(STORED, Access.LOCAL)) {
-      QueuePair data =
-          transport.connect(relay.endpoint(), config, hello, TestClient.TIMEOUT_NS);
+      QueuePair data = transport.connect(relay.endpoint(), config, hello, TestClient.TIMEOUT_NS);
       RemoteArena arena = TestClient.ok(call(control, GET_ARENAS)).getArenas().getArenas(0);
       store(data, local, arena, offset, 1);
       await(() -> Arrays.equals(server.arenaBytes(offset, STORED), filled(1)));

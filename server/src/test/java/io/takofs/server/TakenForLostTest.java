@@ -8,7 +8,9 @@ import io.takofs.proto.Replica;
 import io.takofs.proto.ServerEntry;
 import org.junit.jupiter.api.Test;
 
-/** A server that the map calls LOST, but that is there: its memory is not lent before it is clean. */
+/**
+ * A server that the map calls LOST, but that is there: its memory is not lent before it is clean.
+ */
 class TakenForLostTest extends SlabRepairRig {
   /** It stood still, say, and so does a client that is in the midst of a store. */
   @Test
@@ -34,6 +36,7 @@ class TakenForLostTest extends SlabRepairRig {
     await(() -> !servers.zone(3).isHeld(away.getLease()), 60);
     assertThat(servers.zone(3).grantees.get(away.getLease())).containsExactly(client);
     await(() -> rig.machine.leftReplicas().all().isEmpty(), 10);
+    run(40);
     assertThat(rig.supply.usage().getFree()).isEqualTo(before);
   }
 

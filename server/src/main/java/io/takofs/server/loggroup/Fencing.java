@@ -27,8 +27,8 @@ import java.util.function.Supplier;
 /**
  * Asks the servers that keep an extent whether nobody can write it any more and nobody reads it,
  * again and again until all of them say so. The local server answers at once. A server that is LOST
- * has to answer, too, because it may come back, unless its replica leaves the slab, or the slab goes:
- * a replica that left names who may still write there.
+ * has to answer, too, because it may come back, unless its replica leaves the slab, or the slab
+ * goes: a replica that left names who may still write there.
  *
  * <p>Thread rule: the owner of the group.
  */
@@ -63,8 +63,7 @@ final class Fencing {
   /**
    * @param slabs of the group, by id; null for none
    */
-  Fencing(
-      Clock clock, DataServers servers, Supplier<Leadership> leader, LongFunction<Slab> slabs) {
+  Fencing(Clock clock, DataServers servers, Supplier<Leadership> leader, LongFunction<Slab> slabs) {
     this.clock = clock;
     this.servers = servers;
     this.leader = leader;

@@ -105,8 +105,7 @@ public final class Housekeeping {
     this.repair = group.repair();
     this.moves = group.moves();
     this.watch = group.watch();
-    this.fencing =
-        new Fencing(clock, group.servers, group::leadership, machine.slabs()::get);
+    this.fencing = new Fencing(clock, group.servers, group::leadership, machine.slabs()::get);
     this.lastScanNs = clock.nanoTime() - IDLE_NS;
     this.pressedNs = clock.nanoTime() - PRESSED_NS;
   }

@@ -167,7 +167,7 @@ final class CopyAttempts {
       return;
     }
     Condition condition = conditions.of(slab);
-    if (condition.lack() == Lack.NOTHING || machine.isUnused(attempt.slab)) {
+    if (condition.lack() == Lack.NOTHING || conditions.isEmpty(slab)) {
       giveUp(attempt, "it is not needed any more");
       return;
     }

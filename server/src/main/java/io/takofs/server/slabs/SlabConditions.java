@@ -3,6 +3,7 @@ package io.takofs.server.slabs;
 import io.takofs.proto.Replica;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Slab;
+import io.takofs.server.namespace.StateMachine;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -41,12 +42,14 @@ final class SlabConditions {
    */
   record Condition(Lack lack, int leaving, int living) {}
 
+  private final StateMachine machine;
   private final ServerWatch watch;
   private final SlabLeases leases;
   private final Set<Replica> damaged = new HashSet<>();
   private Replica moving = Replica.getDefaultInstance(); // at no server: none moves
 
-  SlabConditions(ServerWatch watch, SlabLeases leases) {
+  SlabConditions(StateMachine machine, ServerWatch watch, SlabLeases leases) {
+    this.machine = machine;
     this.watch = watch;
     this.leases = leases;
   }
@@ -86,6 +89,16 @@ final class SlabConditions {
         || (entry != null
             && (entry.getState() == ServerEntry.State.DECOMMISSIONING
                 || entry.getState() == ServerEntry.State.DECOMMISSIONED));
+  }
+
+  /**
+   * Whether the slab can go because nothing is in it. What still rests there does not count where a
+   * replica is at a server that is LOST: nobody knows when that will answer.
+   */
+  boolean isEmpty(Slab slab) {
+    return machine.slabs().isWhollyFree(slab.getId())
+        || (slab.getReplicasList().stream().anyMatch(each -> watch.isGone(each.getServer()))
+            && machine.isUnused(slab.getId()));
   }
 
   /** Whether all replicas are there, for all that is known. */

@@ -108,7 +108,7 @@ public final class SlabRepair {
     this.leases = leases;
     this.watch = watch;
     this.settings = settings;
-    this.conditions = new SlabConditions(watch, leases);
+    this.conditions = new SlabConditions(machine, watch, leases);
     this.targets = new RepairTargets(clock, leases, watch);
     this.rebalance = new Rebalance(clock, machine, leases, conditions, targets);
     this.badFiles = new BadFiles(machine);
@@ -259,7 +259,7 @@ public final class SlabRepair {
       return;
     }
     boolean goes = condition.lack() == Lack.LOST || condition.lack() == Lack.LEAVING;
-    if (goes && machine.isUnused(slab.getId())) {
+    if (goes && conditions.isEmpty(slab)) {
       remove(slab);
       return;
     }

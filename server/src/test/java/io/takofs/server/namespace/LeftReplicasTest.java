@@ -86,10 +86,7 @@ class LeftReplicasTest {
     assertThat(harness.machine.quarantinedCount()).isEqualTo(1);
     assertOk(harness.apply(remove));
     LeftReplica left =
-        LeftReplica.newBuilder()
-            .setReplica(slab.getReplicas(0))
-            .addGrantees(writer.id)
-            .build();
+        LeftReplica.newBuilder().setReplica(slab.getReplicas(0)).addGrantees(writer.id).build();
     for (int i = 0; i < 2; i++) {
       assertThat(harness.machine.leftReplicas().all()).containsExactly(left);
       assertThat(harness.machine.quarantinedCount()).isZero();

@@ -13,6 +13,7 @@ import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Create;
 import io.takofs.proto.Extent;
 import io.takofs.proto.FormatGroup;
+import io.takofs.proto.LeftReplica;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSlab;
 import io.takofs.proto.OpenedFile;
@@ -278,7 +279,7 @@ class SlabOperationTest {
   }
 
   @Test
-  void shouldKeepASlabThatHasExtentsOfAnyState() {
+  void shouldKeepASlabUntilItsExtentsRest() {
     Slab slab = added(slab(1, replica(1, 0)));
     OpenedFile file = opened("/file", 1);
     Extent grant = root.granted(file, 64 * KIB);
@@ -286,9 +287,11 @@ class SlabOperationTest {
     root.committed(commit(file).setLength(1).addExtents(written(grant, 0, 1)).setClose(true));
     assertStatus(remove(slab.getId()), Status.NOT_EMPTY);
     assertOk(root.delete("/file", false));
-    assertStatus(remove(slab.getId()), Status.NOT_EMPTY);
-    harness.reclaimAll();
+    assertThat(harness.machine.quarantinedCount()).isEqualTo(1);
     assertOk(remove(slab.getId()));
+    assertThat(harness.machine.leftReplicas().all())
+        .containsExactly(
+            LeftReplica.newBuilder().setReplica(replica(1, 0)).addGrantees(root.id).build());
     assertStatus(remove(slab.getId()), Status.NOT_FOUND);
     harness.restart();
     assertThat(harness.machine.slabs().size()).isZero();
