@@ -15,14 +15,22 @@ final class ClusterHealth {
 
   private ClusterHealth() {}
 
-  /** Waits until {@code servers} servers are well and all slabs are open with all replicas. */
+  /**
+   * Waits until {@code servers} servers are well and all slabs are open with all replicas, none of
+   * them at another server. Each server must have answered since: the report may be older than what
+   * has just happened.
+   */
   static void awaitCopies(TakoClient client, int servers, Duration limit) throws Exception {
+    long begin = System.nanoTime();
     try {
       Poll.until(
           "all copies of everything on " + servers + " servers",
           limit,
           INTERVAL_NS,
-          () -> hasCopies(client.administration().clusterStatus(), servers));
+          () -> {
+            long beganMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+            return hasCopies(client.administration().clusterStatus(), servers, beganMs);
+          });
     } catch (AssertionError e) {
       throw new AssertionError(
           e.getMessage() + "; it says\n" + client.administration().clusterStatus(), e);
@@ -55,8 +63,12 @@ final class ClusterHealth {
   }
 
   /** A slab with fewer replicas than wanted is "short", and not "open". */
-  private static boolean hasCopies(ClusterStatus status, int servers) {
-    return well(status).size() == servers
+  private static boolean hasCopies(ClusterStatus status, int servers, long beganMs) {
+    List<ServerHealth> well = well(status);
+    return well.size() == servers
+        && well.stream().allMatch(server -> server.getHeardAgeMs() < Math.max(1, beganMs))
+        && status.getServersList().stream()
+            .allMatch(server -> well.contains(server) || server.getReplicas() == 0)
         && status.getSlabsList().stream().allMatch(state -> state.getState().equals("open"))
         && status.getRepair().getSlabsWaiting() == 0
         && status.getRepair().getSlabsCopiedNow() == 0;
