@@ -84,7 +84,7 @@ final class PeerSlabSources implements SlabSources {
     RpcTarget target = new RpcTarget(ConnectionKind.CONTROL, endpoint, "server " + serverId, id);
     try (Undo undo = new Undo()) {
       RpcClient control = undo.add(RpcClient.connect(transport, target, timeoutNs, clock));
-      call(control, id, openSession(id));
+      call(control, id, openSession(id, serverId));
       byte[] hello = ConnectionInfo.ours(Layout.CONNECTION_DATA, id, control.epoch(), 0, 0).pack();
       RemoteSlabSource zone =
           new RemoteSlabSource(transport, endpoint, hello, () -> arenas(control, id), clock);
@@ -93,7 +93,7 @@ final class PeerSlabSources implements SlabSources {
     }
   }
 
-  private Request openSession(long id) {
+  private Request openSession(long id, int called) {
     return Request.newBuilder()
         .setOpenDataSession(
             OpenDataSession.newBuilder()
@@ -101,7 +101,8 @@ final class PeerSlabSources implements SlabSources {
                 .setLayoutHash(Layout.LAYOUT_HASH)
                 .setClientId(id)
                 .setTicket(cluster.ticket(id, ClusterTopology.NAMESPACE_GROUP))
-                .setClientName("server " + cluster.serverId()))
+                .setClientName("server " + cluster.serverId())
+                .setServer(called))
         .build();
   }
 

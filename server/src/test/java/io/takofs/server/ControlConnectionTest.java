@@ -87,14 +87,19 @@ class ControlConnectionTest {
     return client.call(0, 0, request, System.nanoTime() + TestClient.TIMEOUT_NS);
   }
 
-  private static Request open(SessionTicket ticket) {
+  private Request open(SessionTicket ticket) {
+    return open(ticket, cluster.serverId());
+  }
+
+  private static Request open(SessionTicket ticket, int server) {
     return Request.newBuilder()
         .setOpenDataSession(
             OpenDataSession.newBuilder()
                 .setProtocolVersion(Layout.PROTOCOL_VERSION)
                 .setLayoutHash(Layout.LAYOUT_HASH)
                 .setClientId(CLIENT)
-                .setTicket(ticket))
+                .setTicket(ticket)
+                .setServer(server))
         .build();
   }
 
@@ -167,6 +172,15 @@ class ControlConnectionTest {
             control,
             Request.newBuilder().setOpenDataSession(OpenDataSession.getDefaultInstance()).build());
     assertThat(unnumbered.getStatus()).isEqualTo(Status.VERSION_MISMATCH);
+  }
+
+  /** Its pool is gone, and another server has its address. */
+  @Test
+  void shouldRefuseClientsThatMeanAnotherServer() throws Exception {
+    Reply reply = call(control, open(cluster.ticket(CLIENT, 1), cluster.serverId() + 1));
+    assertThat(reply.getStatus()).isEqualTo(Status.DISCONNECTED);
+    assertThat(reply.getMessage()).contains("not server " + (cluster.serverId() + 1));
+    assertThatThrownBy(this::connectData).hasMessageContaining("no session 4d");
   }
 
   @Test

@@ -63,7 +63,8 @@ class WindowCallsTest {
                         .setProtocolVersion(Layout.PROTOCOL_VERSION)
                         .setLayoutHash(Layout.LAYOUT_HASH)
                         .setClientId(CLIENT)
-                        .setTicket(cluster.ticket(CLIENT, 1)))));
+                        .setTicket(cluster.ticket(CLIENT, 1))
+                        .setServer(cluster.serverId()))));
     Leadership leader = Leadership.newBuilder().setGroup(1).setTerm(1).build();
     LeaseSlabs.Builder lease = LeaseSlabs.newBuilder().setLeader(leader).setCount(1).setRequest(1);
     slab =

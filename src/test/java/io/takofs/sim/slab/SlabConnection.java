@@ -15,6 +15,7 @@ import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.RpcClient;
 import io.takofs.rpc.RpcTarget;
+import io.takofs.sim.SimDataServer;
 import io.takofs.sim.SimRegion;
 import io.takofs.sim.SimTransport;
 import io.takofs.transport.CompletionQueue;
@@ -53,8 +54,9 @@ final class SlabConnection {
   }
 
   static SlabConnection open(
-      SimTransport transport, MemoryRegion memory, String endpoint, long client, Clock clock)
+      SimTransport transport, MemoryRegion memory, SimDataServer server, long client, Clock clock)
       throws IOException {
+    String endpoint = server.endpoint();
     RpcTarget target = new RpcTarget(ConnectionKind.CONTROL, endpoint, endpoint, client);
     RpcClient control = RpcClient.connect(transport, target, TIMEOUT_NS, clock);
     QueuePair pair = null;
@@ -68,7 +70,8 @@ final class SlabConnection {
                       .setProtocolVersion(Layout.PROTOCOL_VERSION)
                       .setLayoutHash(Layout.LAYOUT_HASH)
                       .setClientId(client)
-                      .setTicket(SessionTicket.getDefaultInstance())));
+                      .setTicket(SessionTicket.getDefaultInstance())
+                      .setServer(server.id())));
       CompletionQueue completions = transport.createCompletionQueue(SENDS);
       pair =
           transport.connect(

@@ -210,8 +210,7 @@ final class SlabWriter extends SimActor {
           throw new IOException("the server is lost");
         }
         connections.put(
-            replica.getServer(),
-            SlabConnection.open(transport, memory, server.endpoint(), client, clock()));
+            replica.getServer(), SlabConnection.open(transport, memory, server, client, clock()));
         fresh = true;
         if (cluster.windows() && isRefused(grant, replica)) {
           refusing.add(replica.getServer());

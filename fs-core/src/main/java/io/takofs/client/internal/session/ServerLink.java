@@ -206,7 +206,8 @@ public final class ServerLink implements AutoCloseable {
                       .setLayoutHash(Layout.LAYOUT_HASH)
                       .setClientId(terms.getClientId())
                       .setTicket(terms.getTicket())
-                      .setClientName(connector.clientName()))
+                      .setClientName(connector.clientName())
+                      .setServer(id))
               .build();
       Reply reply =
           made.call(open.identity().clientId(), CallNumbers.UNRECORDED, request, deadlineNs);
