@@ -6,6 +6,7 @@ import io.takofs.proto.Replica;
 import io.takofs.server.extent.Location;
 import io.takofs.sim.SimDataServer;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -19,6 +20,9 @@ final class Slab {
 
   /** Everybody who ever had a grant. */
   final Set<Long> grantees = new TreeSet<>();
+
+  /** Of a weakened group: replicas that left and were not given back. */
+  final Set<Replica> former = new LinkedHashSet<>();
 
   int version = 1;
   boolean open = true;

@@ -180,6 +180,7 @@ final class SlabGroup {
       if (dissolving && slab.isEmpty() && slab.repair == null) {
         slabs.remove(slab.id);
         slab.replicas.forEach(replica -> space.giveBack(replica, slab.grantees));
+        slab.former.forEach(replica -> space.giveBack(replica, slab.grantees));
       }
     }
     form();
@@ -289,6 +290,13 @@ final class SlabGroup {
     int target = targets.get(random.nextInt(targets.size())).id();
     SlabRepair repair = new SlabRepair(this, cluster, slab, leaving, target);
     slab.repair = repair;
+    Replica former =
+        slab.former.stream().filter(each -> each.getServer() == target).findAny().orElse(null);
+    if (former != null) {
+      slab.former.remove(former);
+      repair.begin(former);
+      return;
+    }
     space.lease(
         target,
         leased -> {
@@ -328,7 +336,11 @@ final class SlabGroup {
         unit.asked.remove(repair.target);
       }
     }
-    space.giveBack(repair.leaving, slab.grantees);
+    if (isWeak(Weakness.NO_JOIN_FENCE)) {
+      slab.former.add(repair.leaving);
+    } else {
+      space.giveBack(repair.leaving, slab.grantees);
+    }
   }
 
   /** All places that are the group's, or will be. */
@@ -339,6 +351,7 @@ final class SlabGroup {
     }
     for (Slab slab : slabs.values()) {
       known.addAll(slab.replicas);
+      known.addAll(slab.former);
       if (slab.repair != null && slab.repair.target != null) {
         known.add(slab.repair.target);
       }

@@ -11,6 +11,7 @@ import io.takofs.sim.Faults;
 import io.takofs.sim.SimCalls;
 import io.takofs.sim.SimConditions;
 import io.takofs.sim.SimDataServer;
+import io.takofs.sim.SimMap;
 import io.takofs.sim.SimNetwork;
 import io.takofs.sim.SimProcess;
 import io.takofs.sim.SimScheduler;
@@ -46,6 +47,7 @@ final class SlabSimulation {
   private final SimNetwork network;
   private final Swarm swarm;
   private final int copies;
+  private final boolean mayBreak; // connections of the leader
   private final SimProcess leader = new SimProcess("leader");
   private final List<SimDataServer> servers = new ArrayList<>();
   private final List<SlabWriter> writers = new ArrayList<>();
@@ -62,6 +64,7 @@ final class SlabSimulation {
     this.scheduler = new SimScheduler(seed);
     this.swarm = new Swarm(scheduler.random());
     this.copies = COPIES[scheduler.random().nextInt(COPIES.length)];
+    this.mayBreak = scheduler.random().nextBoolean();
     this.network =
         new SimNetwork(
             scheduler, new SimConditions(500, 20_000, 0.02, 1_000_000, 0.002, 0.7, false));
@@ -100,8 +103,9 @@ final class SlabSimulation {
   }
 
   private Result simulate() throws IOException {
+    SimMap map = new SimMap(SERVERS);
     for (int i = 1; i <= SERVERS; i++) {
-      SimDataServer server = new SimDataServer(network, swarm, i, SERVERS);
+      SimDataServer server = new SimDataServer(network, swarm, map, i);
       servers.add(server);
       server.setMayLosePool(() -> mayLose(server));
       if (weak.contains(Weakness.FREE_BEFORE_READERS)) {
@@ -115,8 +119,12 @@ final class SlabSimulation {
     if (copies > 1) {
       servers.get(0).letFlip();
     }
-    DataServers calls = new SimCalls(network, leader, servers);
-    if (weak.contains(Weakness.NO_JOIN_FENCE)) {
+    BrokenCalls broken = new BrokenCalls(scheduler, leader, new SimCalls(network, leader, servers));
+    if (!mayBreak) {
+      broken.heal();
+    }
+    DataServers calls = broken;
+    if (weak.contains(Weakness.RETURN_UNNAMED)) {
       calls = new ForgetfulReturns(calls);
     }
     group = new SlabGroup(cluster, leader, calls, copies, SLABS, weak);
@@ -133,6 +141,7 @@ final class SlabSimulation {
     scheduler.await(LIMIT_NS, () -> writers.stream().allMatch(SlabWriter::isDone));
     check(writers.stream().allMatch(SlabWriter::isDone), "not finished in two hours");
     faults.end();
+    broken.heal();
     finish();
     int commits = writers.stream().mapToInt(SlabWriter::commits).sum();
     return new Result(

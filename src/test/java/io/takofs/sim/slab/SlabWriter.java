@@ -32,8 +32,10 @@ final class SlabWriter extends SimActor {
   private static final long PAUSE_MAX_NS = 10_000_000;
   private static final long HOLD_MAX_NS = 300_000_000;
 
-  /** How long a writer that servers refuse may do nothing: meanwhile they can be started again. */
-  private static final long LATE_NS = 1_000_000_000;
+  /** One of so many rests of a writer is a long one. */
+  private static final int LATE_IN = 8;
+
+  private static final long LATE_NS = 2_000_000_000;
 
   /** How long a commit waits for its answer. */
   private static final long ANSWER_NS = 100_000_000;
@@ -172,18 +174,28 @@ final class SlabWriter extends SimActor {
     }
   }
 
-  /** Does nothing for a while, in which a server may start again and forget the writer. */
+  /**
+   * Does nothing for a while, now and then so long that the slab leaves a server meanwhile, or that
+   * a server starts again and forgets the writer.
+   */
   private void rest(SlabGroup.Grant grant) throws IOException {
-    long longest = cluster.windows() ? LATE_NS : 2 * PAUSE_MAX_NS;
-    clock().parkNanos(this, scheduler().delayNs(0, longest));
-    if (cluster.windows() && cluster.swarm().has(Fault.KILL_SERVER)) {
+    boolean late = random.nextInt(LATE_IN) == 0;
+    pass(scheduler().delayNs(0, late ? LATE_NS : 2 * PAUSE_MAX_NS));
+    if (late && cluster.windows() && cluster.swarm().has(Fault.KILL_SERVER)) {
       Replica replica = grant.at().get(random.nextInt(grant.at().size()));
       SimDataServer server = cluster.server(replica.getServer());
       if (server != null && server.isAlive()) {
         server.kill();
         server.start();
+        pass(PAUSE_MAX_NS); // until the writer knows that its connection is over
       }
     }
+  }
+
+  private void pass(long durationNs) {
+    SimProcess resting = process();
+    scheduler().pass(durationNs);
+    resting.goOn(scheduler());
   }
 
   private void commit(SlabGroup.Grant grant, int end) throws IOException {

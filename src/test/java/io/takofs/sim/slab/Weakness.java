@@ -1,6 +1,9 @@
 package io.takofs.sim.slab;
 
-/** A rule that somebody breaks, to see that the simulation finds it; as in the model of slabs. */
+/**
+ * A rule that somebody breaks, to see that the simulation finds it; as in the models of slabs and
+ * of leases.
+ */
 enum Weakness {
   /** A writer commits when one replica has its bytes. */
   COMMIT_EARLY,
@@ -16,8 +19,10 @@ enum Weakness {
   FENCE_SOME,
   /** A server that starts again has forgotten its fences. */
   FENCE_FORGOT,
-  /** A slab is lent again while writers of its former replica may still write there. */
+  /** A copy that left the set joins again under its old lease number. */
   NO_JOIN_FENCE,
+  /** A return names no grantees: a slab is lent again while they may still write there. */
+  RETURN_UNNAMED,
   /** A replica that was replaced is taken back. */
   STALE_RETURN,
   /** A replica that is suspected is dropped, and no other comes for it. */
