@@ -79,13 +79,47 @@ class FullServersTest extends SlabRepairRig {
     assertThat(serversOf(dataSlab())).containsExactly(1, 2, 3);
     delete("/early");
     await(() -> rig.machine.slabs().isWhollyFree(written), 10);
-    ReportReplicas.Report report =
-        ReportReplicas.Report.newBuilder().setSlab(written).setServer(3).build();
-    rig.leases.report(client, ReportReplicas.newBuilder().addReports(report).build());
+    cannotUse(written, 3);
     write("/late", 3, 3);
     assertThat(serversOf(dataSlab())).containsExactly(1, 2);
     await(() -> isWhole(3), 60);
     assertThat(serversOf(dataSlab())).containsExactly(1, 2, 3);
     checkNoLeak(1, 2, 3);
+  }
+
+  @Test
+  void shouldGiveUpAFreeSlabThatLacksAReplicaItself() throws Exception {
+    servers = new SlowServers(LentSlabs.of(1), LentSlabs.of(3), LentSlabs.of(3));
+    rig = new HousekeepingRig(new HeapStore(Long.MAX_VALUE), servers, 3, 1);
+    client = rig.openSession();
+    run(1);
+    write("/all", 3, 3);
+    long all = written;
+    assertThat(serversOf(slab(all))).containsExactly(1, 2, 3);
+    cannotUse(all, 1);
+    write("/gone", 3, 3);
+    assertThat(serversOf(slab(written))).containsExactly(2, 3);
+    cannotUse(all, 3);
+    write("/one", 3, 3);
+    long one = written;
+    assertThat(serversOf(slab(one))).containsExactly(2);
+    client = rig.openSession();
+    cannotUse(all, 1);
+    cannotUse(all, 2);
+    write("/two", 3, 3);
+    long two = written;
+    assertThat(serversOf(slab(two))).containsExactly(3);
+    run(60);
+    assertThat(serversOf(slab(one))).as("there is no room for another").containsExactly(2);
+    delete("/gone");
+    await(() -> serversOf(slab(one)).size() == 2 && serversOf(slab(two)).size() == 2, 30);
+    checkNoLeak(1, 2, 3);
+  }
+
+  /** The client says that {@code server}, which keeps {@code slab}, does not answer it. */
+  private void cannotUse(long slab, int server) {
+    ReportReplicas.Report report =
+        ReportReplicas.Report.newBuilder().setSlab(slab).setServer(server).build();
+    rig.leases.report(client, ReportReplicas.newBuilder().addReports(report).build());
   }
 }

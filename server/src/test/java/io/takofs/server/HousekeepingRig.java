@@ -9,6 +9,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
 import io.takofs.server.loggroup.ClientTable;
+import io.takofs.server.loggroup.GrantPlacement;
 import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.Housekeeping;
 import io.takofs.server.loggroup.Journal;
@@ -165,12 +166,24 @@ final class HousekeepingRig {
 
   /** Logs a call, and acknowledges it with the next one. */
   Reply execute(long clientId, Request request) throws TakoException {
+    return execute(clientId, request, GrantPlacement.NONE);
+  }
+
+  /** The same of a call that grants: the servers that its client does not reach are avoided. */
+  Reply grant(long clientId, Request request) throws TakoException {
+    return execute(clientId, request, housekeeping.makeRoomFor(ROOT, request, clientId));
+  }
+
+  private Reply execute(long clientId, Request request, GrantPlacement placement)
+      throws TakoException {
     return journal.execute(
         LogEntry.newBuilder()
             .setClientId(clientId)
             .setSequence(++sequence)
             .setTimeMs(nowMs())
             .setCaller(ROOT)
+            .setNearServer(placement.near())
+            .addAllAvoidedServers(placement.avoided())
             .setRequest(request.toBuilder().setAcknowledgedBelow(sequence))
             .build());
   }

@@ -248,14 +248,14 @@ public final class SlabRepair {
     }
     Condition condition = conditions.of(slab);
     badFiles.readable(slab.getId(), condition.living() > 0);
+    if (makesRoom(slab)) {
+      remove(slab);
+      roomWanted.clear(); // one is enough at a time
+      return;
+    }
     if (condition.lack() == Lack.NOTHING) {
       forget(slab.getId());
-      if (makesRoom(slab)) {
-        remove(slab);
-        roomWanted.clear(); // one is enough at a time
-      } else {
-        reopen(slab);
-      }
+      reopen(slab);
       return;
     }
     boolean goes = condition.lack() == Lack.LOST || condition.lack() == Lack.LEAVING;
