@@ -6,8 +6,17 @@ import io.takofs.proto.OpenWindows;
 import io.takofs.proto.SessionTicket;
 import io.takofs.server.peer.Cluster;
 
-/** A cluster without keys, in which everybody believes everybody. */
-public record SimCluster(int serverId, ClusterMap map) implements Cluster {
+/**
+ * A cluster without keys, in which everybody believes everybody.
+ *
+ * @param catalog what has the map
+ */
+public record SimCluster(int serverId, SimMap catalog) implements Cluster {
+  @Override
+  public ClusterMap map() {
+    return catalog.get();
+  }
+
   @Override
   public boolean isGood(SessionTicket ticket, long clientId) {
     return true;

@@ -3,7 +3,6 @@ package io.takofs.sim;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
-import io.takofs.proto.ClusterMap;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.server.DataServer;
@@ -27,7 +26,7 @@ import java.util.function.BooleanSupplier;
  * slab. A server that lost its pool starts as another server, with an id of its own.
  */
 public final class SimDataServer extends SimMachine implements AutoCloseable {
-  static final int ARENAS = 4;
+  public static final int ARENAS = 4;
   public static final int ARENA_BYTES = 6 * Layout.UNIT_SIZE;
 
   private static final int CONNECTIONS_MAX = 64;
@@ -53,6 +52,7 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
           RepairSettings.defaults());
 
   private final SimNetwork network;
+  private final SimMap map;
   private final MappedMemory slabs;
   private final List<MappedMemory> arenas = new ArrayList<>();
   private final List<Integer> flipped = new ArrayList<>();
@@ -63,19 +63,19 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
   private boolean mayFlip;
   private ServerDataZone zone;
   private DataServer server;
+  private List<? extends SimMachine> machines = List.of();
+  private long bytesLost;
   private int id;
-  private int lastId;
-  private ClusterMap map = ClusterMap.newBuilder().setEpoch(1).build();
-  private final int idStep;
   private final int arenaBytes;
 
   /**
    * A server whose pool is empty.
    *
-   * @param id its first; {@code idStep} is added whenever its pool is lost
+   * @param map that has it
+   * @param id its first; it gets another one whenever its pool is lost
    */
-  public SimDataServer(SimNetwork network, Swarm swarm, int id, int idStep) throws TakoException {
-    this(network, swarm, id, idStep, ARENA_BYTES);
+  public SimDataServer(SimNetwork network, Swarm swarm, SimMap map, int id) throws TakoException {
+    this(network, swarm, map, id, ARENA_BYTES);
   }
 
   /**
@@ -83,27 +83,27 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
    *
    * @param arenaBytes of each arena
    */
-  public SimDataServer(SimNetwork network, Swarm swarm, int id, int idStep, int arenaBytes)
+  public SimDataServer(SimNetwork network, Swarm swarm, SimMap map, int id, int arenaBytes)
       throws TakoException {
     super(network.scheduler(), Integer.toString(id), !swarm.has(Fault.CLOCK_JUMP));
     this.arenaBytes = arenaBytes;
     this.network = network;
+    this.map = map;
     this.id = id;
-    this.lastId = id;
-    this.idStep = idStep;
     this.slabs = MappedMemory.anonymous(Layout.POOL_ALIGN, true);
     for (int i = 0; i < ARENAS; i++) {
       arenas.add(MappedMemory.anonymous(arenaBytes, true));
     }
   }
 
+  @Override
   public int id() {
     return id;
   }
 
-  /** The servers that it knows. */
-  public void know(ClusterMap newMap) {
-    map = newMap;
+  /** From its next start on leaders copy slabs to it, from {@code others}. */
+  public void copyFrom(List<? extends SimMachine> others) {
+    machines = others;
   }
 
   public SimHolds holds() {
@@ -130,14 +130,14 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
     return zone.isFenced(extent, lease, grant);
   }
 
-  /** The memory of an arena, as it is now. */
+  @Override
   public ByteBuffer arena(int index) {
     return arenas.get(index).slice(0, arenaBytes);
   }
 
   /** Bytes of its arenas that are not 0: of file data that came, all but the zeros in it. */
   public long bytesWritten() {
-    long written = 0;
+    long written = bytesLost;
     for (int i = 0; i < ARENAS; i++) {
       ByteBuffer memory = arena(i);
       for (int at = 0; at < arenaBytes; at++) {
@@ -162,8 +162,11 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
             seesReaders ? holds : ReaderHolds.NONE,
             task -> scheduler().schedule(born, 0, task),
             () -> false);
-    server =
-        new DataServer(clock(), SETTINGS, epoch(), zone, new SimCluster(id, map), CONNECTIONS_MAX);
+    if (!machines.isEmpty()) {
+      SimCopies.serve(network, this, zone, machines);
+    }
+    SimCluster cluster = new SimCluster(id, map);
+    server = new DataServer(clock(), SETTINGS, epoch(), zone, cluster, CONNECTIONS_MAX);
     SimTransport transport = network.attach(born);
     server.serve(transport, acceptor -> transport.listen(endpoint(), acceptor));
     tick(born, server, TICK_MAX_NS);
@@ -184,7 +187,7 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
     return reply;
   }
 
-  /** Whether one of {@code length} bytes at {@code offset} of an arena has changed by itself. */
+  @Override
   public boolean isFlipped(int arena, int offset, int length) {
     int begin = arena * arenaBytes + offset;
     return flipped.stream().anyMatch(at -> at >= begin && at < begin + length);
@@ -219,8 +222,8 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
       return;
     }
     kill();
-    lastId += idStep;
-    id = lastId;
+    bytesLost = bytesWritten();
+    id = map.replace(id);
     holds = new SimHolds();
     flipped.clear();
     clear(slabs.slice(0, Layout.POOL_ALIGN));

@@ -2,6 +2,7 @@ package io.takofs.sim;
 
 import io.takofs.server.DataServer;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 
 /** A server that faults strike: its process, and its pool, which may outlive the process. */
 public abstract class SimMachine {
@@ -12,6 +13,8 @@ public abstract class SimMachine {
   private SimClock clock;
   private long epoch;
   private int persistsUntilKill = -1;
+  private long ticking; // of the calls of tick, the last one
+  private RuntimeException failure;
 
   /**
    * One that has never been started.
@@ -69,19 +72,44 @@ public abstract class SimMachine {
   protected abstract void serve(SimProcess born) throws IOException;
 
   /**
-   * Lets {@code server} do what is due, again and again.
+   * Lets {@code server} do what is due, now and whenever it wants, until this is called again.
    *
    * @param pauseMaxNs the longest pause between two times
    */
   protected final void tick(SimProcess owner, DataServer server, long pauseMaxNs) {
-    tick(owner, server, 0, pauseMaxNs);
+    tick(owner, server, 0, pauseMaxNs, ++ticking);
   }
 
-  private void tick(SimProcess owner, DataServer server, long delayNs, long pauseMaxNs) {
+  private void tick(
+      SimProcess owner, DataServer server, long delayNs, long pauseMaxNs, long number) {
     scheduler.schedule(
         owner,
         delayNs,
-        () -> tick(owner, server, Math.min(pauseMaxNs, server.tick().pauseNs()), pauseMaxNs));
+        () -> {
+          if (number == ticking) {
+            long pauseNs = Math.min(pauseMaxNs, tick(server));
+            if (number == ticking) {
+              tick(owner, server, pauseNs, pauseMaxNs, number);
+            }
+          }
+        });
+  }
+
+  /** Whoever let this happen while it waited may go on after what is thrown, so it is kept. */
+  private long tick(DataServer server) {
+    try {
+      return server.tick().pauseNs();
+    } catch (RuntimeException e) {
+      failure = e;
+      throw e;
+    }
+  }
+
+  /** Fails when the server has failed. */
+  public final void checkSound() {
+    if (failure != null) {
+      throw new AssertionError("server " + name + " failed", failure);
+    }
   }
 
   /** kill -9, now. */
@@ -98,6 +126,15 @@ public abstract class SimMachine {
   protected final boolean diesPersisting() {
     return persistsUntilKill >= 0 && persistsUntilKill-- == 0;
   }
+
+  /** The id that the map of the cluster has for it. */
+  public abstract int id();
+
+  /** The memory of an arena, as it is now: checksums, and then extents. */
+  public abstract ByteBuffer arena(int index);
+
+  /** Whether one of {@code length} bytes at {@code offset} of an arena has changed by itself. */
+  public abstract boolean isFlipped(int arena, int offset, int length);
 
   /**
    * A bit of a byte of file data changes that is not zero; none does when there is no such byte.

@@ -4,6 +4,7 @@ import io.takofs.client.SimClients;
 import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 import io.takofs.sim.Fault;
 import io.takofs.sim.Faults;
@@ -11,6 +12,7 @@ import io.takofs.sim.SimClock;
 import io.takofs.sim.SimConditions;
 import io.takofs.sim.SimDataServer;
 import io.takofs.sim.SimMachine;
+import io.takofs.sim.SimMap;
 import io.takofs.sim.SimNetwork;
 import io.takofs.sim.SimProcess;
 import io.takofs.sim.SimScheduler;
@@ -33,8 +35,11 @@ final class ClusterSimulation {
   /** The smaller ones run full now and then. */
   private static final long[] DATA_BYTES = {3 << 20, 5 << 20, 24 << 20};
 
-  private static final int FOLLOWER_ARENA_BYTES = 4 << 20;
+  static final int FOLLOWER_UNITS = 64;
+  private static final int FOLLOWER_ARENA_BYTES = FOLLOWER_UNITS * Layout.UNIT_SIZE;
+  private static final int STEPS_PER_CHECK = 20;
   private static final long LIMIT_NS = TimeUnit.HOURS.toNanos(2);
+  private static final long REPAIR_NS = TimeUnit.MINUTES.toNanos(30);
   private static final long AFTERMATH_NS = TimeUnit.SECONDS.toNanos(30);
 
   private final long seed;
@@ -42,6 +47,7 @@ final class ClusterSimulation {
   private final int others;
   private final SimServer.Commits commits;
   private final List<SimDataServer> followers = new ArrayList<>();
+  private final SimMap map;
   private final long dataBytes;
   private final boolean windows; // memory windows at all servers
   private final SimClients clients;
@@ -49,6 +55,7 @@ final class ClusterSimulation {
   private final SimNetwork network;
   private final Swarm swarm;
   private final List<SimUser> users = new ArrayList<>();
+  private AssertionError violation;
 
   /**
    * @param clients how users reach the server
@@ -67,6 +74,7 @@ final class ClusterSimulation {
     this.seed = seed;
     this.commits = commits;
     this.others = others;
+    this.map = new SimMap(1 + others);
     this.clients = clients;
     this.stepsPerUser = stepsPerUser;
     this.scheduler = new SimScheduler(seed);
@@ -107,10 +115,10 @@ final class ClusterSimulation {
   /** Runs; fails with an AssertionError that names the seed. */
   Result run() {
     try (SimServer server =
-        new SimServer(network, "1", dataBytes, !swarm.has(Fault.CLOCK_JUMP), commits)) {
-      startFollowers();
-      server.lead(followers);
+        new SimServer(network, map, dataBytes, !swarm.has(Fault.CLOCK_JUMP), commits)) {
+      addFollowers(server);
       check(server.start(), "the first start was killed");
+      scheduler.check(STEPS_PER_CHECK, () -> checkState(server));
       SimWorld world =
           new SimWorld(network, clients, config(), server.endpoint(), new SharedNames(), swarm);
       for (int i = 0; i < USERS; i++) {
@@ -141,17 +149,21 @@ final class ClusterSimulation {
           scheduler.nowNs(),
           scheduler.trace().hash());
     } catch (AssertionError | IOException | RuntimeException e) {
-      throw new AssertionError("seed " + seed + " with " + swarm + ": " + e, e);
+      Throwable first = violation == null ? e : violation;
+      throw new AssertionError("seed " + seed + " with " + swarm + ": " + first, first);
     } finally {
       followers.forEach(SimDataServer::close);
     }
   }
 
-  private void startFollowers() throws IOException {
+  private void addFollowers(SimServer server) throws IOException {
     for (int id = 2; id <= 1 + others; id++) {
-      SimDataServer follower = new SimDataServer(network, swarm, id, 0, FOLLOWER_ARENA_BYTES);
+      SimDataServer follower = new SimDataServer(network, swarm, map, id, FOLLOWER_ARENA_BYTES);
       followers.add(follower);
-      follower.know(SimPeers.map(1 + others));
+      follower.setMayLosePool(() -> server.canSpare(follower.id()));
+    }
+    server.lead(followers);
+    for (SimDataServer follower : followers) {
       check(follower.start(), "the first start was killed");
     }
   }
@@ -175,6 +187,11 @@ final class ClusterSimulation {
         check(machine.start(), "killed by nobody");
       }
     }
+    scheduler.await(REPAIR_NS, () -> violation != null || server.lacking() == null);
+    if (violation != null) {
+      throw violation;
+    }
+    check(server.lacking() == null, "not repaired in half an hour: " + server.lacking());
     for (SimUser user : users) {
       user.checkAll();
     }
@@ -192,6 +209,17 @@ final class ClusterSimulation {
         auditor.usage().used() == 0,
         "extents leaked: " + auditor.usage() + "\n" + auditor.administration().clusterStatus());
     auditor.close();
+  }
+
+  /** A process may survive what is thrown in it, so that it is thrown again at the end. */
+  private void checkState(SimServer server) {
+    try {
+      machines(server).forEach(SimMachine::checkSound);
+      server.checkState();
+    } catch (AssertionError e) {
+      violation = violation == null ? e : violation;
+      throw e;
+    }
   }
 
   private static void check(boolean holds, String what) {

@@ -1,10 +1,10 @@
 package io.takofs.sim.cluster;
 
-import io.takofs.proto.ClusterMap;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
 import io.takofs.server.peer.DataServers;
+import io.takofs.sim.SimMap;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -13,9 +13,7 @@ import java.util.function.Function;
 
 /** The data servers of a leader that is server 1: its own, and others by messages. */
 final class SimPeers implements DataServers {
-  static final int LEADER = 1;
-
-  private final ClusterMap map;
+  private final SimMap map;
   private final Function<Request, Reply> local;
   private final DataServers others;
   private final Runnable answered;
@@ -24,26 +22,16 @@ final class SimPeers implements DataServers {
   /**
    * @param answered runs when there are answers to deliver
    */
-  SimPeers(ClusterMap map, Function<Request, Reply> local, DataServers others, Runnable answered) {
+  SimPeers(SimMap map, Function<Request, Reply> local, DataServers others, Runnable answered) {
     this.map = map;
     this.local = local;
     this.others = others;
     this.answered = answered;
   }
 
-  /** The map of servers 1 to {@code count}, of which the first leads. */
-  static ClusterMap map(int count) {
-    ClusterMap.Builder map = ClusterMap.newBuilder().setEpoch(1).setLastServerId(count);
-    for (int id = 1; id <= count; id++) {
-      map.addServers(ServerEntry.newBuilder().setId(id).setPoolId(id).setHost("sim").setPort(id));
-    }
-    map.addGroupsBuilder().setId(1).addMembers(LEADER);
-    return map.build();
-  }
-
   @Override
   public void call(int serverId, Request request, Consumer<Reply> answer) {
-    if (serverId == LEADER) {
+    if (serverId == SimMap.LEADER) {
       answer.accept(local.apply(request));
       return;
     }
@@ -58,7 +46,7 @@ final class SimPeers implements DataServers {
 
   @Override
   public List<ServerEntry> servers() {
-    return map.getServersList();
+    return map.get().getServersList();
   }
 
   @Override

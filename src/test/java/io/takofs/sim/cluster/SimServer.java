@@ -5,8 +5,8 @@ import io.takofs.base.TakoException;
 import io.takofs.jni.NativeLibrary;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
-import io.takofs.proto.ClusterMap;
 import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Slab;
 import io.takofs.server.DataServer;
 import io.takofs.server.GroupLookups;
 import io.takofs.server.groups.StaticGroups;
@@ -25,14 +25,17 @@ import io.takofs.server.zone.SlabTable;
 import io.takofs.server.zone.SlabZone;
 import io.takofs.sim.SimCalls;
 import io.takofs.sim.SimCluster;
+import io.takofs.sim.SimCopies;
 import io.takofs.sim.SimDataServer;
 import io.takofs.sim.SimMachine;
+import io.takofs.sim.SimMap;
 import io.takofs.sim.SimNetwork;
 import io.takofs.sim.SimProcess;
 import io.takofs.sim.SimTransport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -59,9 +62,13 @@ final class SimServer extends SimMachine implements AutoCloseable {
   private final MappedMemory slabs;
   private final MappedMemory data;
   private final Commits commits;
+  private final SimMap map;
   private List<SimDataServer> others = List.of();
-  private int flips;
+  private List<SimMachine> machines = List.of(this);
+  private final List<Integer> flipped = new ArrayList<>();
+  private SlowCommits slow; // null when entries are committed at once
   private int mostOutstanding;
+  private StateRules rules;
 
   /** When the entries of its log are committed. */
   enum Commits {
@@ -76,13 +83,15 @@ final class SimServer extends SimMachine implements AutoCloseable {
   /**
    * A server whose pool is empty.
    *
+   * @param map that has it as the leader
    * @param dataBytes of the data zone
    * @param rightClock whether its clock is right
    */
-  SimServer(SimNetwork network, String name, long dataBytes, boolean rightClock, Commits commits)
+  SimServer(SimNetwork network, SimMap map, long dataBytes, boolean rightClock, Commits commits)
       throws TakoException {
-    super(network.scheduler(), name, rightClock);
+    super(network.scheduler(), Integer.toString(SimMap.LEADER), rightClock);
     this.network = network;
+    this.map = map;
     this.commits = commits;
     Invariant.check(NativeLibrary.isAvailable(), "the pool is anonymous memory");
     this.pages = MappedMemory.anonymous(PAGES_BYTES, true);
@@ -95,6 +104,28 @@ final class SimServer extends SimMachine implements AutoCloseable {
   /** From the next start it leads a group whose slabs are at {@code servers}, too. */
   void lead(List<SimDataServer> servers) {
     others = List.copyOf(servers);
+    machines = new ArrayList<>(servers);
+    machines.add(this);
+    others.forEach(server -> server.copyFrom(machines));
+  }
+
+  @Override
+  public int id() {
+    return SimMap.LEADER;
+  }
+
+  @Override
+  public ByteBuffer arena(int index) {
+    return data.slice(0, Math.toIntExact(data.length()));
+  }
+
+  @Override
+  public boolean isFlipped(int arena, int offset, int length) {
+    int entries = offset / Layout.GRANULE_SIZE * Integer.BYTES;
+    int entriesEnd = entries + length / Layout.GRANULE_SIZE * Integer.BYTES;
+    return flipped.stream()
+        .anyMatch(
+            at -> (at >= offset && at < offset + length) || (at >= entries && at < entriesEnd));
   }
 
   /** Most entries of its log that were not committed at one time. */
@@ -104,21 +135,39 @@ final class SimServer extends SimMachine implements AutoCloseable {
 
   /** Bits of its file data that have changed by themselves. */
   int flips() {
-    return flips;
+    return flipped.size();
   }
 
   @Override
   public void flipBit() {
-    ByteBuffer bytes = data.slice(0, Math.toIntExact(data.length()));
+    ByteBuffer bytes = arena(0);
     Random random = scheduler().random();
     for (int i = 0; i < FLIP_TRIES; i++) {
       int at = random.nextInt(bytes.capacity());
       if (bytes.get(at) != 0) {
         bytes.put(at, (byte) (bytes.get(at) ^ 1 << random.nextInt(Byte.SIZE)));
-        flips++;
+        flipped.add(at);
         return;
       }
     }
+  }
+
+  /** Fails when its records, or the bytes that they are about, are not as they must be. */
+  void checkState() {
+    if (isAlive() && rules != null) {
+      rules.check();
+    }
+  }
+
+  /** Whether nothing is lost with the pool of {@code server}. */
+  boolean canSpare(int server) {
+    boolean allCommitted = slow == null || slow.outstanding() == 0;
+    return isAlive() && rules != null && allCommitted && flips() == 0 && rules.canSpare(server);
+  }
+
+  /** A slab that lacks a replica for which another server has room; null when none does. */
+  Slab lacking() {
+    return rules.lacking(others, SimDataServer.ARENAS, ClusterSimulation.FOLLOWER_UNITS);
   }
 
   /** A namespace that is gone is nothing to look at. */
@@ -127,11 +176,12 @@ final class SimServer extends SimMachine implements AutoCloseable {
 
   @Override
   protected void serve(SimProcess born) throws IOException {
+    rules = null;
     PagedStore store = PagedStore.open(pages);
     Log entries =
         SegmentedLog.open(
             logZone(born), new LogIdentity(1, (int) epoch()), store.checkpointIndex());
-    SlowCommits slow = null;
+    slow = null;
     if (commits != Commits.AT_ONCE) {
       slow = new SlowCommits(entries, scheduler(), born, commits == Commits.LATER_THAN_SAID);
       entries = slow;
@@ -144,9 +194,9 @@ final class SimServer extends SimMachine implements AutoCloseable {
             ReaderHolds.NONE,
             task -> scheduler().schedule(born, scheduler().delayNs(0, REGISTERING_MAX_NS), task),
             () -> false);
+    SimCopies.serve(network, this, zone, machines);
     boolean alone = others.isEmpty();
-    ClusterMap map = SimPeers.map(1 + others.size());
-    Cluster cluster = alone ? new LoneCluster() : new SimCluster(SimPeers.LEADER, map);
+    Cluster cluster = alone ? new LoneCluster() : new SimCluster(SimMap.LEADER, map);
     DataServer server =
         new DataServer(clock(), SimDataServer.SETTINGS, epoch(), zone, cluster, CONNECTIONS_MAX);
     server.lead(
@@ -158,7 +208,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
                 map,
                 zone::handle,
                 new SimCalls(network, born, others),
-                () -> scheduler().schedule(born, 0, server::tick)));
+                () -> tick(born, server, Long.MAX_VALUE)));
     if (slow != null) {
       SlowCommits log = slow;
       log.onCommit(
@@ -170,6 +220,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
     SimTransport transport = network.attach(born);
     server.serve(transport, acceptor -> transport.listen(endpoint(), acceptor));
     tick(born, server, Long.MAX_VALUE);
+    rules = new StateRules(store, machines);
   }
 
   private LogZone logZone(SimProcess owner) {

@@ -52,6 +52,11 @@ final class SlowCommits implements Log {
     listener = committed;
   }
 
+  /** Entries that are not committed. */
+  int outstanding() {
+    return outstanding.size();
+  }
+
   /** Most entries that were outstanding at one time. */
   int mostOutstanding() {
     return mostOutstanding;
