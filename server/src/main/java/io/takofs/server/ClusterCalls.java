@@ -69,6 +69,25 @@ final class ClusterCalls {
     }
   }
 
+  /**
+   * Grants and leases name places at a server, so whoever means the one that had this address
+   * before it lost its pool would do harm to what others keep here.
+   *
+   * @param meant the server that the caller means
+   * @throws TakoException DISCONNECTED when that is another one
+   */
+  static void checkIsMeant(ClusterTopology cluster, int meant) throws TakoException {
+    if (meant != cluster.serverId()) {
+      throw new TakoException(
+          Status.DISCONNECTED,
+          "this is server "
+              + cluster.serverId()
+              + ", and not server "
+              + Integer.toUnsignedString(meant)
+              + ", which had its address");
+    }
+  }
+
   /** Names the server to ask instead, because this one does not lead the group. */
   static Reply notLeader(ClusterTopology cluster) {
     if (cluster.serverId() == 0) {

@@ -88,25 +88,9 @@ final class ControlHandler implements RpcHandler {
               + " is not of this cluster, or its key is too old; resume the session at its leader"
               + " for another one");
     }
-    checkIsMeant(open.getServer());
+    ClusterCalls.checkIsMeant(cluster, open.getServer());
     clients.bind(connection, open.getClientId());
     return Reply.getDefaultInstance();
-  }
-
-  /**
-   * A grant names a place at a server, so a client that means the server that had this address
-   * before would write over what others keep here.
-   */
-  private void checkIsMeant(int server) throws TakoException {
-    if (server != cluster.serverId()) {
-      throw new TakoException(
-          Status.DISCONNECTED,
-          "this is server "
-              + cluster.serverId()
-              + ", and not server "
-              + Integer.toUnsignedString(server)
-              + ", which had its address");
-    }
   }
 
   private long client(RpcConnection connection) throws TakoException {

@@ -102,6 +102,7 @@ final class ServerCallHandler implements RpcHandler {
               "%s is of cluster %016x, this server of %016x; correct fs.tako.cluster.servers",
               connection.remoteName(), open.getClusterId(), mine));
     }
+    ClusterCalls.checkIsMeant(cluster, open.getCalled());
     if (open.getChallenge() == 0) {
       long drawn = cluster.challenge();
       challenges.put(connection, drawn);

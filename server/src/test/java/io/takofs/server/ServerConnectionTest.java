@@ -169,7 +169,20 @@ class ServerConnectionTest {
         .setLayoutHash(Layout.LAYOUT_HASH)
         .setClusterId(TestCluster.ID)
         .setServer(1)
+        .setCalled(2)
         .build();
+  }
+
+  /** Its pool is gone, and another server has its address. */
+  @Test
+  void shouldRefuseLeadersThatMeanAnotherServer() throws Exception {
+    OpenServerSession other = session().toBuilder().setCalled(3).build();
+    try (RpcClient rpc = connect()) {
+      Reply reply = open(rpc, cluster.sign(other, 3));
+      assertThat(reply.getStatus()).isEqualTo(Status.DISCONNECTED);
+      assertThat(reply.getMessage()).contains("this is server 2, and not server 3");
+      assertThat(call(rpc, LIST).getStatus()).isEqualTo(Status.SESSION_EXPIRED);
+    }
   }
 
   /** What was overheard of another server's session: all that it sent, with its signature. */

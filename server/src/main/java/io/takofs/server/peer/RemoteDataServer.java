@@ -155,6 +155,7 @@ final class RemoteDataServer implements AutoCloseable {
             .setLayoutHash(Layout.LAYOUT_HASH)
             .setClusterId(cluster.map().getClusterId())
             .setServer(cluster.serverId())
+            .setCalled(server.getId())
             .build();
     long challenge = open(session).getChallenge();
     open(cluster.sign(session.toBuilder().setChallenge(challenge).build(), server.getId()));
