@@ -48,6 +48,7 @@ final class ClusterSimulation {
   private final SimServer.Commits commits;
   private final List<SimDataServer> followers = new ArrayList<>();
   private final SimMap map;
+  private SimMoves moves = new SimMoves(SimMoves.Wrong.NOTHING);
   private final long dataBytes;
   private final boolean windows; // memory windows at all servers
   private final SimClients clients;
@@ -100,10 +101,17 @@ final class ClusterSimulation {
         new ClusterSimulation(seed, steps, SimClients.real(), others, commits).run());
   }
 
+  /** Files move in servers that break a rule. */
+  ClusterSimulation moving(SimMoves.Wrong wrong) {
+    moves = new SimMoves(wrong);
+    return this;
+  }
+
   /** The outcome of a run, and a number that differs when anything happened differently. */
   record Result(
       int steps,
       int copies,
+      int moved,
       boolean windows,
       long bytesAtOthers,
       int mostOutstanding,
@@ -116,6 +124,7 @@ final class ClusterSimulation {
   Result run() {
     try (SimServer server =
         new SimServer(network, map, dataBytes, !swarm.has(Fault.CLOCK_JUMP), commits)) {
+      server.move(moves);
       addFollowers(server);
       check(server.start(), "the first start was killed");
       scheduler.check(STEPS_PER_CHECK, () -> checkState(server));
@@ -141,6 +150,7 @@ final class ClusterSimulation {
       return new Result(
           steps,
           copies,
+          moves.copied(),
           windows,
           bytesAtOthers,
           server.mostOutstanding(),
@@ -208,6 +218,7 @@ final class ClusterSimulation {
     check(
         auditor.usage().used() == 0,
         "extents leaked: " + auditor.usage() + "\n" + auditor.administration().clusterStatus());
+    check(server.filesToMove() == 0, "files that are gone are still to be moved");
     auditor.close();
   }
 

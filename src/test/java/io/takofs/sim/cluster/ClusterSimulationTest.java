@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,9 @@ class ClusterSimulationTest {
   private static final long FIRST_SEED = Long.getLong("tako.sim.seed", 0);
   private static final int STEPS = 150;
   private static final int OTHERS = 2;
+
+  /** Seeds within which a copy that is late or not there must have been caught. */
+  private static final int SEEDS_TO_FIND_MOVES = 500;
 
   /** Seeds within which a weakened client or server must have been caught. */
   private static final int SEEDS_TO_FAIL = 10;
@@ -41,14 +45,17 @@ class ClusterSimulationTest {
   void shouldKeepFilesOnSeveralServers() {
     int runs = 0;
     int reached = 0;
+    int moved = 0;
     for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
       ClusterSimulation.Result result =
           new ClusterSimulation(seed, STEPS, SimClients.real(), OTHERS, SimServer.Commits.AT_ONCE)
               .run();
       LOG.info("seed {} of several servers: {}", seed, result);
+      moved += result.moved();
       runs += result.copies() > 1 ? 1 : 0;
       reached += result.copies() > 1 && result.bytesAtOthers() > 0 ? 1 : 0;
     }
+    assertThat(moved).isPositive();
     // A slab that only the leader had room for may be too long for the others, and hold all there
     // is.
     assertThat(reached).isGreaterThan(runs / 2);
@@ -89,6 +96,23 @@ class ClusterSimulationTest {
   @Test
   void shouldCatchTailsThatAreLostOnClose() {
     shouldCatch(SimClients.losingTailsOnClose(), SimServer.Commits.AT_ONCE);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = "NOTHING", mode = EnumSource.Mode.EXCLUDE)
+  void shouldCatchFilesThatMoveWrong(SimMoves.Wrong wrong) {
+    for (long seed = 0; seed < SEEDS_TO_FIND_MOVES; seed++) {
+      try {
+        new ClusterSimulation(seed, STEPS, SimClients.real(), OTHERS, SimServer.Commits.AT_ONCE)
+            .moving(wrong)
+            .run();
+      } catch (AssertionError found) {
+        assertThat(found).hasMessageContaining("seed " + seed);
+        LOG.info("{} is caught by seed {}: {}", wrong, seed, found.getMessage());
+        return;
+      }
+    }
+    fail(wrong + " is not caught");
   }
 
   private static void shouldCatch(SimClients clients, SimServer.Commits commits) {

@@ -13,12 +13,13 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A user's work with ACLs, extended attributes and the quota of its directory: one call shows what
- * the one before has set, and in the end the quota has counted what is there.
+ * A user's work with ACLs, extended attributes, replication and the quota of its directory: one
+ * call shows what the one before has set, and in the end the quota has counted what is there.
  */
 final class SimAttributes {
   private static final int VALUE_MAX = 8000;
   private static final long PLENTY = 1L << 40;
+  private static final int COPIES_MAX = 3;
   private static final int LOOKS_MAX = 1000;
   private static final long LOOK_PAUSE_NS = 20_000_000;
 
@@ -52,6 +53,15 @@ final class SimAttributes {
       if (!client.acls().get(path).getEntriesList().contains(entry)) {
         throw new AssertionError(path + " lacks " + entry);
       }
+    }
+  }
+
+  /** Gives a file of the user's another number of copies, for which its data moves soon. */
+  void replicate(TakoClient client, String path, Random random) throws TakoException {
+    int copies = 1 + random.nextInt(COPIES_MAX);
+    client.setReplication(path, copies);
+    if (client.getStatus(path).replication() != copies) {
+      throw new AssertionError(path + " is not to have " + copies + " copies");
     }
   }
 

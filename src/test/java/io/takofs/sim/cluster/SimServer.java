@@ -16,6 +16,7 @@ import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
 import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.DataServers;
 import io.takofs.server.peer.LocalDataServer;
 import io.takofs.server.peer.LoneCluster;
 import io.takofs.server.store.PagedStore;
@@ -69,6 +70,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
   private SlowCommits slow; // null when entries are committed at once
   private int mostOutstanding;
   private StateRules rules;
+  private SimMoves moves = new SimMoves(SimMoves.Wrong.NOTHING);
 
   /** When the entries of its log are committed. */
   enum Commits {
@@ -107,6 +109,11 @@ final class SimServer extends SimMachine implements AutoCloseable {
     machines = new ArrayList<>(servers);
     machines.add(this);
     others.forEach(server -> server.copyFrom(machines));
+  }
+
+  /** From the next start files move as {@code how} says. */
+  void move(SimMoves how) {
+    moves = how;
   }
 
   @Override
@@ -170,6 +177,11 @@ final class SimServer extends SimMachine implements AutoCloseable {
     return rules.lacking(others, SimDataServer.ARENAS, ClusterSimulation.FOLLOWER_UNITS);
   }
 
+  /** Files whose data is to move. */
+  int filesToMove() {
+    return rules.filesToMove();
+  }
+
   /** A namespace that is gone is nothing to look at. */
   @Override
   public void losePool() {}
@@ -199,16 +211,18 @@ final class SimServer extends SimMachine implements AutoCloseable {
     Cluster cluster = alone ? new LoneCluster() : new SimCluster(SimMap.LEADER, map);
     DataServer server =
         new DataServer(clock(), SimDataServer.SETTINGS, epoch(), zone, cluster, CONNECTIONS_MAX);
-    server.lead(
-        new GroupStorage(store, entries, epoch()),
-        new GroupLookups(new StaticGroups(Map.of()), Runnable::run),
+    DataServers peers =
         alone
             ? new LocalDataServer(ServerEntry.newBuilder().setId(1).build(), zone::handle)
             : new SimPeers(
                 map,
                 zone::handle,
                 new SimCalls(network, born, others),
-                () -> tick(born, server, Long.MAX_VALUE)));
+                () -> tick(born, server, Long.MAX_VALUE));
+    server.lead(
+        new GroupStorage(store, entries, epoch()),
+        new GroupLookups(new StaticGroups(Map.of()), Runnable::run),
+        moves.of(peers));
     if (slow != null) {
       SlowCommits log = slow;
       log.onCommit(

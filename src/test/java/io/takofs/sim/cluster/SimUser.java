@@ -173,6 +173,8 @@ final class SimUser extends SimActor {
       String path = choices.newPath(model.tree(), home);
       model.begin().put(path, null);
       client.mkdirs(path);
+    } else if (choice < 77) {
+      attributes.replicate(client, choices.pick(files), random);
     } else if (choice < 84) {
       read(choices.pick(files));
     } else if (choice < 88) {

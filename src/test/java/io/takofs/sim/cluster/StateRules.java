@@ -106,6 +106,20 @@ final class StateRules {
     return null;
   }
 
+  /** Files whose data is to move to slabs with another number of copies. */
+  int filesToMove() {
+    int[] files = {0};
+    store
+        .server()
+        .scanPrefix(
+            new byte[] {Keys.TO_MOVE},
+            (key, value) -> {
+              files[0]++;
+              return true;
+            });
+    return files[0];
+  }
+
   private Map<Long, Slab> slabs() {
     Map<Long, Slab> slabs = new HashMap<>();
     store
