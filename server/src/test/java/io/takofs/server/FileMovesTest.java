@@ -8,6 +8,7 @@ import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RepairStatus;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
 import io.takofs.proto.SetAttributes;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,25 @@ class FileMovesTest extends SlabRepairRig {
       assertThat(has("/file" + i, 2)).isTrue();
     }
     checkNothingIsLeft(1, 2, 3);
+  }
+
+  @Test
+  void shouldMoveElsewhereWhenATargetLosesItsPool() throws Exception {
+    lead(4, 3);
+    write("/file", 1, 3);
+    int source = serversOf(dataSlab()).get(0);
+    servers.copied = 0;
+    setReplication("/file", 3);
+    await(() -> !rig.machine.moves().copierGrants().isEmpty(), 20);
+    long target = rig.machine.moves().copierGrants().get(0).getSlab();
+    int lost =
+        serversOf(slab(target)).stream().filter(id -> id != source && id != 1).findAny().orElse(0);
+    servers.mark(lost, ServerEntry.State.LOST);
+    servers.stop(lost);
+    run(1);
+    servers.copied = Integer.MAX_VALUE;
+    await(() -> status().getFilesToMove() == 0, 60);
+    assertThat(has("/file", 3)).isTrue();
   }
 
   @Test

@@ -64,6 +64,8 @@ public final class SlabLeases {
   /** Replicas that one request returns, and that one tick forgets with a server. */
   private static final int RETURN_MAX = 64;
 
+  private static final String GONE = "the server has lost its pool";
+
   /**
    * Bytes of replicas that left in one request at most: it fits a slot, with those without
    * grantees.
@@ -488,6 +490,10 @@ public final class SlabLeases {
   /** Asks the server of the target to fill it, or how far it has come. */
   void copy(CopyExtents.Builder copy, Consumer<Reply> answer) {
     SlabLender lender = lenders.get(copy.getTarget().getServer());
+    if (lender == null) { // its pool is gone
+      answer.accept(Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(GONE).build());
+      return;
+    }
     servers.call(
         lender.server,
         Request.newBuilder().setCopyExtents(copy.setLeader(leader.get())).build(),
