@@ -137,23 +137,6 @@ static jint copy_to_array(JNIEnv *env, UNUSED jclass self, jbyteArray to, jint a
 	return result;
 }
 
-static jint copy_from_array(JNIEnv *env, UNUSED jclass self, jobject to, jint at, jbyteArray from,
-			    jint offset, jint count, jintArray crcs)
-{
-	_Alignas(64) uint8_t granule[TAKO_GRANULE_SIZE];
-	uint8_t *bytes = direct(env, to, at);
-	uint32_t out[GRANULES_MAX];
-	int result = 0;
-	for (jint i = 0; i < count && result == 0; i++) {
-		(*env)->GetByteArrayRegion(env, from, offset + i * TAKO_GRANULE_SIZE,
-					   TAKO_GRANULE_SIZE, (jbyte *)granule);
-		result =
-		    tako_copy_checksums(bytes + (size_t)i * TAKO_GRANULE_SIZE, granule, 1, &out[i]);
-	}
-	(*env)->SetIntArrayRegion(env, crcs, 0, count, (jint *)out);
-	return result;
-}
-
 static jint cq_attach(ARGS, jlong cq, jint slot, jlong qp)
 {
 	return tako_cq_attach(pointer(cq), (uint32_t)slot, pointer(qp));
@@ -213,7 +196,6 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
 	    NATIVE("copyChecksums", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II[I)I",
 		   copy_checksums),
 	    NATIVE("copyToArray", "([BILjava/nio/ByteBuffer;II[I)I", copy_to_array),
-	    NATIVE("copyFromArray", "(Ljava/nio/ByteBuffer;I[BII[I)I", copy_from_array),
 	    NATIVE("storeChecksums", "(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;II[I)I",
 		   store_checksums),
 	    NATIVE("attach", "(JIJ)I", cq_attach),

@@ -96,10 +96,6 @@ public final class NativeCore {
   public static native int copyToArray(
       byte[] to, int at, ByteBuffer granules, int offset, int count, int[] crcs);
 
-  /** As {@link #copyChecksums}, of an array's bytes: of what is stored, even if they change. */
-  public static native int copyFromArray(
-      ByteBuffer to, int at, byte[] granules, int offset, int count, int[] crcs);
-
   public static native int attach(long completionQueue, int slot, long queuePair);
 
   public static native int poll(long completionQueue, long out, int max);

@@ -61,48 +61,26 @@ public final class Granules {
   }
 
   /**
-   * Copies {@code count} granules, as {@link #copy} does, into memory that is written once; {@code
-   * crcs} gets the checksums of what is stored: the original of a direct buffer must not change
-   * meanwhile, an array's may, and so may what is there already.
+   * Copies {@code count} granules, as {@link #copy} does, into memory that is written once, past
+   * the caches if they are many. The original must not change meanwhile ({@link StableBytes}); what
+   * is there already may.
+   *
+   * @throws IndexOutOfBoundsException when one has not so many
    */
   public static void store(
       ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
     check(from, offset, count, crcs);
     check(to, at, count, crcs);
-    if (from.isDirect()) {
-      touch(from, offset, count);
-      storeStable(to, at, from, offset, count, crcs);
-    } else if (FAST && from.hasArray() && to.isDirect() && !to.isReadOnly()) {
-      touch(to, at, count);
-      NativeCore.copyFromArray(to, at, from.array(), from.arrayOffset() + offset, count, crcs);
-    } else {
-      storeSlowly(to, at, from, offset, count, crcs);
-    }
-  }
-
-  private static void storeStable(
-      ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
     int length = count * Layout.GRANULE_SIZE;
-    boolean streams = length >= Stores.STREAMED_MIN && to.isDirect() && !to.isReadOnly();
-    if (FAST && streams && to.alignmentOffset(at, STREAMED_ALIGNMENT) == 0) {
-      NativeCore.storeChecksums(to, at, from, offset, count, crcs);
-    } else {
+    if (!FAST || !from.isDirect() || !to.isDirect() || to.isReadOnly()) {
       checksums(from, offset, count, crcs);
       Stores.copy(to, at, from, offset, length);
-    }
-  }
-
-  /** By way of a copy that nobody else can change. */
-  private static void storeSlowly(
-      ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
-    byte[] granule = new byte[Layout.GRANULE_SIZE];
-    CRC32C crc = new CRC32C();
-    for (int i = 0; i < count; i++) {
-      from.get(offset + i * Layout.GRANULE_SIZE, granule);
-      crc.reset();
-      crc.update(granule);
-      crcs[i] = (int) crc.getValue();
-      to.put(at + i * Layout.GRANULE_SIZE, granule);
+    } else if (length >= Stores.STREAMED_MIN && to.alignmentOffset(at, STREAMED_ALIGNMENT) == 0) {
+      touch(from, offset, count);
+      NativeCore.storeChecksums(to, at, from, offset, count, crcs);
+    } else {
+      touch(from, offset, count);
+      NativeCore.copyChecksums(to, at, from, offset, count, crcs);
     }
   }
 

@@ -92,8 +92,17 @@ class GranulesTest {
     ByteBuffer heap = ByteBuffer.wrap(bytes);
     checkWhileChanging(Granules::copy, ByteBuffer.allocate(ROOM), direct());
     checkWhileChanging(Granules::copy, ByteBuffer.allocateDirect(ROOM), direct());
-    checkWhileChanging(Granules::store, ByteBuffer.allocateDirect(ROOM), heap);
-    checkWhileChanging(Granules::store, ByteBuffer.allocate(ROOM), heap.slice(1, ROOM - 1));
+    checkWhileChanging(GranulesTest::storeStable, ByteBuffer.allocateDirect(ROOM), heap);
+    checkWhileChanging(
+        GranulesTest::storeStable, ByteBuffer.allocate(ROOM), heap.slice(1, ROOM - 1));
+  }
+
+  private static void storeStable(
+      ByteBuffer to, int at, ByteBuffer from, int offset, int count, int[] crcs) {
+    ByteBuffer source = from.duplicate().position(offset);
+    try (StableBytes stable = StableBytes.of(source, count * Layout.GRANULE_SIZE)) {
+      Granules.store(to, at, stable.bytes(), 0, count, crcs);
+    }
   }
 
   private static void checkWhileChanging(Copier copier, ByteBuffer to, ByteBuffer from)

@@ -54,7 +54,9 @@ class HeapPressureTest {
       int[] crcs = new int[Granules.BATCH];
       while (System.nanoTime() - end < 0) {
         Stores.copy(mapped, 0, array, 0, length);
-        Granules.store(mapped, 0, array, 0, Granules.BATCH, crcs);
+        try (StableBytes stable = StableBytes.of(array, length)) {
+          Granules.store(mapped, 0, stable.bytes(), 0, Granules.BATCH, crcs);
+        }
         Granules.copy(array, 0, mapped, 0, Granules.BATCH, crcs);
       }
     }

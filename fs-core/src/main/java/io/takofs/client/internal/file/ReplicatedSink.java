@@ -5,6 +5,7 @@ import io.takofs.client.internal.session.ServerLink;
 import io.takofs.client.internal.zone.Place;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Granules;
+import io.takofs.memory.StableBytes;
 import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -211,25 +212,27 @@ final class ReplicatedSink {
 
   /**
    * As {@link #write}, of {@code count} granules at the source's position, at most a batch; {@code
-   * crcs} gets the checksums of what is written.
+   * crcs} gets the checksums of what is written, which is the same in all replicas.
    */
   void writeGranules(List<Place> extent, int offset, ByteBuffer source, int count, int[] crcs)
       throws TakoException {
     Member[] to = targets(extent);
-    int end = source.position() + count * Layout.GRANULE_SIZE;
+    int length = count * Layout.GRANULE_SIZE;
     note(offset);
-    Member first = to[0];
-    // Together with the first copy, which costs no second pass over the bytes.
-    attempt(
-        first,
-        extent.get(0),
-        (sink, place) -> sink.writeGranules(place, offset, source.duplicate(), count, crcs));
-    if (first.failure != null) {
-      Granules.checksums(source, source.position(), count, crcs);
+    try (StableBytes stable = StableBytes.of(source, length)) {
+      Member first = to[0];
+      // Together with the first copy, which costs no second pass over the bytes.
+      attempt(
+          first,
+          extent.get(0),
+          (sink, place) -> sink.writeGranules(place, offset, stable.bytes(), count, crcs));
+      if (first.failure != null) {
+        Granules.checksums(stable.bytes(), 0, count, crcs);
+      }
+      each(to, 1, (sink, place) -> sink.write(place, offset, stable.bytes()));
     }
-    each(to, 1, (sink, place) -> sink.write(place, offset, source.duplicate().limit(end)));
-    note(offset + count * Layout.GRANULE_SIZE);
-    source.position(end);
+    note(offset + length);
+    source.position(source.position() + length);
   }
 
   /** The present extent ends at {@code end}: of interest where it has one replica. */
