@@ -66,10 +66,8 @@ final class ClusterPoll {
     started = true;
     askedNs = now;
     int self = cluster.serverId();
-    int leader = cluster.leader(ClusterTopology.NAMESPACE_GROUP).map(ServerEntry::getId).orElse(0);
-    if (leader == self) {
-      report.ofGroup(ofGroup.get());
-    }
+    int leader = leader();
+    refresh();
     for (ServerEntry each : servers.servers()) {
       boolean other =
           self != 0 && each.getId() != self && each.getState() != ServerEntry.State.LOST;
@@ -80,6 +78,17 @@ final class ClusterPoll {
             reply -> onAnswer(each.getId(), reply));
       }
     }
+  }
+
+  /** The leader knows of its group at any time: who asks it gets that, and not what was. */
+  void refresh() {
+    if (leader() == cluster.serverId()) {
+      report.ofGroup(ofGroup.get());
+    }
+  }
+
+  private int leader() {
+    return cluster.leader(ClusterTopology.NAMESPACE_GROUP).map(ServerEntry::getId).orElse(0);
   }
 
   private void onAnswer(int server, Reply reply) {

@@ -272,6 +272,9 @@ final class GroupServer implements RpcHandler {
       if (closed) {
         return;
       }
+      if (asksForTheCluster(calls)) {
+        poll.refresh();
+      }
       core.onCalls(calls, arrivedNs, replies);
       core.poll(replies);
       stale = core.staleUsers();
@@ -284,6 +287,15 @@ final class GroupServer implements RpcHandler {
     if (tick) {
       tickWanted.run();
     }
+  }
+
+  private static boolean asksForTheCluster(List<IncomingCall> calls) {
+    for (IncomingCall call : calls) {
+      if (call.request().hasGetClusterStatus()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override

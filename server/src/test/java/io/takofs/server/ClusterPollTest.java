@@ -56,6 +56,10 @@ class ClusterPollTest {
       assertThat(alone.getServersCount()).isEqualTo(1);
       assertThat(alone.getLeader()).isEqualTo(1);
       assertThat(alone.getServers(0).getUsage().getCapacity()).isPositive();
+      assertThat(alone.getSlabsList()).isEmpty();
+      TestClient.ok(client.call(TestClient.create("/file", 1)));
+      ClusterStatus later = TestClient.ok(client.call(ask)).getClusterStatus();
+      assertThat(later.getSlabsList()).as("slabs, at the same time").isNotEmpty();
     }
   }
 
