@@ -39,6 +39,9 @@ public final class SlabCopy implements AutoCloseable {
   /** Connections to sources at a time; each has memory of its own. */
   static final int SOURCES_MAX = 8;
 
+  /** A leader asks again and again while slabs are copied: connections outlast such pauses. */
+  static final long SOURCES_IDLE_NS = TimeUnit.SECONDS.toNanos(5);
+
   /** Moves that are remembered at most; a leader has fewer under way. */
   static final int MOVES_MAX = 64;
 
@@ -60,6 +63,7 @@ public final class SlabCopy implements AutoCloseable {
   private final ArrayDeque<Item> queue = new ArrayDeque<>();
   private volatile Runnable onWork = () -> {};
   private long nextNs; // when the limit lets the next extent be read
+  private long usedNs; // when an extent was copied last
   private boolean limited;
 
   /**
@@ -261,8 +265,7 @@ public final class SlabCopy implements AutoCloseable {
       }
     }
     if (item == null) {
-      closeSources();
-      return Long.MAX_VALUE;
+      return closeIdleSources();
     }
     boolean isOver = false;
     try {
@@ -273,6 +276,7 @@ public final class SlabCopy implements AutoCloseable {
       }
       isOver = true;
     } finally {
+      usedNs = clock.nanoTime();
       if (!isOver) {
         synchronized (this) {
           item.fail(0, false, "the copy ended with an error that the server's log has");
@@ -460,6 +464,16 @@ public final class SlabCopy implements AutoCloseable {
     if (source != null) {
       source.close();
     }
+  }
+
+  /** As {@link #step}, when nothing waits. */
+  private long closeIdleSources() {
+    long leftNs = usedNs + SOURCES_IDLE_NS - clock.nanoTime();
+    if (!open.isEmpty() && leftNs > 0) {
+      return leftNs;
+    }
+    closeSources();
+    return Long.MAX_VALUE;
   }
 
   private void closeSources() {

@@ -101,6 +101,8 @@ class SlabCopyTest extends SlabCopyRig {
     List<Extent> extents = manyExtents(source);
     ask(request(extents, 2));
     steps();
+    clock.advance(Duration.ofNanos(SlabCopy.SOURCES_IDLE_NS));
+    steps(); // so that a read connects
     connects.clear();
     assertThat(ask(request(extents, 2)).getDoneCount()).isEqualTo(extents.size());
     CopyExtents.Builder again = request(extents, 2).setAttempt(6);
@@ -193,7 +195,22 @@ class SlabCopyTest extends SlabCopyRig {
     assertThat(copy.step()).isEqualTo(1_000_000_000);
     clock.advance(Duration.ofSeconds(5));
     assertThat(copy.step()).isZero();
-    assertThat(copy.step()).isEqualTo(Long.MAX_VALUE);
+    assertThat(copy.step()).isEqualTo(SlabCopy.SOURCES_IDLE_NS);
+  }
+
+  @Test
+  void shouldKeepConnectionsWhileTheLeaderGoesOnAsking() throws Exception {
+    MappedMemory source = arena(2);
+    local(2, source);
+    for (int i = 0; i < 3; i++) {
+      List<Extent> extents = List.of(written(source, 16 + i, Layout.UNIT_SIZE, 4096));
+      ask(request(extents, 2));
+      steps();
+      assertThat(ask(request(extents, 2)).getDoneCount()).isEqualTo(1);
+      clock.advance(Duration.ofNanos(SlabCopy.SOURCES_IDLE_NS - 1));
+      assertThat(copy.step()).isEqualTo(1);
+    }
+    assertThat(connects).containsExactly(2);
   }
 
   @Test
@@ -372,6 +389,7 @@ class SlabCopyTest extends SlabCopyRig {
       assertThat(copy.step()).isZero();
     }
     assertThat(closed).containsExactly(2);
+    clock.advance(Duration.ofNanos(SlabCopy.SOURCES_IDLE_NS));
     assertThat(copy.step()).isEqualTo(Long.MAX_VALUE);
     assertThat(closed).as("an idle server has none").hasSize(1 + SlabCopy.SOURCES_MAX);
   }
