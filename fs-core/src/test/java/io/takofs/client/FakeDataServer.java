@@ -29,6 +29,7 @@ final class FakeDataServer {
   private int connects;
   private int refusals;
   private int hellos;
+  private int toRefuse; // connections, from now on
   private int key; // of tickets; 0 for any
   private int silences; // connections that get no answer
   private CountDownLatch silence;
@@ -72,6 +73,11 @@ final class FakeDataServer {
   /** As {@link #die}, when a client has looked so many times whether its connection stands. */
   synchronized void dieAfter(int looks) {
     looksUntilDown = looks;
+  }
+
+  /** Takes no connection before it has refused so many. */
+  synchronized void refuse(int count) {
+    toRefuse = count;
   }
 
   synchronized void revive() {
@@ -118,6 +124,10 @@ final class FakeDataServer {
   }
 
   private synchronized ServerConnection accept(long clientId) throws TakoException {
+    if (toRefuse > 0) {
+      toRefuse--;
+      throw new TakoException(Status.UNAVAILABLE, name() + " still has the earlier connection");
+    }
     if (down) {
       refusals++;
       throw new TakoException(Status.UNAVAILABLE, name() + " is down");

@@ -285,6 +285,22 @@ class ReplicatedFileTest {
     assertThat(read("/f")).isEqualTo(content);
   }
 
+  /** As when a server fences the writer for what it was granted for another file. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4})
+  void shouldGoOnWithAReplicaOfWhichOnlyTheConnectionEnded(int server) throws IOException {
+    byte[] content =
+        writeAround(
+            out -> {
+              server(server).die();
+              server(server).revive();
+              server(server).refuse(2);
+            });
+    assertThat(slabs.reports()).isEmpty();
+    assertReplicas("/f", content, 2, 3, 4);
+    assertThat(read("/f")).isEqualTo(content);
+  }
+
   @Test
   void shouldGiveUpWhatItWasGrantedWhereAReplicaDied() throws IOException {
     writeAround(out -> server(3).die());

@@ -16,13 +16,17 @@ import java.util.concurrent.TimeUnit;
 /**
  * The data zone of one server for one open file. A patient access, of extents that are there only,
  * goes over whatever connection there is, and waits for one. One of extents that are elsewhere,
- * too, or can be, ends with its first connection, and soon when there is none.
+ * too, or can be, does not wait: a reader's ends with its first connection, and a writer's when it
+ * gets no other at once.
  *
  * <p>Thread rule: any thread.
  */
 final class ZoneAccess {
   /** Before a broken transfer is tried again. */
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  /** A server that has just ended a connection may need so long to take the next. */
+  private static final long ANEW_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final FileAccess file;
   private final Session session;
@@ -89,7 +93,7 @@ final class ZoneAccess {
    */
   DataZone zone() throws TakoException {
     DataZone used = present;
-    if (isOver()) {
+    if (isOver() && !mayConnectAnew()) {
       throw failure(Status.DISCONNECTED, "the connection to its data has ended", null);
     }
     DataZone zone = connected();
@@ -181,6 +185,7 @@ final class ZoneAccess {
 
   private DataZone connected() throws TakoException {
     long deadlineNs = deadline();
+    long begunNs = session.clock().nanoTime();
     while (true) {
       OpenSession open = sessionOfOwner();
       try {
@@ -190,9 +195,20 @@ final class ZoneAccess {
         if (e.status() != Status.DISCONNECTED && e.status() != Status.UNAVAILABLE) {
           throw failure(e.status(), e.getMessage(), e);
         }
-        pause(deadlineNs, e.getMessage());
+        boolean refused = e.status() == Status.UNAVAILABLE;
+        boolean isNew = session.clock().nanoTime() - begunNs < ANEW_NS;
+        pause(deadlineNs, e.getMessage(), patient || (refused && isNew && mayConnectAnew()));
       }
     }
+  }
+
+  /**
+   * A server that fences a writer's connections for what the writer was granted once takes new ones
+   * soon, and nothing is lost of what came over the former one. So that is tried before the server
+   * counts as failed.
+   */
+  private boolean mayConnectAnew() {
+    return file.lease() != null;
   }
 
   private OpenSession sessionOfOwner() throws TakoException {
@@ -255,8 +271,12 @@ final class ZoneAccess {
 
   /** Lets a moment pass before the data is tried again, or gives up. */
   void pause(long deadlineNs, String lastFailure) throws TakoException {
+    pause(deadlineNs, lastFailure, patient || (isOver() && mayConnectAnew()));
+  }
+
+  private void pause(long deadlineNs, String lastFailure, boolean mayGoOn) throws TakoException {
     String last = lastFailure.isEmpty() ? "" : "; the last one failed: " + lastFailure;
-    if (!patient) {
+    if (!mayGoOn) {
       throw failure(Status.DISCONNECTED, "no connection to the data" + last, null);
     }
     if (session.clock().nanoTime() + PAUSE_NS - deadlineNs >= 0) {
