@@ -29,8 +29,8 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: any thread that may wait; calls end after {@link #LIMIT_NS}, and a little.
  */
 public final class RatisConfigStore extends CommandStore {
-  /** Longer than an election takes. */
-  static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(12);
+  /** Longer than two elections take: votes may be split in the first. */
+  static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(20);
 
   /** One attempt; longer than a leader elsewhere waits for a majority. */
   private static final long ATTEMPT_NS = TimeUnit.SECONDS.toNanos(6);
