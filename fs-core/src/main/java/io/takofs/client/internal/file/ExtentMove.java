@@ -1,6 +1,7 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.Place;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Granules;
 import io.takofs.proto.Status;
@@ -97,12 +98,29 @@ final class ExtentMove {
           hasLease = true;
         }
         if (isOver) {
-          throw new TakoException(
-              Status.CORRUPT, "write " + access.path() + ": cannot read back " + e.getMessage(), e);
+          throw cannotReadBack(from, wrong, e);
         }
         access.pause(deadlineNs);
       }
     }
+  }
+
+  /**
+   * Bytes are damaged when all their servers gave wrong ones; otherwise those who had them died.
+   */
+  private TakoException cannotReadBack(
+      ExtentBuilder from, Set<Integer> wrong, StaleExtentException last) {
+    String what = "write " + access.path() + ": cannot read back " + last.getMessage();
+    for (Place place : from.places()) {
+      if (!wrong.contains(place.server())) {
+        String silent = access.session().servers().at(place.server()).name();
+        return new TakoException(
+            Status.UNAVAILABLE,
+            what + "; " + silent + " does not answer, and what was not flushed is lost with it",
+            last);
+      }
+    }
+    return new TakoException(Status.CORRUPT, what, last);
   }
 
   /** A writer without its lease finds the bytes that others have written since. */
