@@ -25,6 +25,8 @@ final class ExtentView {
   /** Checksums of the full granules, verified; null while they must be read. */
   private volatile int[] checksums;
 
+  private volatile Place mappedPlace;
+
   /** One that remembers its checksums. */
   ExtentView(Extent extent, List<Place> places) {
     this(extent, places, true);
@@ -92,6 +94,16 @@ final class ExtentView {
       }
     }
     return null;
+  }
+
+  /** The nearest of its places, when that was loaded from last; null when none was. */
+  Place mappedPlace() {
+    return mappedPlace;
+  }
+
+  /** Its nearest place is mapped here; null when it is not any more. */
+  void isMappedAt(Place place) {
+    mappedPlace = place;
   }
 
   /** Bytes of its checksum entries. */

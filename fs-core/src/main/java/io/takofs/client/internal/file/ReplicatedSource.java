@@ -57,6 +57,10 @@ final class ReplicatedSource {
         throw e.of(place.server());
       }
     }
+    Place mapped = wrong.isEmpty() ? load(extent, offset, count, target) : null;
+    if (mapped != null) {
+      return mapped.server();
+    }
     long deadlineNs = access.deadline();
     Place giver = readFromOne(extent, offset, count, target, wrong, deadlineNs);
     while (giver == null) {
@@ -64,6 +68,28 @@ final class ReplicatedSource {
       giver = readFromOne(extent, offset, count, target, wrong, deadlineNs);
     }
     return giver.server();
+  }
+
+  /**
+   * Reads once more from a replica that was mapped and nearest before: a load costs less than to
+   * find out which one is. Null when that did not succeed, and another one may.
+   */
+  private Place load(ExtentView extent, int offset, int count, ByteBuffer target)
+      throws StaleExtentException {
+    Place place = extent.mappedPlace();
+    Way way = place == null ? null : brief.get(place.server());
+    if (way == null || !(way.source instanceof MappedSource)) {
+      return null;
+    }
+    try {
+      way.source.read(extent, place, offset, count, target);
+      return place;
+    } catch (TakoException e) {
+      extent.isMappedAt(null);
+      return null;
+    } catch (StaleExtentException e) {
+      throw e.of(place.server());
+    }
   }
 
   /**
@@ -123,7 +149,11 @@ final class ReplicatedSource {
           Place other = order.get(i + 1);
           return new HedgedRead(access, extent, offset, count).read(place, other, target);
         }
-        way(brief, zone).source.read(extent, place, offset, count, target);
+        ExtentSource source = way(brief, zone).source;
+        source.read(extent, place, offset, count, target);
+        if (i == 0 && wrong.isEmpty() && source instanceof MappedSource) {
+          extent.isMappedAt(place);
+        }
         return place;
       } catch (StaleExtentException e) {
         if (!wrong.contains(place.server())) {
