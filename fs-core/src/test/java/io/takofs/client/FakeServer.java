@@ -21,9 +21,11 @@ import io.takofs.proto.GrantExtents;
 import io.takofs.proto.Grants;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.RenewLeases;
+import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SessionTerms;
+import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
 import io.takofs.proto.Truncate;
 import io.takofs.rpc.Operations;
@@ -63,6 +65,9 @@ public final class FakeServer implements Connector {
     STALL
   }
 
+  private static final Slab OWN =
+      Slab.newBuilder().setId(1).setVersion(1).addReplicas(Replica.getDefaultInstance()).build();
+
   final ByteBuffer arena;
   private final MemoryBudget budget = new MemoryBudget(0);
   private final Arenas shown; // null when it is no file
@@ -84,7 +89,8 @@ public final class FakeServer implements Connector {
   private int stalled;
   private long lastAcknowledged;
   private boolean superuser;
-  private FakeSlabs slabs; // null: extents without slabs
+  private FakeSlabs slabs; // null: one of its own, over all of its arena
+  private final List<Extent> granted = new ArrayList<>(); // of that
 
   /** A server with {@code arenaSize} bytes that grants extents of {@code extentSize}. */
   public FakeServer(int arenaSize, int extentSize) {
@@ -356,7 +362,7 @@ public final class FakeServer implements Connector {
   private Reply executeAndCount(long clientId, Request request) {
     executions.merge(request.getOperationCase().name(), 1, Integer::sum);
     Reply reply = execute(clientId, request);
-    return slabs == null ? reply : slabs.show(reply);
+    return slabs == null ? reply.toBuilder().addSlabs(OWN).build() : slabs.show(reply);
   }
 
   private Reply openSession(long clientId) {
@@ -411,9 +417,8 @@ public final class FakeServer implements Connector {
     if (file != null && file.writer != clientId) {
       return refuse(Status.LEASE_LOST, "another client writes the file");
     }
-    return slabs == null
-        ? Reply.newBuilder().setDone(true).build()
-        : Reply.newBuilder().setGrants(Grants.newBuilder().addAllExtents(slabs.live())).build();
+    List<Extent> live = slabs == null ? granted : slabs.live();
+    return Reply.newBuilder().setGrants(Grants.newBuilder().addAllExtents(live)).build();
   }
 
   private Reply create(long clientId, String path) {
@@ -454,11 +459,15 @@ public final class FakeServer implements Connector {
         return refuse(Status.NO_SPACE, "the pool is full");
       }
       int capacity = unitsPerExtent * Layout.UNIT_SIZE;
-      grants.addExtents(
+      Extent extent =
           Extent.newBuilder()
+              .setSlab(OWN.getId())
               .setOffset(nextUnit * Layout.UNIT_SIZE)
               .setCapacity(capacity)
-              .setGeneration(nextUnit));
+              .setGeneration(nextUnit)
+              .build();
+      grants.addExtents(extent);
+      granted.add(extent);
       nextUnit += unitsPerExtent;
       left -= capacity;
     }
@@ -475,7 +484,7 @@ public final class FakeServer implements Connector {
       return Reply.newBuilder().setFile(file.info()).build();
     }
     for (Extent extent : commit.getExtentsList()) {
-      if (extent.getSlab() != 0
+      if (slabs != null
           && slabs.isClosed(extent.getSlab())
           && !file.extents.containsValue(extent)) {
         return refuse(Status.STALE_VERSION, "slab " + extent.getSlab() + " was closed");

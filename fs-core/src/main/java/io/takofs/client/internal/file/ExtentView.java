@@ -199,13 +199,7 @@ final class ExtentView {
   @Override
   public String toString() {
     return String.format(
-        "extent at file offset %d, %s, length %d, generation %08x",
-        start(), where(), extent.getLength(), extent.getGeneration());
-  }
-
-  private String where() {
-    return extent.getSlab() == 0
-        ? "arena " + extent.getArena() + " offset " + extent.getOffset()
-        : "slab " + extent.getSlab() + " offset " + extent.getOffset();
+        "extent at file offset %d, slab %d offset %d, length %d, generation %08x",
+        start(), extent.getSlab(), extent.getOffset(), extent.getLength(), extent.getGeneration());
   }
 }

@@ -222,7 +222,7 @@ public final class FileAccess {
     keys.add(writable);
     Set<Grant> live = writable.stream().map(Grant::of).collect(Collectors.toSet());
     for (Grant grant : held) {
-      if (grant.slab() != 0 && !live.contains(grant)) {
+      if (!live.contains(grant)) {
         throw new TakoException(
             Status.STALE_VERSION,
             "write %s on %s: slab %d was closed, and what was granted there has ended"

@@ -365,7 +365,7 @@ public final class FileWriter {
         commitOnce(close);
         return;
       } catch (TakoException e) {
-        if (e.status() != Status.STALE_VERSION || attempt == ATTEMPTS || !hasSlabs()) {
+        if (e.status() != Status.STALE_VERSION || attempt == ATTEMPTS || uncommitted.isEmpty()) {
           throw e;
         }
         // A slab was closed, and with it each grant in it ended.
@@ -373,10 +373,6 @@ public final class FileWriter {
         leaveFailed(true);
       }
     }
-  }
-
-  private boolean hasSlabs() {
-    return uncommitted.stream().anyMatch(extent -> extent.grant().getSlab() != 0);
   }
 
   private void flushSink() throws TakoException {

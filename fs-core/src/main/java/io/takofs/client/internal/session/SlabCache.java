@@ -57,9 +57,6 @@ public final class SlabCache {
    * @throws TakoException INTERNAL when the server has not shown the extent's slab
    */
   public List<Place> places(Extent extent) throws TakoException {
-    if (extent.getSlab() == 0) {
-      return Place.withoutSlab(extent);
-    }
     Slab slab = find(extent.getSlab());
     if (slab == null || slab.getReplicasCount() == 0) {
       throw new TakoException(

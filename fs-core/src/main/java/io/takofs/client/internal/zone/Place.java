@@ -16,15 +16,6 @@ import java.util.List;
  * @param capacity bytes
  */
 public record Place(int server, int arena, int offset, int capacity) {
-  /**
-   * The places of an extent without a slab: one at the session's server.
-   *
-   * <p>To be deleted when no server grants such extents any more.
-   */
-  public static List<Place> withoutSlab(Extent extent) {
-    return List.of(new Place(0, extent.getArena(), extent.getOffset(), extent.getCapacity()));
-  }
-
   /** The places of an extent of {@code slab}, in the order of its replicas. */
   public static List<Place> in(Slab slab, Extent extent) {
     if (slab.getReplicasCount() == 1) {

@@ -67,10 +67,4 @@ class SlabCacheTest {
         .isInstanceOf(TakoException.class)
         .hasMessageContaining("slab 9");
   }
-
-  @Test
-  void shouldTakeAnExtentWithoutASlabForOneOfTheSessionsServer() throws TakoException {
-    Extent old = Extent.newBuilder().setArena(1).setOffset(65536).setCapacity(131072).build();
-    assertThat(slabs.places(old)).containsExactly(new Place(0, 1, 65536, 131072));
-  }
 }
