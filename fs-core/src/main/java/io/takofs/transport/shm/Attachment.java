@@ -36,6 +36,11 @@ final class Attachment implements AutoCloseable {
     }
   }
 
+  /** Whether peers attach to the domain. */
+  static boolean isPrepared(Path domainDirectory) {
+    return Files.exists(domainDirectory.resolve(FILE_NAME));
+  }
+
   /**
    * Attaches to a peer's domain, if it wants that; before any of its regions is opened.
    *

@@ -31,6 +31,7 @@ final class ShmCompletionQueue implements CompletionQueue {
   private static final Opcode[] OPCODES = Opcode.values();
   private static final CompletionStatus[] STATUSES = CompletionStatus.values();
 
+  private final ShmTransport transport;
   private final Path doorbellPath;
   private final TransportCounters counters;
   private final MappedMemory doorbell;
@@ -48,9 +49,10 @@ final class ShmCompletionQueue implements CompletionQueue {
   // As well: successes not counted yet.
   private int succeeded;
 
-  ShmCompletionQueue(Path doorbellPath, TransportCounters counters) throws IOException {
+  ShmCompletionQueue(ShmTransport transport, Path doorbellPath) throws IOException {
+    this.transport = transport;
     this.doorbellPath = doorbellPath;
-    this.counters = counters;
+    this.counters = transport.counters();
     try (Undo undo = new Undo()) {
       this.doorbell = undo.add(MappedMemory.create(doorbellPath, Layout.SHM_DOORBELL_SIZE));
       undo.add(() -> Files.deleteIfExists(doorbellPath));
@@ -181,5 +183,6 @@ final class ShmCompletionQueue implements CompletionQueue {
     } catch (IOException e) {
       LOG.warn("cannot remove {}: {}", doorbellPath, e.toString());
     }
+    transport.forget(this);
   }
 }

@@ -16,6 +16,8 @@ import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Regions in a directory of their own: peers of its queue pairs learn that directory, so a key of
@@ -23,15 +25,19 @@ import java.util.concurrent.atomic.AtomicInteger;
  * named after its remote key.
  */
 final class ShmProtectionDomain implements ProtectionDomain {
+  private static final Logger LOG = LoggerFactory.getLogger(ShmProtectionDomain.class);
+
+  private final ShmTransport transport;
   private final Path directory;
   private final TransportCounters counters;
   private final ExportTable table;
   private final AtomicInteger lastLkey = new AtomicInteger();
   private final Set<ShmMemoryRegion> regions = ConcurrentHashMap.newKeySet();
 
-  ShmProtectionDomain(Path directory, TransportCounters counters) throws IOException {
+  ShmProtectionDomain(ShmTransport transport, Path directory) throws IOException {
+    this.transport = transport;
     this.directory = directory;
-    this.counters = counters;
+    this.counters = transport.counters();
     this.table = new ExportTable(directory);
   }
 
@@ -126,5 +132,19 @@ final class ShmProtectionDomain implements ProtectionDomain {
   @Override
   public void close() {
     regions.forEach(ShmMemoryRegion::close);
+    try {
+      removeFiles();
+    } catch (IOException e) {
+      LOG.warn("cannot remove {}: {}", directory, e.toString());
+    }
+    transport.forget(this);
+  }
+
+  /** Nobody can be attached; what peers may be attached to goes with the transport. */
+  private void removeFiles() throws IOException {
+    if (!Attachment.isPrepared(directory)) {
+      Files.deleteIfExists(directory.resolve(ExportTable.FILE_NAME));
+      Files.deleteIfExists(directory);
+    }
   }
 }

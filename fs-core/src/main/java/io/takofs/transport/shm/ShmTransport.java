@@ -113,7 +113,7 @@ public final class ShmTransport implements Transport {
   public ProtectionDomain allocateProtectionDomain() {
     try {
       Path path = directory.createDirectory(newName("domain-"));
-      ShmProtectionDomain domain = new ShmProtectionDomain(path, counters);
+      ShmProtectionDomain domain = new ShmProtectionDomain(this, path);
       domains.add(domain);
       return domain;
     } catch (IOException e) {
@@ -126,7 +126,7 @@ public final class ShmTransport implements Transport {
     Invariant.check(capacity > 0, "a completion queue has room for at least one completion");
     try {
       ShmCompletionQueue queue =
-          new ShmCompletionQueue(directory.path().resolve(newName("doorbell-")), counters);
+          new ShmCompletionQueue(this, directory.path().resolve(newName("doorbell-")));
       queues.add(queue);
       return queue;
     } catch (IOException e) {
@@ -190,6 +190,14 @@ public final class ShmTransport implements Transport {
 
   void forget(ShmListener listener) {
     listeners.remove(listener);
+  }
+
+  void forget(ShmCompletionQueue queue) {
+    queues.remove(queue);
+  }
+
+  void forget(ShmProtectionDomain domain) {
+    domains.remove(domain);
   }
 
   @Override

@@ -6,13 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
+import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -71,6 +75,28 @@ class ShmLeftoversTest {
     } catch (IOException e) {
       return "";
     }
+  }
+
+  /** Clients connect again and again while a server is away. */
+  @Test
+  void shouldForgetWhatIsClosed() throws IOException {
+    List<String> before = files(directory);
+    List<WeakReference<Object>> closed = new ArrayList<>();
+    for (int i = 0; i < ATTEMPTS; i++) {
+      CompletionQueue queue = client.transport.createCompletionQueue(1);
+      ProtectionDomain domain = client.transport.allocateProtectionDomain();
+      queue.close();
+      domain.close();
+      closed.add(new WeakReference<>(queue));
+      closed.add(new WeakReference<>(domain));
+    }
+    client.pollUntil(
+        "the end of what is closed",
+        () -> {
+          System.gc();
+          return closed.stream().allMatch(each -> each.refersTo(null));
+        });
+    assertThat(files(directory)).isEqualTo(before);
   }
 
   @Test
