@@ -141,7 +141,7 @@ public final class RunningServer implements AutoCloseable {
     // Closed the other way round: listeners, housekeeping, connections, transports.
     ServerTransports made = keep(new ServerTransports());
     keep(server);
-    keep(new HousekeepingThread(server));
+    keep(HousekeepingThread.of(server));
     keep(place.copySlabs(zone));
     keep(() -> lookWhetherUsed(server)); // when nobody can connect any more
     keep(made::stopListening);
