@@ -8,7 +8,6 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.File;
-import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -26,7 +25,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 /**
  * Chromium without a window, over the DevTools protocol: opens a page, runs scripts in it, and
@@ -93,7 +95,7 @@ public final class Browser implements AutoCloseable {
       socket =
           client.newWebSocketBuilder().buildAsync(URI.create(targets.get(0)), new Events()).get();
     } catch (Exception | Error e) {
-      process.destroyForcibly();
+      end();
       throw e;
     }
     for (String domain : List.of("Page", "Runtime", "Log", "Network")) {
@@ -187,15 +189,25 @@ public final class Browser implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
+  public void close() {
     socket.abort();
+    end();
+  }
+
+  /** Ends the browser and all processes of it, because each writes to its directory until then. */
+  private void end() {
+    List<ProcessHandle> all =
+        Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
     process.destroy();
+    CompletableFuture<?> ended =
+        CompletableFuture.allOf(
+            all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new));
     try {
-      if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
+      ended.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      all.forEach(ProcessHandle::destroyForcibly);
     } catch (InterruptedException e) {
-      process.destroyForcibly();
+      all.forEach(ProcessHandle::destroyForcibly);
       Thread.currentThread().interrupt();
     }
   }
