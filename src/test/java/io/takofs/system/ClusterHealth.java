@@ -7,6 +7,7 @@ import io.takofs.proto.ServerHealth;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 /** What the namespace's server says of the copies that it keeps. */
 final class ClusterHealth {
@@ -22,28 +23,32 @@ final class ClusterHealth {
    */
   static void awaitCopies(TakoClient client, int servers, Duration limit) throws Exception {
     long begin = System.nanoTime();
-    try {
-      Poll.until(
-          "all copies of everything on " + servers + " servers",
-          limit,
-          INTERVAL_NS,
-          () -> {
-            long beganMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
-            return hasCopies(client.administration().clusterStatus(), servers, beganMs);
-          });
-    } catch (AssertionError e) {
-      throw new AssertionError(
-          e.getMessage() + "; it says\n" + client.administration().clusterStatus(), e);
-    }
+    await(
+        client,
+        "all copies of everything on " + servers + " servers",
+        limit,
+        status -> {
+          long beganMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+          return hasCopies(status, servers, beganMs);
+        });
   }
 
   /** Waits until {@code servers} servers are well. */
   static void awaitServers(TakoClient client, int servers, Duration limit) throws Exception {
-    Poll.until(
-        servers + " servers",
-        limit,
-        INTERVAL_NS,
-        () -> well(client.administration().clusterStatus()).size() == servers);
+    await(client, servers + " servers", limit, status -> well(status).size() == servers);
+  }
+
+  /** Waits until the status of the cluster is such; a failure says what it is. */
+  static void await(
+      TakoClient client, String what, Duration limit, Predicate<ClusterStatus> condition)
+      throws Exception {
+    try {
+      Poll.until(
+          what, limit, INTERVAL_NS, () -> condition.test(client.administration().clusterStatus()));
+    } catch (AssertionError e) {
+      throw new AssertionError(
+          e.getMessage() + "; it says\n" + client.administration().clusterStatus(), e);
+    }
   }
 
   /** The bytes that a server of the cluster has for data. */

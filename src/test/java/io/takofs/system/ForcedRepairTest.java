@@ -79,10 +79,11 @@ class ForcedRepairTest {
         server.kill();
       }
       dead.sort(null);
-      Poll.until(
+      ClusterHealth.await(
+          client,
           "repair waits for those that are dead",
           LIMIT,
-          () -> status(client).getRepair().getWaitsForList().equals(dead));
+          now -> now.getRepair().getWaitsForList().equals(dead));
       assertThat(tako(cluster, "repair").output())
           .contains("nothing is copied before " + Clusters.names(dead) + " answer");
       assertThat(tako(cluster, "status").output())
@@ -95,16 +96,15 @@ class ForcedRepairTest {
 
       assertThat(tako(cluster, "repair", "--force").output())
           .contains("it goes on without " + Clusters.names(dead));
-      Poll.until(
+      ClusterHealth.await(
+          client,
           "all slabs have both copies elsewhere, and are open",
           LIMIT,
-          () -> {
-            ClusterStatus now = status(client);
-            return now.getSlabsList().stream().allMatch(each -> each.getState().equals("open"))
-                && now.getServersList().stream()
-                    .filter(each -> dead.contains(each.getEntry().getId()))
-                    .allMatch(each -> each.getReplicas() == 0);
-          });
+          now ->
+              now.getSlabsList().stream().allMatch(each -> each.getState().equals("open"))
+                  && now.getServersList().stream()
+                      .filter(each -> dead.contains(each.getEntry().getId()))
+                      .allMatch(each -> each.getReplicas() == 0));
       assertThat(tako(cluster, "status").output()).contains("without waiting for");
       check(client);
 
@@ -112,10 +112,11 @@ class ForcedRepairTest {
         server.restart();
       }
       ClusterHealth.awaitServers(client, 4, LIMIT);
-      Poll.until(
+      ClusterHealth.await(
+          client,
           "nobody is left out any more",
           LIMIT,
-          () -> status(client).getRepair().getGoesWithoutCount() == 0);
+          now -> now.getRepair().getGoesWithoutCount() == 0);
       check(client);
       Clients.checkNothingLeaks(client);
     }
