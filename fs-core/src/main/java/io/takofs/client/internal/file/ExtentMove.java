@@ -70,9 +70,7 @@ final class ExtentMove {
     ExtentView view = ExtentView.unverified(from.build(), from.places());
     int start = offset - offset % Layout.GRANULE_SIZE;
     int wanted = Math.min(BUFFER, from.length() - start);
-    if (sink.kept().hasAll(from.places(), start, start + wanted)) {
-      buffer.clear().limit(wanted);
-      sink.kept().putInto(from.places(), start, buffer);
+    if (hasKept(from, start, wanted, buffer)) {
       buffer.position(offset - start);
       return; // what its server has of it, if that answers, is no more
     }
@@ -102,6 +100,21 @@ final class ExtentMove {
         }
         access.pause(deadlineNs);
       }
+    }
+  }
+
+  /** Whether the writer has kept all of these bytes itself; then {@code buffer} has them. */
+  private boolean hasKept(ExtentBuilder from, int start, int wanted, ByteBuffer buffer) {
+    if (!sink.kept().hasAll(from.places(), start, start + wanted)) {
+      return false;
+    }
+    buffer.clear().limit(wanted);
+    sink.kept().putInto(from.places(), start, buffer);
+    try {
+      from.verify(buffer, start);
+      return true;
+    } catch (StaleExtentException e) {
+      return false; // its servers may have what belongs there
     }
   }
 

@@ -295,6 +295,7 @@ public final class FileWriter {
         boolean isUntouched = sink.isUntouched(extent.places());
         (isUntouched ? unused : left).add(name(extent.grant())); // after all of it was read back
       }
+      sink.forget(extent.places());
       uncommitted.remove(i);
       uncommitted.addAll(i, moved);
       if (extent == current) {

@@ -60,6 +60,11 @@ final class KeptBytes {
     }
   }
 
+  /** Forgets an extent that was moved: other bytes may be granted its place from now on. */
+  void remove(List<Place> places) {
+    pieces.removeIf(piece -> places.contains(piece.place));
+  }
+
   void clear() {
     pieces.clear();
   }

@@ -22,9 +22,10 @@ import java.util.Set;
  *
  * <p>A replica that fails is left out from then on, as long as each extent that is not committed
  * has another one: the writer sees it in {@link #failures} and moves those extents. The last
- * replica of an extent is waited for. The only one is, too, once bytes that are not committed have
- * come there; before that all of them are {@link #kept}, and the writer moves them. When the grants
- * there have ended, what has not come to it is kept likewise, and the writer moves all its extents.
+ * replica of an extent is waited for. The only one is, too, once bytes of the extent have come
+ * there, committed or not; before that all of them are {@link #kept}, and the writer moves them.
+ * When the grants there have ended, what has not come to it is kept likewise, and the writer moves
+ * all its extents.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -164,7 +165,7 @@ final class ReplicatedSink {
   private Member lone(Place place) throws TakoException {
     Member known = lone.get(place.server());
     if (known != null && known.access.isOver() && known.ends.isEmpty()) {
-      known.close(); // nothing is lost with its connection
+      close(known); // nothing that was written since the last commit
       known = null;
     }
     if (known == null) {
@@ -177,7 +178,7 @@ final class ReplicatedSink {
   private Member member(Place place) {
     Member known = members.get(place.server());
     if (known != null && known.access.isOver() && !hasUncommitted(known)) {
-      known.close(); // nothing is lost with its connection
+      close(known); // nothing that was written since the last commit
       known = null;
     }
     if (known == null) {
@@ -185,6 +186,11 @@ final class ReplicatedSink {
       members.put(place.server(), known);
     }
     return known;
+  }
+
+  private void close(Member member) {
+    lost |= !member.isCompleted();
+    member.close();
   }
 
   private boolean hasUncommitted(Member member) {
@@ -381,6 +387,12 @@ final class ReplicatedSink {
   /** Whether nothing was sent to an extent of which bytes are {@link #kept}. */
   boolean isUntouched(List<Place> extent) {
     return untouched.containsAll(extent);
+  }
+
+  /** What was not committed of {@code extent} is elsewhere, and its place may be granted anew. */
+  void forget(List<Place> extent) {
+    kept.remove(extent);
+    untouched.removeAll(extent);
   }
 
   /** The writer has moved what was not committed from the servers of {@link #takeFailures}. */
