@@ -30,8 +30,11 @@ public final class FileWriter {
   /** Extents that inline bytes may be in afterwards. */
   private static final int INLINE_EXTENTS_MAX = 2;
 
-  /** Extents in one commit at most: with the bytes it carries they fit a request slot. */
-  private static final int COMMIT_MAX = 128;
+  /**
+   * Extents in one commit at most, of up to 64 MiB: that much is copied to another slab when the
+   * one that is written is closed. They fit a request slot with the bytes that a commit carries.
+   */
+  private static final int COMMIT_MAX = 64;
 
   /** Attempts to commit: slabs may be closed meanwhile. */
   private static final int ATTEMPTS = 10;
