@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -154,6 +155,33 @@ class ReplicatedFileTest {
     assertThat(server(5).connects()).isZero();
     assertThat(read("/f")).isEqualTo(content);
     assertThat(leader.executions(OperationCase.GET_CLUSTER_MAP)).isEqualTo(1);
+  }
+
+  /** In writes of less than a granule and of more, whose array changes while they are made. */
+  @ParameterizedTest
+  @ValueSource(ints = {1000, 10_000})
+  void shouldStoreTheSameInAllReplicasWhateverBecomesOfAnArray(int length) throws IOException {
+    byte[] array = new byte[length];
+    AtomicBoolean isWritten = new AtomicBoolean();
+    CompletableFuture<Void> changes =
+        Background.run(
+            () -> {
+              for (byte next = 0; !isWritten.get(); next++) {
+                Arrays.fill(array, next);
+              }
+            });
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      for (int i = 0; i < 500; i++) {
+        out.write(array);
+        out.hflush();
+      }
+    } finally {
+      isWritten.set(true);
+    }
+    changes.join();
+    byte[] content = read("/f");
+    assertThat(content).hasSize(500 * length);
+    assertReplicas("/f", content, 2, 3);
   }
 
   @Test

@@ -4,6 +4,7 @@ import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.Place;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Granules;
+import io.takofs.memory.StableBytes;
 import io.takofs.proto.Extent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -115,10 +116,11 @@ final class ExtentBuilder {
   }
 
   private void appendPart(ByteBuffer source, int count, ReplicatedSink sink) throws TakoException {
-    int end = source.position() + count;
-    partial.update(source.slice(source.position(), count));
-    sink.write(places, length, source.duplicate().limit(end));
-    source.position(end);
+    try (StableBytes stable = StableBytes.of(source, count)) {
+      partial.update(stable.bytes());
+      sink.write(places, length, stable.bytes());
+    }
+    source.position(source.position() + count);
     length += count;
     if (length % Layout.GRANULE_SIZE == 0) {
       crcs[0] = (int) partial.getValue();
