@@ -138,6 +138,11 @@ final class PeerSlabSources implements SlabSources {
     }
 
     @Override
+    public void forget() {
+      zone.forget();
+    }
+
+    @Override
     public Bytes read(int arena, int offset, int length) throws TakoException {
       return zone.read(arena, offset, length);
     }

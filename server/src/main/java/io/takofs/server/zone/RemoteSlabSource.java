@@ -31,7 +31,8 @@ import java.util.concurrent.locks.LockSupport;
  * The same reads serve every transport, shared memory included: what is verified must be a copy
  * that nobody else can change.
  *
- * <p>A read that fails leaves the connection of no use, and with it what was asked for ahead.
+ * <p>Extents are read in the order in which they were prefetched; a read forgets what was asked for
+ * before it. One that fails leaves the connection of no use, and with it what was asked for ahead.
  *
  * <p>Thread rule: one thread, beside those of the transport.
  */
@@ -71,6 +72,7 @@ public final class RemoteSlabSource implements SlabSource {
     int arena;
     int offset;
     int length; // 0 while it is free
+    boolean stale; // nobody wants what was asked for
     long post;
     volatile boolean done;
 
@@ -79,7 +81,11 @@ public final class RemoteSlabSource implements SlabSource {
     }
 
     boolean has(int ofArena, int atOffset, int ofLength) {
-      return arena == ofArena && offset == atOffset && length == ofLength;
+      return !stale && arena == ofArena && offset == atOffset && length == ofLength;
+    }
+
+    boolean isIdle() {
+      return length == 0 || (stale && done);
     }
   }
 
@@ -133,6 +139,17 @@ public final class RemoteSlabSource implements SlabSource {
   }
 
   @Override
+  public void forget() {
+    forgetBefore(Long.MAX_VALUE);
+  }
+
+  private void forgetBefore(long post) {
+    for (Piece piece : pieces) {
+      piece.stale |= piece != lent && piece.post < post;
+    }
+  }
+
+  @Override
   public Bytes read(int arena, int offset, int length) throws TakoException {
     if (arena < 0 || arena >= arenas.size()) {
       throw new TakoException(Status.INTERNAL, "the server has shown no arena " + arena);
@@ -146,6 +163,7 @@ public final class RemoteSlabSource implements SlabSource {
       piece = free();
       post(piece, arena, offset, length);
     }
+    forgetBefore(piece.post);
     await(piece);
     lent = piece;
     ByteBuffer memory = region.buffer();
@@ -165,10 +183,10 @@ public final class RemoteSlabSource implements SlabSource {
     return null;
   }
 
-  /** A piece that nothing was asked for; null when there is none. */
+  /** A piece that nobody waits for, and that is not read into; null when there is none. */
   private Piece idle() {
     for (Piece piece : pieces) {
-      if (piece.length == 0) {
+      if (piece.isIdle()) {
         return piece;
       }
     }
@@ -189,6 +207,7 @@ public final class RemoteSlabSource implements SlabSource {
     piece.arena = arena;
     piece.offset = offset;
     piece.length = length;
+    piece.stale = false;
     piece.post = ++posts;
     piece.done = false;
     int checksums = length / Layout.GRANULE_SIZE * Integer.BYTES;

@@ -36,12 +36,6 @@ public final class SlabCopy implements AutoCloseable {
   /** Extents that wait at most; what is asked for beyond is to be asked for again. */
   static final int QUEUE_MAX = 4096;
 
-  /** Connections to sources at a time; each has memory of its own. */
-  static final int SOURCES_MAX = 8;
-
-  /** A leader asks again and again while slabs are copied: connections outlast such pauses. */
-  static final long SOURCES_IDLE_NS = TimeUnit.SECONDS.toNanos(5);
-
   /** Moves that are remembered at most; a leader has fewer under way. */
   static final int MOVES_MAX = 64;
 
@@ -53,17 +47,14 @@ public final class SlabCopy implements AutoCloseable {
 
   private final List<MappedMemory> arenas;
   private final SlabTable table;
-  private final SlabSources sources;
+  private final OpenSources sources; // of the stepping thread
   private final Clock clock;
   private final ExtentCheck check = new ExtentCheck();
   private LocalSlabSource local; // of the stepping thread; null until it is needed
-  // By server, the one used last at the end; of the stepping thread.
-  private final Map<Integer, SlabSource> open = new LinkedHashMap<>(SOURCES_MAX, 0.75f, true);
   private final Map<JobKey, Job> jobs = new LinkedHashMap<>(); // the one begun last at the end
   private final ArrayDeque<Item> queue = new ArrayDeque<>();
   private volatile Runnable onWork = () -> {};
   private long nextNs; // when the limit lets the next extent be read
-  private long usedNs; // when an extent was copied last
   private boolean limited;
 
   /**
@@ -142,7 +133,7 @@ public final class SlabCopy implements AutoCloseable {
   SlabCopy(List<MappedMemory> arenas, SlabTable table, SlabSources sources, Clock clock) {
     this.arenas = arenas;
     this.table = table;
-    this.sources = sources;
+    this.sources = new OpenSources(sources, clock);
     this.clock = clock;
   }
 
@@ -250,9 +241,11 @@ public final class SlabCopy implements AutoCloseable {
    */
   public long step() {
     Item item;
+    boolean forgets = false;
     synchronized (this) {
       while (!queue.isEmpty() && !isWanted(queue.peek())) {
         queue.remove();
+        forgets = true;
       }
       if (queue.isEmpty()) {
         item = null;
@@ -264,8 +257,12 @@ public final class SlabCopy implements AutoCloseable {
         item = queue.remove();
       }
     }
+    if (forgets || item == null) {
+      sources.forget();
+    }
+    long untilIdleNs = sources.closeIdle();
     if (item == null) {
-      return closeIdleSources();
+      return untilIdleNs;
     }
     boolean isOver = false;
     try {
@@ -276,7 +273,6 @@ public final class SlabCopy implements AutoCloseable {
       }
       isOver = true;
     } finally {
-      usedNs = clock.nanoTime();
       if (!isOver) {
         synchronized (this) {
           item.fail(0, false, "the copy ended with an error that the server's log has");
@@ -309,10 +305,12 @@ public final class SlabCopy implements AutoCloseable {
         fail(item, 0, !problem.equals(NOT_LENT), problem);
         return false;
       }
-      prefetch(item, from.get(0));
+      if (mayStore(item)) {
+        prefetch(item, from.get(0));
+      }
       for (Replica source : from) {
-        Job job = item.job;
-        if (!table.mayStore(job.slot, job.group, job.lease, item.units(), item.grant())) {
+        if (!mayStore(item)) {
+          sources.forget();
           break;
         }
         if (copy(item, source)) {
@@ -324,6 +322,11 @@ public final class SlabCopy implements AutoCloseable {
       fail(item, 0, false, "the copy cannot be made persistent: " + e.getMessage());
     }
     return false;
+  }
+
+  private boolean mayStore(Item item) {
+    Job job = item.job;
+    return table.mayStore(job.slot, job.group, job.lease, item.units(), item.grant());
   }
 
   private synchronized void fail(Item item, int source, boolean wrongBytes, String reason) {
@@ -350,7 +353,7 @@ public final class SlabCopy implements AutoCloseable {
 
   /** Has the next extents begun with, too, so that they come while this one is stored. */
   private void prefetch(Item item, Replica from) throws IOException {
-    SlabSource source = open.get(from.getServer());
+    SlabSource source = sources.get(from.getServer());
     if (source == null) {
       return; // the first read connects
     }
@@ -394,7 +397,7 @@ public final class SlabCopy implements AutoCloseable {
           source(item, from.getServer())
               .read(from.getArena(), place(item, from), extent.getLength());
     } catch (TakoException e) {
-      drop(from.getServer());
+      sources.drop(from.getServer());
       fail(item, from.getServer(), false, e.getMessage());
       return false;
     }
@@ -448,42 +451,12 @@ public final class SlabCopy implements AutoCloseable {
       local = local == null ? new LocalSlabSource(arenas) : local;
       return local;
     }
-    SlabSource source = open.get(server);
-    if (source == null) {
-      source = sources.open(server);
-      if (open.size() == SOURCES_MAX) {
-        drop(open.keySet().iterator().next());
-      }
-      open.put(server, source);
-    }
-    return source;
-  }
-
-  private void drop(int server) {
-    SlabSource source = open.remove(server);
-    if (source != null) {
-      source.close();
-    }
-  }
-
-  /** As {@link #step}, when nothing waits. */
-  private long closeIdleSources() {
-    long leftNs = usedNs + SOURCES_IDLE_NS - clock.nanoTime();
-    if (!open.isEmpty() && leftNs > 0) {
-      return leftNs;
-    }
-    closeSources();
-    return Long.MAX_VALUE;
-  }
-
-  private void closeSources() {
-    open.values().forEach(SlabSource::close);
-    open.clear();
+    return sources.open(server);
   }
 
   /** Ends the connections to sources; {@link #step} is not called any more. */
   @Override
   public void close() {
-    closeSources();
+    sources.close();
   }
 }

@@ -26,6 +26,9 @@ public interface SlabSource extends AutoCloseable {
    */
   default void prefetch(int arena, int offset, int length) {}
 
+  /** What was prefetched and not read is not wanted: other bytes may be there when it is read. */
+  default void forget() {}
+
   /**
    * Reads an extent and its checksum entries, as they are; waits for them, for some seconds at
    * most.

@@ -92,6 +92,11 @@ abstract class SlabCopyRig {
       }
 
       @Override
+      public void forget() {
+        opened.forget();
+      }
+
+      @Override
       public Bytes read(int arena, int offset, int length) throws TakoException {
         // Mapped memory may be read for a moment after its server has gone.
         if (!servers.containsKey(server)) {

@@ -101,7 +101,7 @@ class SlabCopyTest extends SlabCopyRig {
     List<Extent> extents = manyExtents(source);
     ask(request(extents, 2));
     steps();
-    clock.advance(Duration.ofNanos(SlabCopy.SOURCES_IDLE_NS));
+    clock.advance(Duration.ofNanos(OpenSources.IDLE_NS));
     steps(); // so that a read connects
     connects.clear();
     assertThat(ask(request(extents, 2)).getDoneCount()).isEqualTo(extents.size());
@@ -195,7 +195,7 @@ class SlabCopyTest extends SlabCopyRig {
     assertThat(copy.step()).isEqualTo(1_000_000_000);
     clock.advance(Duration.ofSeconds(5));
     assertThat(copy.step()).isZero();
-    assertThat(copy.step()).isEqualTo(SlabCopy.SOURCES_IDLE_NS);
+    assertThat(copy.step()).isEqualTo(OpenSources.IDLE_NS);
   }
 
   @Test
@@ -207,7 +207,7 @@ class SlabCopyTest extends SlabCopyRig {
       ask(request(extents, 2));
       steps();
       assertThat(ask(request(extents, 2)).getDoneCount()).isEqualTo(1);
-      clock.advance(Duration.ofNanos(SlabCopy.SOURCES_IDLE_NS - 1));
+      clock.advance(Duration.ofNanos(OpenSources.IDLE_NS - 1));
       assertThat(copy.step()).isEqualTo(1);
     }
     assertThat(connects).containsExactly(2);
@@ -301,6 +301,7 @@ class SlabCopyTest extends SlabCopyRig {
     final List<Integer> told = new ArrayList<>();
     final List<Integer> read = new ArrayList<>();
     int untold;
+    boolean forgot;
 
     Asked(SlabSource source) {
       this.source = source;
@@ -311,6 +312,11 @@ class SlabCopyTest extends SlabCopyRig {
       if (!told.contains(offset)) {
         told.add(offset);
       }
+    }
+
+    @Override
+    public void forget() {
+      forgot = true;
     }
 
     @Override
@@ -350,6 +356,43 @@ class SlabCopyTest extends SlabCopyRig {
   }
 
   @Test
+  void shouldForgetWhatWasToReadNextWhenTheAttemptIsOver() throws Exception {
+    MappedMemory source = arena(2);
+    List<Extent> extents = manyExtents(source);
+    Asked asked = asked(2, source);
+    ask(request(extents, 2));
+    copy.step();
+    copy.step();
+    assertThat(asked.told).hasSize(RemoteSlabSource.PIECES);
+    assertThat(asked.forgot).isFalse();
+    giveBack(slab);
+    steps();
+    assertThat(asked.told).as("nothing more is asked for").hasSize(RemoteSlabSource.PIECES);
+    assertThat(asked.read).hasSize(2);
+    assertThat(asked.forgot).isTrue();
+  }
+
+  @Test
+  void shouldEndAConnectionThatRestsThoughOthersAreUsed() throws Exception {
+    List<Integer> closed = new ArrayList<>();
+    List<MappedMemory> arenas = List.of(arena(2), arena(3));
+    for (int server = 2; server <= 3; server++) {
+      local(server, arenas.get(server - 2));
+      closing(server, closed);
+    }
+    int unit = 16;
+    for (int server : new int[] {2, 3, 3}) {
+      assertThat(closed).isEmpty();
+      Extent extent = written(arenas.get(server - 2), unit++, UNIT, UNIT);
+      ask(request(List.of(extent), server));
+      assertThat(copy.step()).isZero();
+      clock.advance(Duration.ofNanos(OpenSources.IDLE_NS - 1));
+    }
+    assertThat(closed).containsExactly(2);
+    assertThat(connects).containsExactly(2, 3);
+  }
+
+  @Test
   void shouldReadNothingAheadWithinALimit() throws Exception {
     MappedMemory source = arena(2);
     List<Extent> extents = manyExtents(source);
@@ -362,35 +405,39 @@ class SlabCopyTest extends SlabCopyRig {
     assertThat(asked.told).containsExactly(asked.read.get(1));
   }
 
+  /** Connections to {@code server} say when they are closed. */
+  private void closing(int server, List<Integer> closed) throws TakoException {
+    SlabSource reads = servers.get(server).open(server);
+    servers.put(
+        server,
+        any ->
+            new SlabSource() {
+              @Override
+              public Bytes read(int arena, int offset, int length) throws TakoException {
+                return reads.read(arena, offset, length);
+              }
+
+              @Override
+              public void close() {
+                closed.add(server);
+              }
+            });
+  }
+
   @Test
   void shouldEndTheConnectionThatRestedLongestWhenThereAreMany() throws Exception {
     List<Integer> closed = new ArrayList<>();
-    for (int server = 2; server < 3 + SlabCopy.SOURCES_MAX; server++) {
+    for (int server = 2; server < 3 + OpenSources.MAX; server++) {
       MappedMemory source = arena(server);
       Extent extent = written(source, 16 + server, UNIT, UNIT);
       local(server, source);
-      SlabSource reads = servers.get(server).open(server);
-      int id = server;
-      servers.put(
-          server,
-          any ->
-              new SlabSource() {
-                @Override
-                public Bytes read(int arena, int offset, int length) throws TakoException {
-                  return reads.read(arena, offset, length);
-                }
-
-                @Override
-                public void close() {
-                  closed.add(id);
-                }
-              });
+      closing(server, closed);
       ask(request(List.of(extent), server));
       assertThat(copy.step()).isZero();
     }
     assertThat(closed).containsExactly(2);
-    clock.advance(Duration.ofNanos(SlabCopy.SOURCES_IDLE_NS));
+    clock.advance(Duration.ofNanos(OpenSources.IDLE_NS));
     assertThat(copy.step()).isEqualTo(Long.MAX_VALUE);
-    assertThat(closed).as("an idle server has none").hasSize(1 + SlabCopy.SOURCES_MAX);
+    assertThat(closed).as("an idle server has none").hasSize(1 + OpenSources.MAX);
   }
 }

@@ -142,6 +142,30 @@ class SlabSourceTest extends SlabCopyRig {
     }
   }
 
+  /** What it was told of may be other bytes when it is read at last, for another copy. */
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp", "shm"})
+  void shouldReadAnewWhatNobodyWantedAnyMore(String transport) throws Exception {
+    MappedMemory arena = arena(2);
+    List<Extent> extents = manyExtents(arena);
+    Extent extent = extents.get(0);
+    int at = Layout.SLAB_SIZE + extent.getOffset();
+    Extent other = extents.get(1);
+    serve(transport, 2, arena);
+    SlabSource source = keep(servers.get(2).open(2));
+    for (int i = 0; i < 4 * RemoteSlabSource.PIECES; i++) {
+      source.prefetch(0, at, extent.getLength());
+      if (i % 2 == 0) {
+        source.read(0, Layout.SLAB_SIZE + other.getOffset(), other.getLength());
+      } else {
+        source.forget();
+      }
+      flip(arena, at);
+      assertThat(bytes(source.read(0, at, extent.getLength()).data()))
+          .isEqualTo(WrittenExtents.bytes(arena, 1, extent));
+    }
+  }
+
   private static byte[] bytes(ByteBuffer buffer) {
     byte[] bytes = new byte[buffer.remaining()];
     buffer.get(bytes);
