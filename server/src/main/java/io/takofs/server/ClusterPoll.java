@@ -26,6 +26,9 @@ import java.util.function.Supplier;
 final class ClusterPoll {
   private static final long PERIOD_NS = TimeUnit.SECONDS.toNanos(3);
 
+  /** A twentieth of the time at most is spent on reports. */
+  private static final int REST = 19;
+
   private static final Request STATUS =
       Request.newBuilder().setGetServerStatus(GetServerStatus.getDefaultInstance()).build();
   private static final Request CLUSTER =
@@ -39,6 +42,9 @@ final class ClusterPoll {
   private final Supplier<ClusterStatus> ofGroup;
   private long askedNs;
   private boolean started;
+  private long reportedNs; // when the report was made last
+  private long restNs;
+  private boolean reported;
 
   /**
    * @param ofGroup what the leader knows of its group; asked where this server leads
@@ -80,10 +86,18 @@ final class ClusterPoll {
     }
   }
 
-  /** The leader knows of its group at any time: who asks it gets that, and not what was. */
+  /**
+   * The leader knows of its group at any time, so its answers say what is so and not what was. That
+   * takes a walk through all slabs, for which the group's lock is held: one comes after a rest of
+   * {@link #REST} times as long, however often somebody asks.
+   */
   void refresh() {
-    if (leader() == cluster.serverId()) {
+    long beganNs = clock.nanoTime();
+    if (leader() == cluster.serverId() && (!reported || beganNs - reportedNs >= restNs)) {
       report.ofGroup(ofGroup.get());
+      reported = true;
+      reportedNs = clock.nanoTime();
+      restNs = REST * (reportedNs - beganNs);
     }
   }
 
