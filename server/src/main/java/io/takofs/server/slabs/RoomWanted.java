@@ -3,44 +3,55 @@ package io.takofs.server.slabs;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Slab;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.function.LongPredicate;
 
 /**
- * Which slabs lack a replica that could be on a server if that had room. All are remembered and not
- * only one a server: a replica has as many units as its slab, so what makes room for one may be too
- * short for another.
+ * For which slabs a replica could be made on a server if that had room. Slabs differ in the units
+ * that they have, and what makes room for one may be too short for another; but there are few kinds
+ * of them, so those are remembered, and not the slabs.
  *
  * <p>Thread rule: the owner of the group.
  */
 final class RoomWanted {
-  private final Map<Integer, Set<Long>> slabs = new HashMap<>(); // by full server
-
-  void add(int server, long slab) {
-    slabs.computeIfAbsent(server, any -> new TreeSet<>()).add(slab);
+  /** The units of a slab. */
+  private record Units(int first, int end) {
+    static Units of(Slab slab) {
+      return new Units(slab.getFirstUnit(), slab.getEndUnit());
+    }
   }
 
-  /** Whether a server of {@code free} is without room for a slab of which {@code isFor} is true. */
-  boolean isIn(Slab free, LongPredicate isFor) {
+  /** By full server, since the last walk through the slabs began, and in the walk before. */
+  private Map<Integer, Set<Units>> now = new HashMap<>();
+
+  private Map<Integer, Set<Units>> before = new HashMap<>();
+
+  /** {@code slab} lacks a replica for which {@code server} has no room. */
+  void add(int server, Slab slab) {
+    now.computeIfAbsent(server, any -> new HashSet<>()).add(Units.of(slab));
+  }
+
+  /** Whether what the replicas of {@code free} take is room for a slab that lacks one. */
+  boolean isIn(Slab free) {
+    return isIn(now, free) || isIn(before, free);
+  }
+
+  private static boolean isIn(Map<Integer, Set<Units>> wanted, Slab free) {
     return free.getReplicasList().stream()
         .map(Replica::getServer)
-        .flatMap(server -> slabs.getOrDefault(server, Set.of()).stream())
-        .anyMatch(isFor::test);
+        .flatMap(server -> wanted.getOrDefault(server, Set.of()).stream())
+        .anyMatch(units -> free.getFirstUnit() <= units.first && free.getEndUnit() >= units.end);
   }
 
-  /** Forgets the slabs of which {@code lacks} is not true any more. */
-  void retain(LongPredicate lacks) {
-    slabs.values().forEach(wanting -> wanting.removeIf(slab -> !lacks.test(slab)));
-    slabs.values().removeIf(Set::isEmpty);
-  }
-
-  boolean isEmpty() {
-    return slabs.isEmpty();
+  /** A walk through the slabs begins: what is not said again in it is forgotten after it. */
+  void turn() {
+    before = now;
+    now = new HashMap<>();
   }
 
   void clear() {
-    slabs.clear();
+    now.clear();
+    before.clear();
   }
 }

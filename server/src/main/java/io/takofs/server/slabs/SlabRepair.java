@@ -220,7 +220,7 @@ public final class SlabRepair {
     if (next.size() < WALK_MAX) {
       cursor = 0;
       lacking.keySet().removeIf(id -> machine.slabs().get(id) == null);
-      roomWanted.retain(this::lacks);
+      roomWanted.turn();
       badFiles.prune();
       leases.tellEmptied();
       if (settings.rebalance() && lacking.isEmpty() && attempts.isEmpty()) {
@@ -274,19 +274,7 @@ public final class SlabRepair {
 
   /** Whether nothing is in {@code slab}, and a server needs its room for a replica of another. */
   private boolean makesRoom(Slab slab) {
-    return !roomWanted.isEmpty()
-        && machine.slabs().isWhollyFree(slab.getId())
-        && roomWanted.isIn(
-            slab,
-            other ->
-                lacks(other)
-                    && RepairTargets.fits(
-                        slab.getFirstUnit(), slab.getEndUnit(), machine.slabs().get(other)));
-  }
-
-  private boolean lacks(long id) {
-    Slab slab = machine.slabs().get(id);
-    return slab != null && conditions.of(slab).lack() != Lack.NOTHING;
+    return roomWanted.isIn(slab) && machine.slabs().isWhollyFree(slab.getId());
   }
 
   private void forget(long slab) {
@@ -371,9 +359,7 @@ public final class SlabRepair {
     }
     List<SlabLender> candidates = targets.candidates(slab, condition.leaving());
     if (candidates.isEmpty() || conditions.sources(slab).isEmpty()) {
-      targets
-          .full(slab, condition.leaving())
-          .forEach(server -> roomWanted.add(server, slab.getId()));
+      targets.full(slab, condition.leaving()).forEach(server -> roomWanted.add(server, slab));
       rest(slab, condition);
       return;
     }
@@ -392,7 +378,7 @@ public final class SlabRepair {
     LeasedSlab lent = leases.take(target, slab.getFirstUnit(), slab.getEndUnit());
     if (lent == null) {
       if (target.exhausted) { // a server that answers at once has said so
-        roomWanted.add(target.server, slab.getId());
+        roomWanted.add(target.server, slab);
       }
       asked.add(target.server);
       return;
@@ -454,8 +440,9 @@ public final class SlabRepair {
               + caller.getUser()
               + " may not force repair: that takes the server's user or its supergroup");
     }
-    watch.goOn();
-    LOG.info("repair goes on without servers {}, says {}", watch.goesWithout(), caller.getUser());
+    if (watch.goOn()) {
+      LOG.info("repair goes on without servers {}, says {}", watch.goesWithout(), caller.getUser());
+    }
     return status();
   }
 
