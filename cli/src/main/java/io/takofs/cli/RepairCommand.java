@@ -38,6 +38,9 @@ final class RepairCommand implements Callable<Integer> {
               : client.administration().clusterStatus().getRepair();
       PrintWriter out = spec.commandLine().getOut();
       lines(repair).forEach(out::println);
+      if (force && repair.getGoesWithoutCount() == 0) {
+        out.println("nothing had to be forced: no more than a third of the servers are silent");
+      }
       out.flush();
       return 0;
     }

@@ -248,10 +248,14 @@ public final class ServerWatch {
     return waits ? silent.stream().map(each -> each.entry.getId()).toList() : List.of();
   }
 
-  /** If this is {@link #isAlone}, those that are silent are not waited for until they answer. */
-  void goOn() {
+  /**
+   * If this is {@link #isAlone}, those that are silent are not waited for until they answer.
+   *
+   * @return whether it is
+   */
+  boolean goOn() {
     if (!isAlone()) {
-      return;
+      return false;
     }
     watched.forEach(
         (id, server) -> {
@@ -259,6 +263,7 @@ public final class ServerWatch {
             withoutThem.add(id);
           }
         });
+    return true;
   }
 
   /** The servers that {@link #goOn} left out and that have not answered since. */
