@@ -181,7 +181,7 @@ public final class SlabSupply {
     if (!away.isEmpty() && roomy >= Math.min(copies, living)) {
       throw new TakoException(
           Status.UNAVAILABLE,
-          "no space for data but on %s, which did not answer at once; try again, or start it"
+          "no space for data but on %s, which did not answer this client, or the server with the namespace, at once; try again, start what is silent (tako status), or see what this host reaches (tako doctor URI)"
               .formatted(String.join(", ", away)));
     }
     if (servers > 1 && !full.isEmpty()) {
