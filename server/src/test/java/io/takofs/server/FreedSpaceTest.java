@@ -35,6 +35,26 @@ class FreedSpaceTest extends SlabRepairRig {
     await(() -> answer(grant) == Status.OK, 1);
   }
 
+  /** What was deleted cannot be freed before the slabs that it is in have all replicas again. */
+  @Test
+  void shouldBeWaitedForWhileAServerIsAway() throws Exception {
+    lead(2, 2);
+    OpenedFile file = create("/new", 2);
+    Request grant = TestClient.grant(file, 1);
+    List<String> files = fill();
+    servers.stop(2);
+    run(40);
+    for (String path : files) {
+      delete(path);
+    }
+    await(() -> !rig.machine.reclaimPending(), 60);
+    run(5);
+    assertThat(answer(grant)).isEqualTo(Status.UNAVAILABLE);
+    assertThat(answer(grant.toBuilder().setHasWaited(true).build())).isEqualTo(Status.NO_SPACE);
+    servers.start(2);
+    await(() -> answer(grant) == Status.OK, 40);
+  }
+
   /** Files that take all space there is. */
   private List<String> fill() throws TakoException {
     List<String> files = new ArrayList<>();

@@ -70,11 +70,6 @@ final class Fencing {
     this.slabs = slabs;
   }
 
-  /** Whether a server has not answered yet. */
-  boolean isAsking() {
-    return !asking.isEmpty();
-  }
-
   /** The time since {@code extent} was first asked for, ns; 0 when it was not. */
   long askedForNs(Quarantined extent) {
     Started begun = begun(extent);

@@ -258,9 +258,9 @@ public final class Housekeeping {
    *     space without them
    * @throws TakoException UNAVAILABLE when there is no space at all until a server lends some, or
    *     only with a copy at a server that did not answer the client; or, unless the caller has
-   *     waited for that, until what was deleted is reclaimed, servers have answered whether it can
-   *     be freed, or clients can write no more to what was taken from them; NO_SPACE when servers
-   *     of a cluster are full
+   *     waited for that, until what was deleted is reclaimed, and what rests can be freed: servers
+   *     have answered, clients can write no more to what was taken from them, the slabs that it is
+   *     in have all replicas again; NO_SPACE when servers of a cluster are full
    */
   public GrantPlacement makeRoomFor(Caller caller, Request request, long clientId)
       throws TakoException {
@@ -285,7 +285,6 @@ public final class Housekeeping {
     long begin = clock.nanoTime();
     pressedNs = begin;
     long seen = 0;
-    boolean writable = false;
     boolean progress = true;
     while (!supply.makeRoom(copies, near, avoided, wanted)
         && (progress || seen < machine.quarantinedCount())
@@ -294,9 +293,8 @@ public final class Housekeeping {
       if (reclaiming) {
         reclaim();
       }
-      Round round = freeUntil(clock.currentTimeMillis(), true);
-      writable |= round.writable;
-      progress = (reclaiming && !reclaimRefused) || round.freed > 0;
+      int freed = freeUntil(clock.currentTimeMillis(), true);
+      progress = (reclaiming && !reclaimRefused) || freed > 0;
       seen = progress ? 0 : seen + FREE_EXTENTS;
     }
     if (machine.freeBytes(copies, avoided) >= Layout.UNIT_SIZE) {
@@ -304,7 +302,7 @@ public final class Housekeeping {
     }
     if (request.hasGrantExtents()) {
       supply.checkServers(copies);
-      boolean mayCome = writable || fencing.isAsking() || machine.reclaimPending();
+      boolean mayCome = machine.quarantinedCount() > 0 || machine.reclaimPending();
       if (supply.isAsking() || (mayCome && !request.getHasWaited())) {
         throw new TakoException(
             Status.UNAVAILABLE, "the space of other files is being freed at the moment; try again");
@@ -344,9 +342,9 @@ public final class Housekeeping {
 
   private void freeQuarantined() throws TakoException {
     long untilMs = clock.currentTimeMillis() - settings.quarantine().toMillis();
-    Round round = freeUntil(untilMs, clock.nanoTime() - pressedNs < PRESSED_NS);
+    int freed = freeUntil(untilMs, clock.nanoTime() - pressedNs < PRESSED_NS);
     // Those that cannot be freed yet wait for the next time.
-    freeing = round.freed > 0 || machine.hasFreshQuarantined(untilMs);
+    freeing = freed > 0 || machine.hasFreshQuarantined(untilMs);
   }
 
   /**
@@ -354,10 +352,12 @@ public final class Housekeeping {
    * reader holds and whose writer does not want to read them back. Connections of grantees that
    * stand in the way are ended if their session has ended, if they had the lease's soft limit to
    * release it, or if space is short.
+   *
+   * @return how many could be freed
    */
-  private Round freeUntil(long untilMs, boolean spaceIsShort) throws TakoException {
+  private int freeUntil(long untilMs, boolean spaceIsShort) throws TakoException {
     List<Quarantined> resting = machine.quarantined(untilMs, FREE_EXTENTS);
-    boolean kept = resting.removeIf(machine::isKept);
+    resting.removeIf(machine::isKept);
     Duration patience = settings.leaseSoftLimit();
     long overdueMs = clock.currentTimeMillis() - patience.toMillis();
     Set<Quarantined> done =
@@ -376,18 +376,8 @@ public final class Housekeeping {
       journal.execute(entry().setFreeExtents(free).build());
       counters.add("extents.freed", free.getExtentsCount());
     }
-    boolean writable =
-        kept || resting.stream().anyMatch(each -> each.grantee() != 0 && !done.contains(each));
-    return new Round(free.getExtentsCount(), writable);
+    return free.getExtentsCount();
   }
-
-  /**
-   * The result of one round over some quarantined extents.
-   *
-   * @param freed how many could be freed
-   * @param writable whether there were any that somebody may still write
-   */
-  private record Round(int freed, boolean writable) {}
 
   /** Clients whose connections to the data zone must end; asked once each time. */
   public List<Long> clientsToFence() {
