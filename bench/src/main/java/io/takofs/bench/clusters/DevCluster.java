@@ -18,6 +18,8 @@ import org.apache.hadoop.fs.FileUtil;
  */
 final class DevCluster implements AutoCloseable {
   private final Path tako;
+  private final String servers;
+  private final String poolSize;
   private final Path directory;
   private final Thread ender = new Thread(this::end);
 
@@ -33,15 +35,26 @@ final class DevCluster implements AutoCloseable {
   DevCluster(Path tako, int servers, String poolSize, Map<String, String> settings)
       throws IOException, InterruptedException {
     this.tako = tako;
+    this.servers = Integer.toString(servers);
+    this.poolSize = poolSize;
     directory = Files.createTempDirectory("tako-bench-");
     Runtime.getRuntime().addShutdownHook(ender);
     try {
       Files.writeString(site(), xml(settings));
-      run("dev", "--servers", Integer.toString(servers), "--pool-size", poolSize);
+      startAgain();
     } catch (IOException | InterruptedException e) {
       close();
       throw e;
     }
+  }
+
+  /**
+   * Starts the servers that do not run, with their pools.
+   *
+   * @throws IOException when it cannot, with the output of {@code tako dev}
+   */
+  void startAgain() throws IOException, InterruptedException {
+    run("dev", "--servers", servers, "--pool-size", poolSize);
   }
 
   /** The URI at which clients reach it. */

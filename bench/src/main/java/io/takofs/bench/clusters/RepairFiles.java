@@ -24,6 +24,7 @@ final class RepairFiles implements AutoCloseable {
   static final int SERVERS = 3;
   static final int MEBIBYTE = 1 << 20;
 
+  private static final Path DIRECTORY = new Path("/repair");
   private static final int COPIES = 2;
   private static final int FILE_MEBIBYTES = 64;
 
@@ -64,6 +65,11 @@ final class RepairFiles implements AutoCloseable {
     for (int written = 0; written < mebibytes; written += FILE_MEBIBYTES) {
       write(file(written), sizeOf(written), () -> {});
     }
+  }
+
+  /** Deletes them. */
+  void delete() throws IOException {
+    fs.delete(DIRECTORY, true);
   }
 
   /**
@@ -119,6 +125,6 @@ final class RepairFiles implements AutoCloseable {
   }
 
   private static Path file(int first) {
-    return new Path("/repair/f" + first / FILE_MEBIBYTES);
+    return new Path(DIRECTORY, "f" + first / FILE_MEBIBYTES);
   }
 }
