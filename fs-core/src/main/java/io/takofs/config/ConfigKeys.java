@@ -545,8 +545,9 @@ public final class ConfigKeys {
           ConfigKey.bool(
                   "fs.tako.rebalance.enabled",
                   true,
-                  "Whether copies move, one at a time and within the bandwidth of repair, from"
-                      + " servers that are fuller than the mean by more than 5 % to emptier ones.")
+                  "Whether copies move, one at a time and within the bandwidth of repair: to another"
+                      + " rack where all copies are in one, and from servers that are fuller than"
+                      + " the mean by more than 5 % to emptier ones.")
               .readByServers());
 
   /** Time in which each server verifies all of its copies once. */

@@ -3,7 +3,6 @@ package io.takofs.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.layout.Layout;
-import io.takofs.proto.ReportReplicas;
 import io.takofs.proto.Slab;
 import io.takofs.server.store.HeapStore;
 import java.util.List;
@@ -114,12 +113,5 @@ class FullServersTest extends SlabRepairRig {
     delete("/gone");
     await(() -> serversOf(slab(one)).size() == 2 && serversOf(slab(two)).size() == 2, 30);
     checkNoLeak(1, 2, 3);
-  }
-
-  /** The client says that {@code server}, which keeps {@code slab}, does not answer it. */
-  private void cannotUse(long slab, int server) {
-    ReportReplicas.Report report =
-        ReportReplicas.Report.newBuilder().setSlab(slab).setServer(server).build();
-    rig.leases.report(client, ReportReplicas.newBuilder().addReports(report).build());
   }
 }

@@ -164,6 +164,14 @@ final class HousekeepingRig {
     return execute(0, open).getSession().getClientId();
   }
 
+  /** A new session of the superuser, whose client is on the host of {@code server} and stays. */
+  long openSession(int server) throws TakoException {
+    long client = openSession();
+    sessions.recovered(client, Duration.ofHours(1).toNanos());
+    sessions.client(client).nearServer = server;
+    return client;
+  }
+
   /** Logs a call, and acknowledges it with the next one. */
   Reply execute(long clientId, Request request) throws TakoException {
     return execute(clientId, request, GrantPlacement.NONE);

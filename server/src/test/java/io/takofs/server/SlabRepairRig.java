@@ -10,6 +10,7 @@ import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
+import io.takofs.proto.ReportReplicas;
 import io.takofs.proto.Request;
 import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
@@ -17,6 +18,7 @@ import io.takofs.server.store.HeapStore;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** A leader whose data servers are scripted, and files whose extents are in their slabs. */
 abstract class SlabRepairRig {
@@ -30,6 +32,24 @@ abstract class SlabRepairRig {
     servers =
         new SlowServers(
             IntStream.range(0, count).mapToObj(i -> LentSlabs.of(16)).toArray(LentSlabs[]::new));
+    rig = new HousekeepingRig(new HeapStore(Long.MAX_VALUE), servers, copies, 1);
+    client = rig.openSession();
+    run(1);
+  }
+
+  /** A leader of servers in these racks, with so many slabs each. */
+  void lead(int copies, int slabs, String... racks) throws TakoException {
+    LentSlabs[] zones =
+        Stream.of(racks).map(rack -> LentSlabs.of(slabs)).toArray(LentSlabs[]::new);
+    lead(copies, zones, racks);
+  }
+
+  /** A leader of these servers in these racks. */
+  void lead(int copies, LentSlabs[] zones, String... racks) throws TakoException {
+    servers = new SlowServers(zones);
+    for (int i = 0; i < racks.length; i++) {
+      servers.place(i + 1, racks[i]);
+    }
     rig = new HousekeepingRig(new HeapStore(Long.MAX_VALUE), servers, copies, 1);
     client = rig.openSession();
     run(1);
@@ -114,6 +134,13 @@ abstract class SlabRepairRig {
     TestClient.ok(rig.execute(client, TestClient.delete(path)));
   }
 
+  /** The client says that {@code server}, which keeps {@code slab}, does not answer it. */
+  void cannotUse(long slab, int server) {
+    ReportReplicas.Report report =
+        ReportReplicas.Report.newBuilder().setSlab(slab).setServer(server).build();
+    rig.leases.report(client, ReportReplicas.newBuilder().addReports(report).build());
+  }
+
   Slab slab(long id) {
     return rig.machine.slabs().get(id);
   }
@@ -125,6 +152,14 @@ abstract class SlabRepairRig {
 
   List<Integer> serversOf(Slab slab) {
     return slab.getReplicasList().stream().map(Replica::getServer).sorted().toList();
+  }
+
+  /** Racks that have a replica. */
+  long racksOf(Slab slab) {
+    return slab.getReplicasList().stream()
+        .map(replica -> servers.rack(replica.getServer()))
+        .distinct()
+        .count();
   }
 
   /**

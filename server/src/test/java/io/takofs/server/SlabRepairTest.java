@@ -335,10 +335,8 @@ class SlabRepairTest extends SlabRepairRig {
 
   @Test
   void shouldNotWidenASlabWithAServerThatAWriterCannotUse() throws Exception {
-    servers = new SlowServers(LentSlabs.of(16), LentSlabs.of(16), LentSlabs.of(40));
-    rig = new HousekeepingRig(new HeapStore(Long.MAX_VALUE), servers, 3, 1);
-    client = rig.openSession();
-    run(1);
+    lead(3, 3);
+    client = rig.openSession(3);
     write("/one", 1, 1);
     assertThat(serversOf(dataSlab())).containsExactly(3);
     ReportReplicas.Report.Builder report =

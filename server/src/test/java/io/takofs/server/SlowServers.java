@@ -86,6 +86,10 @@ final class SlowServers implements DataServers {
     racks.put(server, rack);
   }
 
+  String rack(int server) {
+    return racks.getOrDefault(server, "/default-rack");
+  }
+
   void stop(int server) {
     down.add(server);
   }
@@ -209,7 +213,7 @@ final class SlowServers implements DataServers {
                 ServerEntry.newBuilder()
                     .setId(id)
                     .setState(states.getOrDefault(id, ServerEntry.State.UP))
-                    .setRack(racks.getOrDefault(id, "/default-rack"))
+                    .setRack(rack(id))
                     .build())
         .toList();
   }

@@ -4,14 +4,19 @@ import io.takofs.base.Clock;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Slab;
 import io.takofs.server.namespace.StateMachine;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Chooses replicas that move from the fullest server to emptier ones, until every server's share of
- * used bytes is within 5 % of all servers' share. Nothing is remembered: what the servers use says
- * what is left to do, so a leader that was started again goes on.
+ * Chooses replicas that move although nothing is wrong with them: of slabs that have all replicas
+ * in one rack to another rack, and from the fullest server to emptier ones, until every server's
+ * share of used bytes is within 5 % of all servers' share. Nothing is remembered: what the servers
+ * have and use says what is left to do, so a leader that was started again goes on.
+ *
+ * <p>It comes to an end: a move to another rack leaves one slab less in one rack, no move makes a
+ * slab have fewer racks, and what moves between racks that are as good makes the shares more even.
  *
  * <p>Thread rule: the owner of the group.
  */
@@ -25,6 +30,7 @@ final class Rebalance {
   private final Clock clock;
   private final StateMachine machine;
   private final SlabLeases leases;
+  private final ServerWatch watch;
   private final SlabConditions conditions;
   private final RepairTargets targets;
   private long restingNs;
@@ -33,17 +39,19 @@ final class Rebalance {
       Clock clock,
       StateMachine machine,
       SlabLeases leases,
+      ServerWatch watch,
       SlabConditions conditions,
       RepairTargets targets) {
     this.clock = clock;
     this.machine = machine;
     this.leases = leases;
+    this.watch = watch;
     this.conditions = conditions;
     this.targets = targets;
     this.restingNs = clock.nanoTime() - REST_NS;
   }
 
-  /** The replica that is to move next; empty when the servers are even, or nothing can move. */
+  /** The replica that is to move next; empty when none is better elsewhere, or nothing can move. */
   Optional<Replica> next() {
     long now = clock.nanoTime();
     if (now - restingNs < REST_NS) {
@@ -57,6 +65,40 @@ final class Rebalance {
   }
 
   private Optional<Replica> choose() {
+    Optional<Replica> crowded = toAnotherRack();
+    return crowded.isPresent() ? crowded : fromFullest();
+  }
+
+  /**
+   * A replica of a slab that lies in one rack, if it can go to another one: such a slab was made
+   * when other racks had no room or did not answer, or before the servers had racks. The first
+   * replica stays, which is near whoever wrote there.
+   */
+  private Optional<Replica> toAnotherRack() {
+    if (leases.lenders().stream().map(this::rack).distinct().count() < 2) {
+      return Optional.empty();
+    }
+    for (Slab slab : machine.slabs().all()) {
+      boolean isCrowded = slab.getReplicasCount() > 1 && targets.racks(slab, 0, 0) == 1;
+      if (isCrowded && mayMove(slab)) {
+        Replica leaving =
+            slab.getReplicasList().stream()
+                .skip(1)
+                .max(Comparator.comparingDouble(each -> share(leases.lender(each.getServer()), 0)))
+                .orElseThrow();
+        if (!betterServers(slab, leaving.getServer()).isEmpty()) {
+          return Optional.of(leaving);
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private String rack(SlabLender lender) {
+    return watch.entry(lender.server).getRack();
+  }
+
+  private Optional<Replica> fromFullest() {
     long used = 0;
     long capacity = 0;
     SlabLender fullest = null;
@@ -72,7 +114,10 @@ final class Rebalance {
     }
     for (Slab slab : machine.slabs().all()) {
       Optional<Replica> replica = at(slab, fullest.server);
-      if (replica.isPresent() && mayMove(slab, fullest)) {
+      if (replica.isPresent()
+          && !machine.slabs().isWhollyFree(slab.getId())
+          && mayMove(slab)
+          && !betterServers(slab, fullest.server).isEmpty()) {
         return replica;
       }
     }
@@ -83,26 +128,34 @@ final class Rebalance {
     return slab.getReplicasList().stream().filter(each -> each.getServer() == server).findAny();
   }
 
+  /** Whether nobody writes the slab now, and all of its replicas are there. */
+  private boolean mayMove(Slab slab) {
+    return !slab.getClosed() && !machine.isWrittenIn(slab.getId()) && conditions.isIntact(slab);
+  }
+
   /**
-   * Whether a slab that nobody writes now can move from {@code fullest} to a server that will be
-   * clearly less full than that one is, so that nothing moves back, and to no worse a rack.
+   * The servers to which the replica of {@code slab} at {@code from} is better moved: those that
+   * give a slab of one rack another one, and those in no worse a rack that will be clearly less
+   * full than {@code from} is now, so that nothing moves back. Best first; none when things have
+   * changed since the replica was chosen. None is a server that a client reported, for the reason
+   * that {@link RepairTargets#candidates} has.
    */
-  private boolean mayMove(Slab slab, SlabLender fullest) {
-    if (slab.getClosed()
-        || machine.slabs().isWhollyFree(slab.getId())
-        || machine.isWrittenIn(slab.getId())
-        || !conditions.isIntact(slab)) {
+  List<SlabLender> betterServers(Slab slab, int from) {
+    return targets.candidates(slab, from).stream().filter(to -> isBetter(slab, from, to)).toList();
+  }
+
+  private boolean isBetter(Slab slab, int from, SlabLender to) {
+    if (to.server == from || watch.isReported(to.server)) {
       return false;
     }
-    int from = fullest.server;
-    List<SlabLender> candidates = targets.candidates(slab, from);
-    if (candidates.isEmpty() || candidates.get(0).server == from) {
-      return false;
+    long racks = targets.racks(slab, from, from);
+    long racksThen = targets.racks(slab, from, to.server);
+    if (racks == 1 && racksThen > 1) {
+      return true;
     }
-    SlabLender to = candidates.get(0);
+    SlabLender left = leases.lender(from);
     long bytes = machine.slabs().usedBytesOf(slab.getId());
-    return share(to, bytes) + TOLERANCE <= share(fullest, 0)
-        && targets.racks(slab, from, to.server) >= targets.racks(slab, from, from);
+    return racksThen >= racks && left != null && share(to, bytes) + TOLERANCE <= share(left, 0);
   }
 
   private long used(SlabLender lender) {

@@ -1,8 +1,6 @@
 package io.takofs.server.slabs;
 
 import io.takofs.base.Clock;
-import io.takofs.layout.Layout;
-import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.Replica;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Slab;
@@ -72,7 +70,7 @@ final class RepairTargets {
       }
     }
     candidates.sort(
-        Comparator.comparingDouble((SlabLender lender) -> -freeShare(lender))
+        Comparator.comparingDouble((SlabLender lender) -> -lender.freeShare())
             .thenComparing(lender -> lender.server));
     Map<Integer, List<SlabLender>> byRank =
         candidates.stream()
@@ -130,19 +128,5 @@ final class RepairTargets {
   /** Whether a replica of {@code slab} has room in these units. */
   static boolean fits(int firstUnit, int endUnit, Slab slab) {
     return firstUnit <= slab.getFirstUnit() && endUnit >= slab.getEndUnit();
-  }
-
-  /** How much of a server can be lent; unequal servers fill evenly. */
-  private static double freeShare(SlabLender lender) {
-    long capacity = lender.usage.getCapacity();
-    return capacity == 0 ? 0 : (double) free(lender) / capacity;
-  }
-
-  private static long free(SlabLender lender) {
-    long units = 0;
-    for (LeasedSlab spare : lender.spare) {
-      units += spare.getEndUnit() - spare.getFirstUnit();
-    }
-    return lender.usage.getFree() + units * Layout.UNIT_SIZE;
   }
 }

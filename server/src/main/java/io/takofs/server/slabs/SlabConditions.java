@@ -27,10 +27,12 @@ final class SlabConditions {
   enum Lack {
     /** A replica has no memory any more, or its server is dead. */
     LOST,
-    /** A replica is to leave its server, for another or because that goes, or has wrong bytes. */
+    /** A replica is to leave because its server goes, or because it has wrong bytes. */
     LEAVING,
     /** There are fewer replicas than wanted. */
     MISSING,
+    /** Nothing is wrong, but a replica would be better at another server. */
+    MOVING,
     NOTHING
   }
 
@@ -74,8 +76,12 @@ final class SlabConditions {
     if (leaving != 0) {
       return new Condition(Lack.LEAVING, leaving, living);
     }
-    boolean isShort = slab.getReplicasCount() < slab.getWanted();
-    return new Condition(isShort ? Lack.MISSING : Lack.NOTHING, 0, living);
+    if (slab.getReplicasCount() < slab.getWanted()) {
+      return new Condition(Lack.MISSING, 0, living);
+    }
+    return slab.getReplicasList().contains(moving)
+        ? new Condition(Lack.MOVING, moving.getServer(), living)
+        : new Condition(Lack.NOTHING, 0, living);
   }
 
   private boolean isLost(Replica replica) {
@@ -85,7 +91,6 @@ final class SlabConditions {
   private boolean isLeaving(Replica replica) {
     ServerEntry entry = watch.entry(replica.getServer());
     return damaged.contains(replica)
-        || moving.equals(replica)
         || (entry != null
             && (entry.getState() == ServerEntry.State.DECOMMISSIONING
                 || entry.getState() == ServerEntry.State.DECOMMISSIONED));

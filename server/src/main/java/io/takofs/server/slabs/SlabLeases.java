@@ -101,6 +101,11 @@ public final class SlabLeases {
     return Collections.unmodifiableCollection(lenders.values());
   }
 
+  /** The server {@code id}; null of one whose pool is gone. */
+  SlabLender lender(int id) {
+    return lenders.get(id);
+  }
+
   /** Which servers answer and will not lend, and why, for people. */
   public List<String> refusals() {
     return lenders.values().stream()

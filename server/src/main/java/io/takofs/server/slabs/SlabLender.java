@@ -1,5 +1,6 @@
 package io.takofs.server.slabs;
 
+import io.takofs.layout.Layout;
 import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.Replica;
 import io.takofs.proto.ReturnedSlab;
@@ -84,6 +85,18 @@ final class SlabLender {
   /** Whether the server has said that it lends nothing but what slabs of the group have. */
   boolean hasNothing() {
     return listed && !isAsked() && spare.isEmpty() && taken.isEmpty() && unwanted.isEmpty();
+  }
+
+  /** How much of the server can be lent or is spare; by this, unequal servers fill evenly. */
+  double freeShare() {
+    long units = 0;
+    for (LeasedSlab slab : spare) {
+      units += slab.getEndUnit() - slab.getFirstUnit();
+    }
+    long capacity = usage.getCapacity();
+    return capacity == 0
+        ? 0
+        : (double) (usage.getFree() + units * Layout.UNIT_SIZE) / capacity;
   }
 
   Replica replica(LeasedSlab slab) {

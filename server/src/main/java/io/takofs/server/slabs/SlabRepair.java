@@ -110,7 +110,7 @@ public final class SlabRepair {
     this.settings = settings;
     this.conditions = new SlabConditions(machine, watch, leases);
     this.targets = new RepairTargets(clock, leases, watch);
-    this.rebalance = new Rebalance(clock, machine, leases, conditions, targets);
+    this.rebalance = new Rebalance(clock, machine, leases, watch, conditions, targets);
     this.badFiles = new BadFiles(machine);
     this.scrub = new Scrub(clock, machine, leases, conditions, badFiles, settings);
     this.attempts =
@@ -357,9 +357,15 @@ public final class SlabRepair {
       forget(slab.getId());
       return; // the next walk opens it
     }
-    List<SlabLender> candidates = targets.candidates(slab, condition.leaving());
+    boolean moves = condition.lack() == Lack.MOVING;
+    List<SlabLender> candidates =
+        moves
+            ? rebalance.betterServers(slab, condition.leaving())
+            : targets.candidates(slab, condition.leaving());
     if (candidates.isEmpty() || conditions.sources(slab).isEmpty()) {
-      targets.full(slab, condition.leaving()).forEach(server -> roomWanted.add(server, slab));
+      if (!moves) {
+        targets.full(slab, condition.leaving()).forEach(server -> roomWanted.add(server, slab));
+      }
       rest(slab, condition);
       return;
     }
@@ -377,7 +383,7 @@ public final class SlabRepair {
     }
     LeasedSlab lent = leases.take(target, slab.getFirstUnit(), slab.getEndUnit());
     if (lent == null) {
-      if (target.exhausted) { // a server that answers at once has said so
+      if (target.exhausted && !moves) { // a server that answers at once has said so
         roomWanted.add(target.server, slab);
       }
       asked.add(target.server);

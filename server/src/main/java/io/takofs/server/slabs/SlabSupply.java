@@ -16,7 +16,6 @@ import io.takofs.proto.Status;
 import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.StateMachine;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -48,6 +47,7 @@ public final class SlabSupply {
   private final StateMachine machine;
   private final SlabLeases leases;
   private final ServerWatch watch;
+  private final SlabPlacement placement;
   private final int copiesMin;
   private final Map<Integer, Late> late = new TreeMap<>(); // by copies
 
@@ -66,6 +66,7 @@ public final class SlabSupply {
     this.machine = machine;
     this.leases = leases;
     this.watch = watch;
+    this.placement = new SlabPlacement(server -> watch.entry(server).getRack());
     this.copiesMin = copiesMin;
   }
 
@@ -232,8 +233,9 @@ public final class SlabSupply {
   }
 
   /**
-   * Chooses as many servers as there are to be copies, or as answer: the near one first, then those
-   * that have lent slabs already, then those with most space. None when too few have slabs.
+   * Chooses as many servers as there are to be copies, or as answer, as {@link SlabPlacement} says.
+   * None when too few have slabs. Racks are no reason to wait: of servers in one rack only the slab
+   * is made all the same, and {@link Rebalance} moves a replica when another rack has room.
    */
   private List<SlabLender> choose(int copies, int near, Set<Integer> avoided) {
     List<SlabLender> lending = new ArrayList<>();
@@ -256,12 +258,7 @@ public final class SlabSupply {
     if (lending.isEmpty() || lending.size() < needed) {
       return List.of();
     }
-    lending.sort(
-        Comparator.comparing((SlabLender lender) -> lender.server != near)
-            .thenComparing(lender -> lender.spare.isEmpty())
-            .thenComparing(lender -> -lender.usage.getFree())
-            .thenComparing(lender -> lender.server));
-    return lending.subList(0, needed);
+    return placement.choose(lending, needed, near);
   }
 
   /** Makes slabs of what servers have lent, one of each. */
