@@ -38,6 +38,7 @@ final class FakeSlabs {
   private int nextUnit;
   private long nextId = 1000;
   private final Set<Integer> removed = new HashSet<>();
+  private final Map<Integer, String> racks = new HashMap<>();
   private int nearServer;
   private int key = 1;
 
@@ -56,7 +57,11 @@ final class FakeSlabs {
     for (FakeDataServer server : servers) {
       if (!removed.contains(server.id)) {
         map.addServers(
-            ServerEntry.newBuilder().setId(server.id).setHost("data" + server.id).setPort(7420));
+            ServerEntry.newBuilder()
+                .setId(server.id)
+                .setHost("data" + server.id)
+                .setPort(7420)
+                .setRack(racks.getOrDefault(server.id, "")));
       }
     }
     return map.addGroups(GroupEntry.newBuilder().setId(1).addMembers(1)).build();
@@ -65,6 +70,10 @@ final class FakeSlabs {
   /** The map does not have this server any more. */
   void remove(int server) {
     removed.add(server);
+  }
+
+  void place(int server, String rack) {
+    racks.put(server, rack);
   }
 
   /** Clients whose sessions open from now on are on the host of {@code server}. */
