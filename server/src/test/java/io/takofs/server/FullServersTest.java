@@ -2,10 +2,17 @@ package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Extent;
+import io.takofs.proto.OpenedFile;
+import io.takofs.proto.Replica;
+import io.takofs.proto.ReportReplicas;
 import io.takofs.proto.Slab;
+import io.takofs.proto.Status;
 import io.takofs.server.store.HeapStore;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -113,5 +120,76 @@ class FullServersTest extends SlabRepairRig {
     delete("/gone");
     await(() -> serversOf(slab(one)).size() == 2 && serversOf(slab(two)).size() == 2, 30);
     checkNoLeak(1, 2, 3);
+  }
+
+  /** Files of whole slabs, until a writer is told that there is no space. */
+  private void fill(int copies) throws TakoException {
+    for (int i = 0; hasRoom(copies); i++) {
+      write("/fill" + i, copies, 255);
+    }
+  }
+
+  private boolean hasRoom(int copies) throws TakoException {
+    OpenedFile file = create("/any", copies);
+    Status status = Status.UNAVAILABLE;
+    for (int i = 0; i < 20 && status == Status.UNAVAILABLE; i++) {
+      try {
+        rig.housekeeping.makeRoomFor(HousekeepingRig.ROOT, TestClient.grant(file, 1), client);
+        status = Status.OK;
+      } catch (TakoException e) {
+        status = e.status();
+        run(1);
+      }
+    }
+    delete("/any");
+    assertThat(status).isIn(Status.OK, Status.NO_SPACE);
+    return status == Status.OK && rig.machine.freeBytes(copies, Set.of()) > 0;
+  }
+
+  private long freeSlabs(int server) {
+    return servers.zone(server).usage().getFree() / (255 * Layout.UNIT_SIZE);
+  }
+
+  @Test
+  void shouldMakeLostCopiesWhereWritersHaveNoSpace() throws Exception {
+    lead(4, 2);
+    fill(2);
+    for (int server = 1; server <= 4; server++) {
+      assertThat(freeSlabs(server)).as("server %d", server).isBetween(1L, 2L);
+    }
+    run(60);
+    assertThat(servers.copies).as("nothing moves there by choice").isZero();
+    servers.stop(4);
+    await(() -> freeSlabs(1) + freeSlabs(2) == 0 && rig.repair.status().getSlabsDone() >= 2, 60);
+    assertThat(hasRoom(2)).isFalse();
+    assertThat(hasRoom(1)).isFalse();
+  }
+
+  @Test
+  void shouldReplaceWrongBytesWhereWritersHaveNoSpace() throws Exception {
+    lead(2, 2);
+    fill(2);
+    Slab slab = dataSlab();
+    Replica bad = slab.getReplicas(1);
+    Extent extent = rig.machine.committedIn(slab.getId()).get(0);
+    servers.zone(bad.getServer()).spoil(bad.getLease(), extent);
+    ReportReplicas.Report report =
+        ReportReplicas.Report.newBuilder()
+            .setSlab(slab.getId())
+            .setVersion(slab.getVersion())
+            .setServer(bad.getServer())
+            .setWrongBytes(true)
+            .build();
+    rig.repair.report(ReportReplicas.newBuilder().addReports(report).build());
+    await(() -> !dataSlab().getReplicasList().contains(bad) && isWhole(2), 60);
+    assertThat(serversOf(dataSlab())).containsExactly(1, 2);
+    checkNoLeak(1, 2);
+  }
+
+  @Test
+  void shouldFillAServerAlone() throws Exception {
+    lead(1, 1);
+    fill(1);
+    assertThat(servers.zone(1).usage().getFree()).isZero();
   }
 }

@@ -39,8 +39,7 @@ abstract class SlabRepairRig {
 
   /** A leader of servers in these racks, with so many slabs each. */
   void lead(int copies, int slabs, String... racks) throws TakoException {
-    LentSlabs[] zones =
-        Stream.of(racks).map(rack -> LentSlabs.of(slabs)).toArray(LentSlabs[]::new);
+    LentSlabs[] zones = Stream.of(racks).map(rack -> LentSlabs.of(slabs)).toArray(LentSlabs[]::new);
     lead(copies, zones, racks);
   }
 

@@ -145,7 +145,7 @@ final class Rebalance {
   }
 
   private boolean isBetter(Slab slab, int from, SlabLender to) {
-    if (to.server == from || watch.isReported(to.server)) {
+    if (to.server == from || watch.isReported(to.server) || leases.unreserved(to) == 0) {
       return false;
     }
     long racks = targets.racks(slab, from, from);

@@ -295,7 +295,7 @@ public final class SlabLeases {
   }
 
   private void listed(SlabLender lender, HeldSlabs page, Set<Replica> held) {
-    lender.usage = page.getUsage();
+    lender.uses(page.getUsage());
     page.getSlabsList().forEach(slab -> held.add(lender.replica(slab)));
     if (page.getMore()) {
       LeasedSlab last = page.getSlabs(page.getSlabsCount() - 1);
@@ -399,12 +399,35 @@ public final class SlabLeases {
           takenBack.addAll(leaving);
           lender.unwanted.removeAll(unwanted);
           lender.exhausted = false;
+          lender.tookBack = true;
           returnLeases(lender);
           probe(lender); // the answer says how much space is free now
         });
   }
 
   // ---- leasing
+
+  /**
+   * Slabs of {@code lender} that serve repair only, so that servers that are full for writers can
+   * still make lost copies, and put a good one in the place of one with wrong bytes. A server alone
+   * has none, because there is nothing to repair from.
+   */
+  long reserve(SlabLender lender) {
+    return lenders.size() > 1 ? lender.reserve() : 0;
+  }
+
+  /**
+   * Slabs that {@code lender} can lend to writers, and to what moves by choice; without a reserve
+   * the server is asked how many.
+   */
+  long unreserved(SlabLender lender) {
+    if (lender.exhausted && lender.spare.isEmpty()) {
+      return 0;
+    }
+    long reserve = reserve(lender);
+    long free = (lender.usage.getFree() + Layout.SLAB_SIZE - 1) / Layout.SLAB_SIZE;
+    return reserve == 0 ? Long.MAX_VALUE : Math.max(0, lender.spare.size() + free - reserve);
+  }
 
   /** Asks for {@code count} slabs, which will be spare. */
   void lease(SlabLender lender, int count) {
@@ -416,7 +439,7 @@ public final class SlabLeases {
         Call.LEASE,
         request(count),
         reply -> {
-          lender.usage = reply.getLeasedSlabs().getUsage();
+          lender.uses(reply.getLeasedSlabs().getUsage());
           lender.spare.addAll(reply.getLeasedSlabs().getSlabsList());
           lender.exhausted = reply.getLeasedSlabs().getSlabsCount() == 0;
         });
@@ -430,7 +453,7 @@ public final class SlabLeases {
           Call.PROBE,
           request(0),
           reply -> {
-            lender.usage = reply.getLeasedSlabs().getUsage();
+            lender.uses(reply.getLeasedSlabs().getUsage());
             lender.exhausted = lender.usage.getFree() == 0;
           });
     }

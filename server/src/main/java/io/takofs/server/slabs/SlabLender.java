@@ -19,6 +19,15 @@ import java.util.Set;
  * <p>Thread rule: the owner of the group.
  */
 final class SlabLender {
+  /** One slab in so many serves repair only. */
+  private static final int RESERVE_OF = 20;
+
+  /** Slabs that serve repair only, at least. */
+  private static final int RESERVE_MIN = 2;
+
+  /** They are no more than one in so many of a small server. */
+  private static final int RESERVE_MOST_OF = 8;
+
   /** Kinds of calls; there is at most one of each at a time. */
   enum Call {
     LIST,
@@ -42,6 +51,9 @@ final class SlabLender {
   final Set<Replica> lost = new HashSet<>();
 
   SpaceUsage usage = SpaceUsage.getDefaultInstance();
+
+  /** Whether it has taken slabs back since it told its usage. */
+  boolean tookBack;
 
   /** Whether it has said what it holds since it last failed to answer. */
   boolean listed;
@@ -72,7 +84,8 @@ final class SlabLender {
   boolean isAsked() {
     return underWay.contains(Call.LIST)
         || underWay.contains(Call.LEASE)
-        || underWay.contains(Call.RETURN);
+        || underWay.contains(Call.RETURN)
+        || tookBack;
   }
 
   /**
@@ -87,6 +100,18 @@ final class SlabLender {
     return listed && !isAsked() && spare.isEmpty() && taken.isEmpty() && unwanted.isEmpty();
   }
 
+  /** The server says what it has now. */
+  void uses(SpaceUsage told) {
+    usage = told;
+    tookBack = false;
+  }
+
+  /** Slabs that serve repair only when there are other servers. */
+  long reserve() {
+    long slabs = usage.getCapacity() / Layout.SLAB_SIZE;
+    return Math.min(slabs / RESERVE_MOST_OF, Math.max(RESERVE_MIN, slabs / RESERVE_OF));
+  }
+
   /** How much of the server can be lent or is spare; by this, unequal servers fill evenly. */
   double freeShare() {
     long units = 0;
@@ -94,9 +119,7 @@ final class SlabLender {
       units += slab.getEndUnit() - slab.getFirstUnit();
     }
     long capacity = usage.getCapacity();
-    return capacity == 0
-        ? 0
-        : (double) (usage.getFree() + units * Layout.UNIT_SIZE) / capacity;
+    return capacity == 0 ? 0 : (double) (usage.getFree() + units * Layout.UNIT_SIZE) / capacity;
   }
 
   Replica replica(LeasedSlab slab) {

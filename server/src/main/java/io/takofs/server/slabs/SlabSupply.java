@@ -165,7 +165,8 @@ public final class SlabSupply {
     int living = 0;
     int roomy = 0;
     for (SlabLender lender : leases.lenders()) {
-      boolean hasRoom = !lender.spare.isEmpty() || lender.usage.getFree() >= Layout.SLAB_SIZE;
+      long slabs = lender.spare.size() + lender.usage.getFree() / Layout.SLAB_SIZE;
+      boolean hasRoom = slabs > leases.reserve(lender);
       if (answers(lender) && !hasRoom && lender.listed) {
         full.add(name(lender));
       }
@@ -226,7 +227,7 @@ public final class SlabSupply {
     int count = (int) Math.min(LEASE_MAX, 1 + (bytes - 1) / Layout.SLAB_SIZE);
     for (SlabLender lender : chosen) {
       if (lender.spare.isEmpty()) {
-        leases.lease(lender, count);
+        leases.lease(lender, (int) Math.min(count, leases.unreserved(lender)));
       }
     }
     return true;
@@ -250,7 +251,7 @@ public final class SlabSupply {
         continue;
       }
       answering++;
-      if (lender.listed && (!lender.exhausted || !lender.spare.isEmpty())) {
+      if (lender.listed && leases.unreserved(lender) > 0) {
         lending.add(lender);
       }
     }
@@ -274,6 +275,7 @@ public final class SlabSupply {
             .setEndUnit(Math.min(slab.getEndUnit(), part.getEndUnit()));
       }
       add(slab.build());
+      chosen = choose(copies, near, avoided);
     }
   }
 

@@ -21,8 +21,7 @@ class SlabPlacementTest {
     SlabLender lender = new SlabLender(lending.size() + 1);
     racks.put(lender.server, rack);
     lending.add(lender);
-    lender.usage =
-        SpaceUsage.newBuilder().setCapacity(bytes(slabs)).setFree(bytes(slabs)).build();
+    lender.usage = SpaceUsage.newBuilder().setCapacity(bytes(slabs)).setFree(bytes(slabs)).build();
     return lender;
   }
 
