@@ -1,7 +1,9 @@
 package io.takofs.client;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.FollowerInquiry;
 import io.takofs.client.internal.session.Session;
+import io.takofs.config.TakoConfig;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ForceRepair;
 import io.takofs.proto.GetClusterStatus;
@@ -10,6 +12,7 @@ import io.takofs.proto.ListLeases;
 import io.takofs.proto.RepairStatus;
 import io.takofs.proto.Request;
 import io.takofs.proto.SetSafeMode;
+import java.util.Optional;
 
 /**
  * Calls by which people look after a server.
@@ -18,9 +21,11 @@ import io.takofs.proto.SetSafeMode;
  */
 public final class Administration {
   private final Session session;
+  private final TakoConfig config;
 
-  Administration(Session session) {
+  Administration(Session session, TakoConfig config) {
     this.session = session;
+    this.config = config;
   }
 
   /**
@@ -85,5 +90,23 @@ public final class Administration {
             "",
             Request.newBuilder().setGetClusterStatus(GetClusterStatus.getDefaultInstance()))
         .getClusterStatus();
+  }
+
+  /**
+   * The whole cluster, as far as a server knows it that does not have the namespace: for when
+   * another call has failed because the one that has it does not answer. Empty when no such server
+   * has answered this client.
+   *
+   * @throws TakoException when it does not answer any more within {@code
+   *     fs.tako.client.connect.timeout}
+   */
+  public Optional<ClusterStatus> clusterStatusOfFollower() throws TakoException {
+    String follower = session.follower();
+    if (follower == null) {
+      return Optional.empty();
+    }
+    Request request =
+        Request.newBuilder().setGetClusterStatus(GetClusterStatus.getDefaultInstance()).build();
+    return Optional.of(FollowerInquiry.ask(follower, config, request).getClusterStatus());
   }
 }

@@ -503,15 +503,15 @@ public final class TakoClient implements Closeable {
 
   /** Safe mode, and the files that are open for writing. */
   public Administration administration() {
-    return new Administration(session);
+    return new Administration(session, config);
   }
 
-  /** Ends the session. Files still open for writing are closed at what was flushed. */
   /** Reads that took much longer than usual, and were asked of another server, too. */
   public long hedgedReads() {
     return session.hedgedReads().count();
   }
 
+  /** Ends the session. Files still open for writing are closed at what was flushed. */
   @Override
   public void close() {
     idle.close();

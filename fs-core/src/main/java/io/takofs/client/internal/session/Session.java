@@ -106,6 +106,11 @@ public final class Session implements AutoCloseable {
     return connector.server();
   }
 
+  /** A server, {@code host:port}, that refused a session because another has them; or null. */
+  public String follower() {
+    return connector.follower();
+  }
+
   /** The open session, connected when there is none; within the time of one call. */
   public OpenSession open(String operation, String path) throws TakoException {
     return use(connector.get(deadline(), what(operation, path)));

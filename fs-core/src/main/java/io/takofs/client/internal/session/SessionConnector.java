@@ -47,6 +47,7 @@ final class SessionConnector {
   private volatile boolean shut;
   private long lostSinceNs; // 0: the session's transport works; with the lock "connecting"
   private volatile String verdict = "";
+  private volatile String follower; // a server that has no sessions and said so; null for none
 
   SessionConnector(
       Connector connector,
@@ -91,6 +92,11 @@ final class SessionConnector {
     return verdict;
   }
 
+  /** A server, {@code host:port}, that refused a session because another has them; or null. */
+  String follower() {
+    return follower;
+  }
+
   /**
    * The open session, connecting until the deadline when there is none.
    *
@@ -125,6 +131,7 @@ final class SessionConnector {
     // A client that was never connected learns soon that no server is there.
     long patience =
         identity.get() == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
+    IOException failure = null;
     try (Interrupts interrupts = new Interrupts()) {
       while (true) {
         if (shut) {
@@ -135,9 +142,12 @@ final class SessionConnector {
           return connect(deadlineNs);
         } catch (IOException e) {
           forgetLostSession(e);
+          // A server without sessions only names the one that failed before.
+          failure = failure != null && isRedirection(e) ? failure : e;
           if (!worthRetrying(e) || !pause.sleep(now + patience)) {
             long triedMs = TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - now);
-            throw new TakoException(statusOf(e), what + ": " + e.getMessage() + tried(triedMs), e);
+            throw new TakoException(
+                statusOf(failure), what + ": " + failure.getMessage() + tried(triedMs), failure);
           }
           LOG.debug("connecting again to {}: {}", server(), e.getMessage());
         }
@@ -148,6 +158,10 @@ final class SessionConnector {
   /** The time that all attempts took, where the message of the last one says less. */
   private static String tried(long ms) {
     return ms == 0 ? "" : " (tried for " + ms + " ms)";
+  }
+
+  private static boolean isRedirection(IOException failure) {
+    return failure instanceof TakoException e && e.status() == Status.NOT_LEADER;
   }
 
   /** The status of a call that could not be sent and so has had no effect. */
@@ -289,6 +303,7 @@ final class SessionConnector {
     Reply reply = connection.call(0, CallNumbers.UNRECORDED, request, deadlineNs);
     String leader = ClusterView.leaderAddress(reply.getClusterMap());
     String asked = server();
+    follower = asked;
     connector.redirect(leader.isEmpty() || leader.equals(asked) ? null : leader);
     return new TakoException(
         Status.NOT_LEADER,

@@ -6,12 +6,24 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.client.FakeServer;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GroupEntry;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Status;
+import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -97,5 +109,99 @@ class SessionConnectorTest {
     CompletableFuture.runAsync(() -> connector.forget(open)).get(10, TimeUnit.SECONDS);
     server.refuseConnections(0);
     assertThat(connecting.get(10, TimeUnit.SECONDS).identity()).isNotSameAs(open.identity());
+  }
+
+  /** A time that passes when it is told to. */
+  private static final class HandClock implements Clock {
+    private final AtomicLong ns = new AtomicLong();
+
+    @Override
+    public long nanoTime() {
+      return ns.get();
+    }
+
+    @Override
+    public long currentTimeMillis() {
+      return TimeUnit.NANOSECONDS.toMillis(ns.get());
+    }
+
+    @Override
+    public void parkNanos(Object blocker, long nanos) {
+      ns.addAndGet(nanos);
+    }
+  }
+
+  /** The time is over when the server without sessions has named the other one again. */
+  @Test
+  void shouldSayWhyTheServerWithSessionsWasNotReached() {
+    HandClock clock = new HandClock();
+    AtomicReference<String> asked = new AtomicReference<>("follower:1");
+    AtomicInteger refusals = new AtomicInteger();
+    Connector ways =
+        connector(
+            asked,
+            () -> {
+              if (asked.get().equals("leader:1")) {
+                throw new IOException("cannot connect to leader:1");
+              }
+              return connection(
+                  request -> {
+                    if (request.hasOpenSession() && refusals.incrementAndGet() == 2) {
+                      clock.ns.addAndGet(SECOND);
+                    }
+                    return request.hasOpenSession()
+                        ? Reply.newBuilder().setStatus(Status.NOT_LEADER).build()
+                        : Reply.newBuilder().setClusterMap(led()).build();
+                  });
+            });
+    SessionConnector redirected =
+        new SessionConnector(
+            ways, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), clock);
+    assertThatThrownBy(() -> redirected.get(10 * SECOND, "stat"))
+        .hasMessageStartingWith("stat: cannot connect to leader:1 (tried for ");
+    assertThat(refusals).hasValue(2);
+    assertThat(redirected.follower()).isEqualTo("follower:1");
+  }
+
+  private static ClusterMap led() {
+    return ClusterMap.newBuilder()
+        .addServers(ServerEntry.newBuilder().setId(1).setHost("leader").setPort(1))
+        .addServers(ServerEntry.newBuilder().setId(2).setHost("follower").setPort(1))
+        .addGroups(GroupEntry.newBuilder().setId(1).addMembers(1))
+        .build();
+  }
+
+  /**
+   * One that connects by {@code connect} to whom it was sent last, the follower where to nobody.
+   */
+  private static Connector connector(
+      AtomicReference<String> asked, Callable<ServerConnection> connect) {
+    return (Connector)
+        Proxy.newProxyInstance(
+            Connector.class.getClassLoader(),
+            new Class<?>[] {Connector.class},
+            (proxy, method, arguments) ->
+                switch (method.getName()) {
+                  case "connect" -> connect.call();
+                  case "server" -> asked.get();
+                  case "redirect" -> {
+                    asked.set(arguments[0] == null ? "follower:1" : (String) arguments[0]);
+                    yield null;
+                  }
+                  default -> throw new UnsupportedOperationException(method.getName());
+                });
+  }
+
+  private static ServerConnection connection(Function<Request, Reply> answers) {
+    return (ServerConnection)
+        Proxy.newProxyInstance(
+            ServerConnection.class.getClassLoader(),
+            new Class<?>[] {ServerConnection.class},
+            (proxy, method, arguments) ->
+                switch (method.getName()) {
+                  case "call" -> answers.apply((Request) arguments[2]);
+                  case "close" -> null;
+                  default -> throw new UnsupportedOperationException(method.getName());
+                });
   }
 }
