@@ -2,7 +2,6 @@ package io.takofs.cli;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import io.takofs.client.TakoClient;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerEntry;
@@ -33,8 +32,7 @@ final class ClusterChecks {
    * Adds the servers of the cluster to {@code section}, and a problem for each that should be there
    * and is not.
    */
-  void run(TakoClient client, JsonObject section) throws IOException {
-    ClusterStatus cluster = client.administration().clusterStatus();
+  void run(ClusterStatus cluster, JsonObject section) {
     List<ServerHealth> servers = cluster.getServersList();
     if (servers.size() <= 1) {
       return;

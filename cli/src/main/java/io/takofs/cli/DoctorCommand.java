@@ -3,6 +3,7 @@ package io.takofs.cli;
 import com.google.gson.JsonObject;
 import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
+import io.takofs.proto.ClusterStatus;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
@@ -79,14 +80,7 @@ final class DoctorCommand implements Callable<Integer> {
     section.addProperty("uri", server.toString());
     try (TakoClient client =
         TakoClient.connect(server, Installation.configuration(), System.getProperty("user.name"))) {
-      section.addProperty("transport", client.transportVerdict());
-      if (isLocal(server)) {
-        section.addProperty(
-            "verbs",
-            "not offered: it listens on the loopback (fs.tako.server.host), as tako dev does");
-      }
-      new ClusterChecks(diagnosis).run(client, section);
-      return true;
+      return reaches(client, diagnosis, section);
     } catch (IOException e) {
       section.addProperty("transport", "none");
       diagnosis.problem(
@@ -96,5 +90,32 @@ final class DoctorCommand implements Callable<Integer> {
               + " no firewall is between");
       return false;
     }
+  }
+
+  private static boolean reaches(TakoClient client, Diagnosis diagnosis, JsonObject section)
+      throws IOException {
+    ClusterChecks checks = new ClusterChecks(diagnosis);
+    ClusterStatus cluster;
+    try {
+      section.addProperty("transport", client.transportVerdict());
+      cluster = client.administration().clusterStatus();
+    } catch (TakoException e) {
+      NamespaceOutage outage = NamespaceOutage.after(e, client);
+      section.addProperty("transport", "none");
+      section.addProperty("known_to", outage.source());
+      diagnosis.problem(
+          outage.problem(),
+          "see that it runs (tako server), what its log says, and that no firewall is between; calls"
+              + " wait for it");
+      checks.run(outage.cluster(), section);
+      return false;
+    }
+    if (isLocal(client.uri())) {
+      section.addProperty(
+          "verbs",
+          "not offered: it listens on the loopback (fs.tako.server.host), as tako dev does");
+    }
+    checks.run(cluster, section);
+    return true;
   }
 }

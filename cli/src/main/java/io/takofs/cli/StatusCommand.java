@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ConnectionStatus;
@@ -39,11 +40,18 @@ final class StatusCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     URI server = location.serverOf(uri);
+    PrintWriter out = spec.commandLine().getOut();
     try (TakoClient client = location.client(server)) {
-      ServerStatus status = client.serverStatus();
-      ClusterStatus cluster = client.administration().clusterStatus();
+      ServerStatus status;
+      ClusterStatus cluster;
+      try {
+        status = client.serverStatus();
+        cluster = client.administration().clusterStatus();
+      } catch (TakoException e) {
+        print(out, server, NamespaceOutage.after(e, client));
+        return spec.exitCodeOnExecutionException();
+      }
       String verdict = client.transportVerdict();
-      PrintWriter out = spec.commandLine().getOut();
       if (json) {
         out.println(StatusJson.text(server, verdict, status, cluster));
       } else {
@@ -52,6 +60,18 @@ final class StatusCommand implements Callable<Integer> {
       out.flush();
     }
     return 0;
+  }
+
+  private void print(PrintWriter out, URI server, NamespaceOutage outage) {
+    if (json) {
+      out.println(StatusJson.text(server, outage.problem(), outage.cluster()));
+    } else {
+      out.println("server       " + server);
+      out.println("namespace    " + outage.problem());
+      out.println("known to     " + outage.source());
+      out.print(ClusterText.lines(outage.cluster()));
+    }
+    out.flush();
   }
 
   private static void print(

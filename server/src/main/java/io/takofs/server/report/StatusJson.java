@@ -35,6 +35,24 @@ public final class StatusJson {
     if (cluster.getServersCount() > 1) {
       object.add("cluster", json(cluster));
     }
+    return text(object);
+  }
+
+  /**
+   * One object, for when the server with the namespace does not answer.
+   *
+   * @param problem a sentence that says so
+   * @param cluster as another server knows it
+   */
+  public static String text(URI server, String problem, ClusterStatus cluster) {
+    JsonObject object = new JsonObject();
+    object.addProperty("server", server.toString());
+    object.addProperty("problem", problem);
+    object.add("cluster", json(cluster));
+    return text(object);
+  }
+
+  private static String text(JsonObject object) {
     return new GsonBuilder().setPrettyPrinting().create().toJson(object);
   }
 
