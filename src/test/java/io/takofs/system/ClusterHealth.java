@@ -1,5 +1,6 @@
 package io.takofs.system;
 
+import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ServerEntry;
@@ -51,13 +52,17 @@ final class ClusterHealth {
     }
   }
 
-  /** The bytes that a server of the cluster has for data. */
-  static long dataBytes(TakoClient client, ServerProcess server) throws Exception {
+  /** What is said of one server. */
+  static ServerHealth of(TakoClient client, ServerProcess server) throws TakoException {
     return client.administration().clusterStatus().getServersList().stream()
-        .map(ServerHealth::getEntry)
-        .filter(entry -> entry.getPort() == server.uri().getPort())
-        .mapToLong(ServerEntry::getDataBytes)
-        .sum();
+        .filter(each -> each.getEntry().getPort() == server.uri().getPort())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** The bytes that a server of the cluster has for data. */
+  static long dataBytes(TakoClient client, ServerProcess server) throws TakoException {
+    return of(client, server).getEntry().getDataBytes();
   }
 
   private static List<ServerHealth> well(ClusterStatus status) {

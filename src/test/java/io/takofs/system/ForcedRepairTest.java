@@ -6,7 +6,6 @@ import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
 import io.takofs.proto.ClusterStatus;
-import io.takofs.proto.ServerHealth;
 import io.takofs.server.report.Clusters;
 import java.io.IOException;
 import java.time.Duration;
@@ -30,16 +29,6 @@ class ForcedRepairTest {
 
   private static CommandLineRun tako(ServerCluster cluster, String... words) throws Exception {
     return CommandLineRun.of(Map.of("TAKO_URI", cluster.uri().toString()), words);
-  }
-
-  /** The server's number in the cluster, which follows from when it joined. */
-  private static int id(TakoClient client, ServerProcess server) throws IOException {
-    return status(client).getServersList().stream()
-        .map(ServerHealth::getEntry)
-        .filter(entry -> entry.getPort() == server.uri().getPort())
-        .findFirst()
-        .orElseThrow()
-        .getId();
   }
 
   private static void check(TakoClient client) throws IOException {
@@ -75,7 +64,7 @@ class ForcedRepairTest {
       }
       List<Integer> dead = new ArrayList<>();
       for (ServerProcess server : cluster.servers().subList(1, 3)) {
-        dead.add(id(client, server));
+        dead.add(ClusterHealth.of(client, server).getEntry().getId());
         server.kill();
       }
       dead.sort(null);

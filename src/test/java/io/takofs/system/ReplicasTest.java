@@ -7,14 +7,10 @@ import io.takofs.client.ReadRange;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.client.TakoOutputStream;
-import io.takofs.layout.Layout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -29,9 +25,6 @@ class ReplicasTest {
   private static final int SERVERS = 3;
   private static final int LENGTH = 5_000_000;
   private static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(500); // pools are read
-
-  /** Where a unit of a file lies on one server. */
-  private record Spot(ServerProcess server, long offset) {}
 
   @ParameterizedTest
   @CsvSource({"shm, 3", "tcp, 3", "shm, 2", "tcp, 2", "shm, 1", "tcp, 1"})
@@ -52,11 +45,11 @@ class ReplicasTest {
         byte[] content = new byte[LENGTH];
         new Random(left).nextBytes(content);
         write(client, path, content);
-        for (List<Spot> replicas : find(cluster, content)) {
+        for (List<StoredUnits.Place> replicas : StoredUnits.find(cluster, content)) {
           assertThat(replicas).hasSize(copies);
           replicas.remove(left);
-          for (Spot other : replicas) {
-            flipABit(other);
+          for (StoredUnits.Place other : replicas) {
+            other.flipABit();
           }
         }
         assertThat(Clients.read(client, path)).isEqualTo(content);
@@ -81,9 +74,9 @@ class ReplicasTest {
         byte[] content = new byte[LENGTH];
         new Random(wrong).nextBytes(content);
         write(client, path, content);
-        for (List<Spot> replicas : find(cluster, content)) {
+        for (List<StoredUnits.Place> replicas : StoredUnits.find(cluster, content)) {
           assertThat(replicas).hasSize(SERVERS);
-          flipABit(replicas.get(wrong));
+          replicas.get(wrong).flipABit();
         }
         // Each client has another order in which it takes the copies.
         Poll.until(
@@ -94,8 +87,7 @@ class ReplicasTest {
               try (TakoClient reader = Clients.connect(cluster.uri(), transport)) {
                 assertThat(Clients.read(reader, path)).isEqualTo(content);
               }
-              return find(cluster, content).stream()
-                  .allMatch(each -> each.stream().map(Spot::server).distinct().count() == SERVERS);
+              return StoredUnits.areAt(cluster, content, SERVERS);
             });
       }
       Clients.checkNothingLeaks(client);
@@ -166,50 +158,5 @@ class ReplicasTest {
         from += count;
       }
     }
-  }
-
-  /** The replicas of each unit of {@code content}, in the order of the servers. */
-  private static List<List<Spot>> find(ServerCluster cluster, byte[] content) throws IOException {
-    List<List<Spot>> units = new ArrayList<>();
-    for (int at = 0; at < content.length; at += Layout.UNIT_SIZE) {
-      units.add(new ArrayList<>());
-    }
-    byte[] unit = new byte[Layout.UNIT_SIZE];
-    for (ServerProcess server : cluster.servers()) {
-      try (FileChannel data = open(server)) {
-        for (long at = 0; at + unit.length <= data.size(); at += unit.length) {
-          data.read(ByteBuffer.wrap(unit), at);
-          int index = indexOf(unit, content);
-          if (index >= 0) {
-            units.get(index).add(new Spot(server, at));
-          }
-        }
-      }
-    }
-    return units;
-  }
-
-  private static int indexOf(byte[] unit, byte[] content) {
-    for (int from = 0; from < content.length; from += unit.length) {
-      int count = Math.min(unit.length, content.length - from);
-      if (Arrays.equals(unit, 0, count, content, from, from + count)) {
-        return from / unit.length;
-      }
-    }
-    return -1;
-  }
-
-  private static void flipABit(Spot spot) throws IOException {
-    try (FileChannel data = open(spot.server())) {
-      ByteBuffer one = ByteBuffer.allocate(1);
-      data.read(one, spot.offset() + 77);
-      one.put(0, (byte) (one.get(0) ^ 4)).flip();
-      data.write(one, spot.offset() + 77);
-    }
-  }
-
-  private static FileChannel open(ServerProcess server) throws IOException {
-    return FileChannel.open(
-        server.pool().resolve("data"), StandardOpenOption.READ, StandardOpenOption.WRITE);
   }
 }

@@ -27,6 +27,7 @@ import java.util.stream.Stream;
 public final class ServerCluster implements TestedFileSystem {
   private final Path directory;
   private final List<ServerProcess> servers = new ArrayList<>();
+  private final List<String[]> later = new ArrayList<>(); // settings of servers not started yet
 
   private ServerCluster(Path directory) {
     this.directory = directory;
@@ -39,16 +40,25 @@ public final class ServerCluster implements TestedFileSystem {
 
   /** Starts a server for each of {@code sizes}, that of its pool; null for a small one. */
   static ServerCluster startWithPools(String[] sizes, String... keysAndValues) throws Exception {
-    int count = sizes.length;
+    return startSome(sizes.length, sizes, keysAndValues);
+  }
+
+  /** Starts the first {@code count} of the servers; {@link #startNext} starts another one. */
+  static ServerCluster startSome(int count, String[] sizes, String... keysAndValues)
+      throws Exception {
     ServerCluster cluster =
         new ServerCluster(Files.createTempDirectory(Path.of("/dev/shm"), "tako-cluster-"));
-    List<String> addresses = freeAddresses(count);
+    List<String> addresses = freeAddresses(sizes.length);
     ExecutorService threads = Executors.newFixedThreadPool(count);
     try {
       List<Future<ServerProcess>> starting = new ArrayList<>();
-      for (int index = 0; index < count; index++) {
+      for (int index = 0; index < sizes.length; index++) {
         String[] settings = cluster.settings(addresses, index, sizes[index], keysAndValues);
-        starting.add(threads.submit(() -> ServerProcess.start(settings)));
+        if (index < count) {
+          starting.add(threads.submit(() -> ServerProcess.start(settings)));
+        } else {
+          cluster.later.add(settings);
+        }
       }
       Exception failure = null;
       for (Future<ServerProcess> one : starting) {
@@ -68,6 +78,11 @@ public final class ServerCluster implements TestedFileSystem {
     } finally {
       threads.shutdownNow();
     }
+  }
+
+  /** Starts the next server of those that were left out. */
+  void startNext() throws Exception {
+    servers.add(ServerProcess.start(later.remove(0)));
   }
 
   private String[] settings(List<String> addresses, int index, String size, String... more) {
@@ -117,6 +132,18 @@ public final class ServerCluster implements TestedFileSystem {
   /** The servers; the first has the namespace. */
   public List<ServerProcess> servers() {
     return servers;
+  }
+
+  /** Writes a configuration that names the cluster and its catalog, as commands need it. */
+  Path writeSite() throws IOException {
+    StringBuilder site = new StringBuilder("<configuration>");
+    for (String key : List.of("fs.tako.cluster.servers", "fs.tako.cluster.catalog.dir")) {
+      site.append(
+          "<property><name>%s</name><value>%s</value></property>"
+              .formatted(key, servers.get(0).setting(key)));
+    }
+    return Files.writeString(
+        directory.resolve("site.xml"), site.append("</configuration>").toString());
   }
 
   /** Kills a server, takes its pool away and starts it again, as if it were another machine. */

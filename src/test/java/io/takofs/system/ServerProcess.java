@@ -70,6 +70,11 @@ public final class ServerProcess implements AutoCloseable {
     return uri;
   }
 
+  /** The value of a key that it was started with. */
+  String setting(String key) {
+    return settings.get(key);
+  }
+
   /** The directory of its pool. */
   Path pool() {
     return directory.resolve("pool");
