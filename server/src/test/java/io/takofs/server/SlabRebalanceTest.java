@@ -104,4 +104,23 @@ class SlabRebalanceTest extends SlabRepairRig {
         .allMatch(slab -> serversOf(slab).contains(2));
     assertThat(share(1)).isLessThan(share(2));
   }
+
+  /** The only server of a rack has a copy of everything: it is the fullest one and stays so. */
+  @Test
+  void shouldMoveFromTheNextServerWhenNothingCanMoveFromTheFullestOne() throws Exception {
+    servers = new SlowServers(LentSlabs.of(16), LentSlabs.of(8));
+    rig = new HousekeepingRig(new HeapStore(Long.MAX_VALUE), servers, 2, 1);
+    client = rig.openSession();
+    run(1);
+    servers.place(2, "/elsewhere");
+    for (int i = 0; i < 6; i++) {
+      write("/file" + i, 2, SLAB);
+    }
+    servers.add(LentSlabs.of(16));
+    double all = 2 * 6.0 / (16 + 8 + 16);
+    assertThat(share(1)).isGreaterThan(all + 0.05);
+    await(() -> share(1) <= all + 0.05 && isWhole(2), 60);
+    assertThat(share(2)).isEqualTo(6.0 / 8);
+    checkNoLeak(1, 2, 3);
+  }
 }

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Slab;
 import io.takofs.server.namespace.StateMachine;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -11,7 +12,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Chooses replicas that move although nothing is wrong with them: of slabs that have all replicas
- * in one rack to another rack, and from the fullest server to emptier ones, until every server's
+ * in one rack to another rack, and from the fullest server of which any can
+ * move to emptier ones, until every server's
  * share of used bytes is within 5 % of all servers' share. Nothing is remembered: what the servers
  * have and use says what is left to do, so a leader that was started again goes on.
  *
@@ -99,25 +101,26 @@ final class Rebalance {
   }
 
   private Optional<Replica> fromFullest() {
-    long used = 0;
-    long capacity = 0;
-    SlabLender fullest = null;
-    for (SlabLender lender : leases.lenders()) {
-      used += used(lender);
-      capacity += lender.usage.getCapacity();
-      if (fullest == null || share(lender, 0) > share(fullest, 0)) {
-        fullest = lender;
-      }
-    }
-    if (fullest == null || share(fullest, 0) <= (double) used / capacity + TOLERANCE) {
-      return Optional.empty();
-    }
+    Collection<SlabLender> lenders = leases.lenders();
+    long used = lenders.stream().mapToLong(this::used).sum();
+    long capacity = lenders.stream().mapToLong(lender -> lender.usage.getCapacity()).sum();
+    double most = (double) used / capacity + TOLERANCE;
+    // The only server of a rack may be the fullest one, and keep everything.
+    return lenders.stream()
+        .filter(lender -> share(lender, 0) > most)
+        .sorted(Comparator.comparingDouble(lender -> -share(lender, 0)))
+        .map(this::movable)
+        .flatMap(Optional::stream)
+        .findFirst();
+  }
+
+  private Optional<Replica> movable(SlabLender from) {
     for (Slab slab : machine.slabs().all()) {
-      Optional<Replica> replica = at(slab, fullest.server);
+      Optional<Replica> replica = at(slab, from.server);
       if (replica.isPresent()
           && !machine.slabs().isWhollyFree(slab.getId())
           && mayMove(slab)
-          && !betterServers(slab, fullest.server).isEmpty()) {
+          && !betterServers(slab, from.server).isEmpty()) {
         return replica;
       }
     }
