@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 /** Of which server a reader reads a file with copies at servers 2, 3 and 4. */
 @Timeout(60)
 class NearestReplicaTest {
-  private static final int READERS = 20;
+  private static final int READERS = 8;
 
   private final List<FakeDataServer> servers = new ArrayList<>();
   private final byte[] content = new byte[200_001];
