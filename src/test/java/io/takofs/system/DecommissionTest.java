@@ -28,7 +28,7 @@ class DecommissionTest {
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
   /** Slow enough that servers can be killed in the middle. */
-  private static final String SLOW = "8m";
+  private static final String SLOW = "5m";
 
   @Test
   void shouldMoveEverythingAwayWhileServersAreKilled() throws Exception {
@@ -102,10 +102,11 @@ class DecommissionTest {
         "copies are made",
         client,
         () -> client.administration().clusterStatus().getRepair().getSlabsCopiedNow() > 0);
-    killed.kill();
-    killed.restart();
     ServerHealth now = ClusterHealth.of(client, leaving);
     assertThat(now.getEntry().getState()).isEqualTo(State.DECOMMISSIONING);
+    assertThat(now.getReplicas()).isPositive();
+    killed.kill();
+    killed.restart();
   }
 
   private static void until(String what, TakoClient client, Callable<Boolean> condition)
