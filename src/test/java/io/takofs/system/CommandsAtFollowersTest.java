@@ -46,7 +46,9 @@ class CommandsAtFollowersTest {
 
   @AfterAll
   static void stop() throws Exception {
-    cluster.close();
+    if (cluster != null) {
+      cluster.close();
+    }
   }
 
   /** A run that ends a while after it has found nobody: long enough for a busy machine. */
