@@ -12,10 +12,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Chooses replicas that move although nothing is wrong with them: of slabs that have all replicas
- * in one rack to another rack, and from the fullest server of which any can
- * move to emptier ones, until every server's
- * share of used bytes is within 5 % of all servers' share. Nothing is remembered: what the servers
- * have and use says what is left to do, so a leader that was started again goes on.
+ * in one rack to another rack, and from the fullest server of which any can move to emptier ones,
+ * until every server's share of used bytes is within 5 % of all servers' share. Nothing is
+ * remembered: what the servers have and use says what is left to do, so a leader that was started
+ * again goes on.
  *
  * <p>It comes to an end: a move to another rack leaves one slab less in one rack, no move makes a
  * slab have fewer racks, and what moves between racks that are as good makes the shares more even.
