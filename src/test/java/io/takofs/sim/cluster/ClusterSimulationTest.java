@@ -7,16 +7,17 @@ import io.takofs.client.SimClients;
 import io.takofs.sim.TwoJvms;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Whole servers and clients under kills, torn log writes, broken connections and cut-off processes.
- * {@code -Dtako.sim.seeds=N} runs N seeds, {@code -Dtako.sim.seed=S} begins at S.
+ * {@code -Dtako.sim.seeds=N} runs N seeds, {@code -Dtako.sim.seed=S} begins at S; {@code
+ * -Dtako.sim.rare=true} also looks for what takes many seeds.
  */
 class ClusterSimulationTest {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterSimulationTest.class);
@@ -98,9 +99,19 @@ class ClusterSimulationTest {
     shouldCatch(SimClients.losingTailsOnClose(), SimServer.Commits.AT_ONCE);
   }
 
-  @ParameterizedTest
-  @EnumSource(names = "NOTHING", mode = EnumSource.Mode.EXCLUDE)
-  void shouldCatchFilesThatMoveWrong(SimMoves.Wrong wrong) {
+  @Test
+  void shouldCatchFilesThatMoveBeforeTheirCopiesAreThere() {
+    shouldCatch(SimMoves.Wrong.MOVE_EARLY);
+  }
+
+  /** It takes hundreds of seeds: a copy has to be late, and its memory granted anew before it. */
+  @Test
+  @EnabledIfSystemProperty(named = "tako.sim.rare", matches = "true")
+  void shouldCatchCopiesThatNoFenceRefuses() {
+    shouldCatch(SimMoves.Wrong.COPY_UNFENCED);
+  }
+
+  private static void shouldCatch(SimMoves.Wrong wrong) {
     for (long seed = 0; seed < SEEDS_TO_FIND_MOVES; seed++) {
       try {
         new ClusterSimulation(seed, STEPS, SimClients.real(), OTHERS, SimServer.Commits.AT_ONCE)
