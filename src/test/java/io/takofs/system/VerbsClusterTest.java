@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
  * once, which takes long where processors are emulated; the test that kills one comes last.
  */
 @Tag("verbs-cluster")
-@Timeout(value = 15, unit = TimeUnit.MINUTES)
+@Timeout(value = 25, unit = TimeUnit.MINUTES)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class VerbsClusterTest {
   private static final int SERVERS = 3;
@@ -53,12 +53,21 @@ class VerbsClusterTest {
 
   @AfterAll
   static void stop() throws IOException {
-    cluster.close();
+    if (cluster != null) {
+      cluster.close();
+    }
   }
 
   private static TakoClient connect() throws IOException {
     return Clients.connect(
-        cluster.uri(), "verbs", "fs.tako.replication", "3", "fs.tako.client.connect.timeout", "1m");
+        cluster.uri(),
+        "verbs",
+        "fs.tako.replication",
+        "3",
+        "fs.tako.client.connect.timeout", // the servers may still be busy with their start
+        "3m",
+        "fs.tako.client.timeout",
+        "3m");
   }
 
   private static byte[] content(int seed) {
