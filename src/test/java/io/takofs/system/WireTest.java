@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
  * wire in the middle of large writes. {@code src/test/vm/wire} runs it.
  */
 @Tag("wire")
-@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WireTest {
   private static final String DIRECTORY = System.getProperty("tako.test.wire.directory");
   private static final String SERVER = System.getProperty("tako.test.wire.server");
@@ -46,7 +46,7 @@ class WireTest {
 
   /** Emulated machines that others keep busy are slow to answer the first time. */
   private static final String[] SETTINGS = {
-    "fs.tako.client.timeout", "60s", "fs.tako.client.connect.timeout", "20s"
+    "fs.tako.client.timeout", "2m", "fs.tako.client.connect.timeout", "60s"
   };
 
   private String directory;
