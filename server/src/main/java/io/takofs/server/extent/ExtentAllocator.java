@@ -142,6 +142,12 @@ final class ExtentAllocator {
     return units * Layout.UNIT_SIZE;
   }
 
+  /** Bytes that extents of such files can be granted now in slabs with a copy at {@code server}. */
+  long freeBytesNear(int copies, int server) {
+    SlabIndex there = indexes.get(new Kind(copies, server));
+    return there == null ? 0 : there.freeUnits() * Layout.UNIT_SIZE;
+  }
+
   private static boolean isAt(Entry entry, Set<Integer> servers) {
     return entry.servers.stream().anyMatch(servers::contains);
   }

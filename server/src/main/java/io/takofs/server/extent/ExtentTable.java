@@ -127,6 +127,11 @@ public final class ExtentTable {
     return allocator.freeBytes(copies, avoided);
   }
 
+  /** Bytes that extents of such files can be granted now in slabs with a copy at {@code server}. */
+  public long freeBytesNear(int copies, int server) {
+    return allocator.freeBytesNear(copies, server);
+  }
+
   /** Extents by state. */
   public List<ExtentStatus> byState() {
     return List.of(

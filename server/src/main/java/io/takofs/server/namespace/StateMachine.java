@@ -448,6 +448,11 @@ public final class StateMachine {
     return state.extents.freeBytes(copies, avoided);
   }
 
+  /** Those of them, whatever is avoided, that have a copy at {@code server}. */
+  public long freeBytesNear(int copies, int server) {
+    return state.extents.freeBytesNear(copies, server);
+  }
+
   /** Copies that the file is to have that {@code request} wants extents for; 0 for no such file. */
   public int copies(Caller caller, Request request) {
     return Opening.copies(state, caller, request);

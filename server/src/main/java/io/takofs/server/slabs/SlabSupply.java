@@ -36,6 +36,9 @@ public final class SlabSupply {
   /** Room that is kept where servers do not lend at once, bytes. */
   private static final long AHEAD = 4L * Layout.SLAB_SIZE;
 
+  /** No slab is made near a writer while one in so many bytes is free in slabs of the kind. */
+  private static final int NEAR_OF = 8;
+
   /** Time for which slabs are leased ahead for a kind of files that nobody writes any more. */
   private static final long LATE_NS = TimeUnit.MINUTES.toNanos(1);
 
@@ -108,7 +111,26 @@ public final class SlabSupply {
       late.put(copies, new Late(near, avoided, clock.nanoTime()));
       leaseAhead(copies, near, avoided);
     }
+    if (near != 0 && machine.freeBytesNear(copies, near) < bytes) {
+      makeRoomNear(copies, near, avoided, bytes);
+    }
     return true;
+  }
+
+  /**
+   * Leases slabs with a copy at the server on the writer's host, although others have room: each
+   * host that writes has one of its own. A writer does not wait for them, and goes on in others
+   * where too much of the servers would be in slabs that are partly used.
+   */
+  private void makeRoomNear(int copies, int near, Set<Integer> avoided, long bytes)
+      throws TakoException {
+    long free = copies * machine.freeBytes(copies, Set.of());
+    List<SlabLender> chosen =
+        free >= leases.usage().getCapacity() / NEAR_OF ? List.of() : choose(copies, near, avoided);
+    if (!chosen.isEmpty() && chosen.get(0).server == near) {
+      lease(chosen, bytes - machine.freeBytesNear(copies, near));
+      compose(copies, near, avoided);
+    }
   }
 
   /** Leases slabs before they are needed, while servers have some that are not lent. */
@@ -224,13 +246,17 @@ public final class SlabSupply {
     if (chosen.isEmpty()) {
       return false;
     }
+    lease(chosen, bytes);
+    return true;
+  }
+
+  private void lease(List<SlabLender> chosen, long bytes) {
     int count = (int) Math.min(LEASE_MAX, 1 + (bytes - 1) / Layout.SLAB_SIZE);
     for (SlabLender lender : chosen) {
       if (lender.spare.isEmpty()) {
         leases.lease(lender, (int) Math.min(count, leases.unreserved(lender)));
       }
     }
-    return true;
   }
 
   /**
