@@ -7,15 +7,23 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
 
 /**
  * Chooses the servers of a new slab as Hadoop's default policy places the replicas of a block: the
  * writer's server, one in another rack, and another server of that second rack, so that a rack can
  * fail and at most two replicas share one. Where the racks do not suffice, replicas share them.
  *
+ * <p>The other replicas of what begins at a server go to the same few servers, so that each shares
+ * slabs with few others (its scatter width): the fewer sets of servers have all replicas of a slab,
+ * the less likely it is that several which fail at once are such a set.
+ *
  * <p>Thread rule: the owner of the group.
  */
 final class SlabPlacement {
+  /** Servers among which a replica is chosen, half of the scatter width in one rack. */
+  private static final int PARTNERS = 4;
+
   private final IntFunction<String> racks;
 
   /**
@@ -26,10 +34,11 @@ final class SlabPlacement {
   }
 
   /**
-   * Servers for so many replicas. Of those that are as good, one that has lent slabs already is
-   * taken, so that no more are leased than needed, then the one with the largest free share.
+   * Servers for so many replicas. Of those that are as good, and partners of the first, one that
+   * has lent slabs already is taken, so that no more are leased than needed, then the one with the
+   * largest free share.
    *
-   * @param lending servers that can lend a slab, {@code count} at least
+   * @param lending servers that can lend a slab, {@code count} at least, in order of number
    * @param near server that should be the first; 0 for any
    */
   List<SlabLender> choose(Collection<SlabLender> lending, int count, int near) {
@@ -38,17 +47,39 @@ final class SlabPlacement {
     while (chosen.size() < count) {
       ToIntFunction<SlabLender> rank =
           chosen.isEmpty() ? lender -> lender.server == near ? 0 : 1 : byRack(chosen);
+      List<SlabLender> best = best(left, rank);
       SlabLender next =
           Collections.min(
-              left,
-              Comparator.comparingInt(rank)
-                  .thenComparing(lender -> lender.spare.isEmpty())
+              chosen.isEmpty() ? best : partners(best, chosen, lending),
+              Comparator.comparing((SlabLender lender) -> lender.spare.isEmpty())
                   .thenComparing(lender -> -lender.freeShare())
                   .thenComparing(lender -> lender.server));
       left.remove(next);
       chosen.add(next);
     }
     return chosen;
+  }
+
+  private static List<SlabLender> best(List<SlabLender> lenders, ToIntFunction<SlabLender> rank) {
+    int lowest = lenders.stream().mapToInt(rank).min().orElseThrow();
+    return lenders.stream().filter(lender -> rank.applyAsInt(lender) == lowest).toList();
+  }
+
+  /**
+   * A few of {@code best}, which are ordered by number: others for each server of the rack of the
+   * one that they are partners of, so that all of them are used as much. That is the first chosen
+   * one in their own rack, or else the first one.
+   */
+  private List<SlabLender> partners(
+      List<SlabLender> best, List<SlabLender> chosen, Collection<SlabLender> lending) {
+    String near = rack(best.get(0));
+    SlabLender of =
+        chosen.stream().filter(l -> rack(l).equals(near)).findFirst().orElse(chosen.get(0));
+    List<SlabLender> rack = lending.stream().filter(l -> rack(l).equals(rack(of))).toList();
+    int begin = rack.indexOf(of) * best.size() / rack.size();
+    return IntStream.range(begin, begin + Math.min(PARTNERS, best.size()))
+        .mapToObj(at -> best.get(at % best.size()))
+        .toList();
   }
 
   /** Ranks servers by how many of {@code chosen} are in their racks; 0 for the best. */

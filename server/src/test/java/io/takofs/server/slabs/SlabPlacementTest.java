@@ -7,9 +7,13 @@ import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.SpaceUsage;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class SlabPlacementTest {
   private final Map<Integer, String> racks = new HashMap<>();
@@ -112,6 +116,32 @@ class SlabPlacementTest {
     }
     for (SlabLender lender : lending.subList(1, 4)) {
       assertThat(lender.freeShare()).as("server %d", lender.server).isBetween(0.43, 0.57);
+    }
+  }
+
+  /** Shares of a hundred, in racks whose servers have numbers that follow each other. */
+  @ParameterizedTest
+  @CsvSource({"1, 2, 8", "1, 3, 12", "3, 2, 12", "3, 3, 24"})
+  void shouldKeepTheScatterWidthSmallAndFillEvenly(int rackCount, int copies, int peersMax) {
+    int count = 90;
+    for (int i = 0; i < count; i++) {
+      add("/" + i * rackCount / count, 1000);
+    }
+    Map<Integer, Set<Integer>> peers = new HashMap<>();
+    for (int i = 0; i < 200 * count; i++) {
+      List<SlabLender> chosen = placement.choose(lending, copies, 1 + i % count);
+      for (SlabLender lender : chosen) {
+        use(lender, 1);
+        chosen.forEach(
+            other -> peers.computeIfAbsent(lender.server, s -> new HashSet<>()).add(other.server));
+      }
+    }
+    for (SlabLender lender : lending) {
+      assertThat(peers.get(lender.server).size() - 1).isLessThanOrEqualTo(peersMax);
+      double used = 0.2 * copies;
+      assertThat(1 - lender.freeShare())
+          .as("server %d", lender.server)
+          .isBetween(used - 0.05, used + 0.05);
     }
   }
 }
