@@ -33,15 +33,18 @@ class ServerCrashTest {
         List.of("shm", "tcp", "shm", "tcp"), KILLS, new TakoConfig().set(CLIENT_TIMEOUT, "60s"));
   }
 
-  /** An attempt to connect that went to the server which is gone may take the whole minute. */
+  /**
+   * An attempt to connect that went to the server which is gone may take the whole minute, and an
+   * emulated machine that others keep busy more than three minutes to start the server again.
+   */
   @Test
   @Tag("verbs")
-  @Timeout(value = 20, unit = TimeUnit.MINUTES)
+  @Timeout(value = 25, unit = TimeUnit.MINUTES)
   void shouldCarryOnWhenAttemptsToConnectTakeLong() throws Exception {
     killUnder(
         List.of("verbs", "verbs"),
         3,
-        new TakoConfig().set(CLIENT_TIMEOUT, "3m").set(CONNECT_TIMEOUT, "1m"));
+        new TakoConfig().set(CLIENT_TIMEOUT, "10m").set(CONNECT_TIMEOUT, "1m"));
   }
 
   /** A load for each transport named. */
@@ -80,7 +83,7 @@ class ServerCrashTest {
       ClusterLoad.letThemWork(loads, running, 50);
       stop.set(true);
       for (Future<?> one : running) {
-        one.get(3, TimeUnit.MINUTES);
+        one.get(10, TimeUnit.MINUTES);
       }
       for (String transport : Set.copyOf(transports)) {
         try (TakoClient reader = client(server, transport, config)) {
