@@ -35,7 +35,7 @@ class NearSlabsTest extends SlabRepairRig {
       for (int round = 0; round < 3; round++) {
         for (int near = 1; near <= SERVERS; near++) {
           List<Integer> servers = writeFrom(near, copies, 1);
-          if (round > 0) { // nobody waited the first time
+          if (round > 0) { // a writer does not wait for its first slab
             assertThat(servers).hasSize(copies).contains(near);
           }
         }
@@ -54,7 +54,7 @@ class NearSlabsTest extends SlabRepairRig {
     }
   }
 
-  /** An eighth of all servers is free in slabs that are partly used, and no more. */
+  /** More than an eighth of these servers is free in the slabs that were leased ahead. */
   @Test
   void shouldShareSlabsOnSmallServers() throws TakoException {
     leadInOneRack(2, 5);

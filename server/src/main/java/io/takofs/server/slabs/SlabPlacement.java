@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
  * <p>Thread rule: the owner of the group.
  */
 final class SlabPlacement {
-  /** Servers among which a replica is chosen, half of the scatter width in one rack. */
+  /** Servers among which a replica is chosen that is not the first. */
   private static final int PARTNERS = 4;
 
   private final IntFunction<String> racks;
@@ -72,11 +72,12 @@ final class SlabPlacement {
    */
   private List<SlabLender> partners(
       List<SlabLender> best, List<SlabLender> chosen, Collection<SlabLender> lending) {
-    String near = rack(best.get(0));
-    SlabLender of =
-        chosen.stream().filter(l -> rack(l).equals(near)).findFirst().orElse(chosen.get(0));
-    List<SlabLender> rack = lending.stream().filter(l -> rack(l).equals(rack(of))).toList();
-    int begin = rack.indexOf(of) * best.size() / rack.size();
+    String theirs = rack(best.get(0));
+    SlabLender partner =
+        chosen.stream().filter(each -> rack(each).equals(theirs)).findFirst().orElse(chosen.get(0));
+    List<SlabLender> neighbours =
+        lending.stream().filter(each -> rack(each).equals(rack(partner))).toList();
+    int begin = neighbours.indexOf(partner) * best.size() / neighbours.size();
     return IntStream.range(begin, begin + Math.min(PARTNERS, best.size()))
         .mapToObj(at -> best.get(at % best.size()))
         .toList();

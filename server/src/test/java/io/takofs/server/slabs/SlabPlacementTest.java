@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,23 +120,31 @@ class SlabPlacementTest {
     }
   }
 
-  /** Shares of a hundred, in racks whose servers have numbers that follow each other. */
+  /** Any of 90 servers may be the writer's; those of a rack have numbers that follow each other. */
   @ParameterizedTest
-  @CsvSource({"1, 2, 8", "1, 3, 12", "3, 2, 12", "3, 3, 24"})
+  @CsvSource({"1, 2, 7", "1, 3, 10", "3, 2, 8", "3, 3, 25"})
   void shouldKeepTheScatterWidthSmallAndFillEvenly(int rackCount, int copies, int peersMax) {
     int count = 90;
     for (int i = 0; i < count; i++) {
       add("/" + i * rackCount / count, 1000);
     }
+    Random random = new Random(17);
     Map<Integer, Set<Integer>> peers = new HashMap<>();
     for (int i = 0; i < 200 * count; i++) {
-      List<SlabLender> chosen = placement.choose(lending, copies, 1 + i % count);
+      List<SlabLender> chosen = placement.choose(lending, copies, 1 + random.nextInt(count));
       for (SlabLender lender : chosen) {
         use(lender, 1);
         chosen.forEach(
             other -> peers.computeIfAbsent(lender.server, s -> new HashSet<>()).add(other.server));
       }
     }
+    System.err.println(
+        "PEERS "
+            + rackCount
+            + " "
+            + copies
+            + " "
+            + peers.values().stream().mapToInt(Set::size).summaryStatistics());
     for (SlabLender lender : lending) {
       assertThat(peers.get(lender.server).size() - 1).isLessThanOrEqualTo(peersMax);
       double used = 0.2 * copies;
