@@ -279,6 +279,7 @@ interface DataOperationTests extends HarnessedTests {
     MemoryRegion target = h.server.region(8192, Access.REMOTE_READ_WRITE);
     byte[] expected = fill(target, 3);
     java.nio.ByteBuffer mapped = pair.client().map(target.address() + 4096, 4096, target.rkey());
+    assertThat(h.client.transport.mapsMemory()).isEqualTo(h.world.mapsMemory());
     assertThat(mapped != null).as("maps memory").isEqualTo(h.world.mapsMemory());
     assumeTrue(mapped != null, "the transport maps nothing");
     assertThat(mapped.order()).isEqualTo(java.nio.ByteOrder.LITTLE_ENDIAN);

@@ -111,7 +111,9 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * The peer's memory itself, where the transport maps it (load and store instead of read and
-   * write), little-endian; null where it cannot. The bytes of other processes: never trust them.
+   * write), little-endian. Null where it does not, and when the peer has taken its memory away,
+   * which it may have done a while before this pair fails. The bytes of other processes: never
+   * trust them.
    */
   ByteBuffer map(long remoteAddress, int length, int rkey);
 

@@ -19,6 +19,14 @@ public interface Transport extends AutoCloseable {
     return false;
   }
 
+  /**
+   * Whether {@link QueuePair#map} gives the peer's memory itself, as long as the peer leaves it
+   * there; where not, it never does.
+   */
+  default boolean mapsMemory() {
+    return false;
+  }
+
   ProtectionDomain allocateProtectionDomain();
 
   CompletionQueue createCompletionQueue(int capacity);

@@ -45,6 +45,7 @@ final class LoopbackTransport implements Transport {
   private final AtomicBoolean failNextAllocation = new AtomicBoolean();
   private final AtomicBoolean failNextQueue = new AtomicBoolean();
   private LongConsumer silence;
+  private boolean mapsMemory;
   private int lastPair;
   private int nextKey = 1;
   private long nextAddress = 1L << 32;
@@ -56,6 +57,16 @@ final class LoopbackTransport implements Transport {
   @Override
   public String name() {
     return "loopback";
+  }
+
+  @Override
+  public boolean mapsMemory() {
+    return mapsMemory;
+  }
+
+  /** From now on it claims to map memory, though each peer has taken its memory away. */
+  void claimToMap() {
+    mapsMemory = true;
   }
 
   @Override

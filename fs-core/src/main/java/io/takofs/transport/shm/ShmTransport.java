@@ -105,6 +105,11 @@ public final class ShmTransport implements Transport {
   }
 
   @Override
+  public boolean mapsMemory() {
+    return true;
+  }
+
+  @Override
   public TransportCounters counters() {
     return counters;
   }

@@ -184,6 +184,9 @@ public final class RpcServerConnection implements ServerConnection {
       throw new TakoException(
           Status.INTERNAL, "the server showed no arena over " + transport.name());
     }
+    if (!transport.mapsMemory()) {
+      return new RemoteZone(shown, pair, completions, memory.staging(), clock);
+    }
     MappedZone mapped =
         MappedZone.over(
             pair,
@@ -192,12 +195,14 @@ public final class RpcServerConnection implements ServerConnection {
               pair.close();
               completions.close();
             });
-    RemoteArena first = arenas.get(0);
-    boolean maps = pair.map(first.getAddress(), 1, first.getRkey()) != null;
-    if (!maps && pair.state() != QueuePair.State.CONNECTED) {
-      throw new TakoException(Status.DISCONNECTED, pair.errorText());
+    if (mapped.arena(arenas.get(0).getIndex()) == null) {
+      throw new TakoException(
+          Status.DISCONNECTED,
+          rpc.serverName()
+              + " has taken its memory away, as a server does on its way down; or this process may"
+              + " not map it");
     }
-    return maps ? mapped : new RemoteZone(shown, pair, completions, memory.staging(), clock);
+    return mapped;
   }
 
   @Override
