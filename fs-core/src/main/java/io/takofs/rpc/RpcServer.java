@@ -33,6 +33,9 @@ import org.slf4j.LoggerFactory;
  * the handler takes.
  */
 public final class RpcServer implements AutoCloseable {
+  /** The kinds of connections, not copied with every batch of calls. */
+  private static final ConnectionKind[] KINDS = ConnectionKind.values();
+
   private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
   /** Connections of other servers at most: clients never take their place. */
@@ -290,7 +293,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     private void handleArrived() {
-      for (ConnectionKind kind : ConnectionKind.values()) {
+      for (ConnectionKind kind : KINDS) {
         List<IncomingCall> calls = arrived.remove(kind);
         if (calls != null) {
           handle(kind, calls);

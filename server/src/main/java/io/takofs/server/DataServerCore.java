@@ -33,7 +33,6 @@ import io.takofs.server.loggroup.StatusReport;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.LocalExtents;
 import io.takofs.server.namespace.StateMachine;
-import io.takofs.server.namespace.state.OpenLease;
 import io.takofs.server.namespace.state.SessionInfo;
 import io.takofs.server.peer.Cluster;
 import io.takofs.server.peer.ClusterTopology;
@@ -216,10 +215,13 @@ final class DataServerCore {
   }
 
   private void closeWindowsOfEndedLeases() {
-    for (OpenLease lease : machine.takeEndedLeases()) {
-      leaseReport.ended(lease);
-      windows.close(lease.clientId(), lease.fileId());
-    }
+    machine
+        .takeEndedLeases()
+        .forEach(
+            lease -> {
+              leaseReport.ended(lease);
+              windows.close(lease.clientId(), lease.fileId());
+            });
   }
 
   /** The connection is gone. */
@@ -379,9 +381,9 @@ final class DataServerCore {
             .setSequence(call.sequence())
             .setTimeMs(clock.currentTimeMillis())
             .setCaller(caller)
-            .setNearServer(placement.near())
-            .addAllAvoidedServers(placement.avoided())
-            .addAllLapsedClients(housekeeping.lapsedClients(request, caller));
+            .setNearServer(placement.near());
+    placement.avoided().forEach(entry::addAvoidedServers);
+    housekeeping.lapsedClients(request, caller).forEach(entry::addLapsedClients);
     if (persistence.isDurable()) {
       persistence.persist(local.of(Commits.of(request)));
     }

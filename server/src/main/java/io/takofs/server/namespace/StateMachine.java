@@ -303,7 +303,8 @@ public final class StateMachine {
 
   /** The leases that have ended since this was last asked. */
   public List<OpenLease> takeEndedLeases() {
-    return state.leases.takeEnded().stream().map(OpenLease::of).toList();
+    List<Lease> ended = state.leases.takeEnded();
+    return ended.isEmpty() ? List.of() : ended.stream().map(OpenLease::of).toList();
   }
 
   /** Sessions, in order of id. */
