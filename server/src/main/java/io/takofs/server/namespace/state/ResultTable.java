@@ -100,11 +100,12 @@ public final class ResultTable {
     tx.put(map, Keys.of(Keys.RESULT, clientId, sequence), value);
     Client client = client(clientId);
     boolean isNew = client.recorded.add(sequence);
-    List<Long> forgotten = new ArrayList<>(client.recorded.headSet(acknowledgedBelow));
-    for (long old : forgotten) {
+    List<Long> forgotten = new ArrayList<>(1);
+    while (!client.recorded.isEmpty() && client.recorded.first() < acknowledgedBelow) {
+      long old = client.recorded.pollFirst();
+      forgotten.add(old);
       tx.remove(map, Keys.of(Keys.RESULT, clientId, old));
     }
-    client.recorded.removeAll(forgotten);
     long before = client.acknowledgedBelow;
     client.acknowledgedBelow = Math.max(before, acknowledgedBelow);
     tx.undoWith(
