@@ -9,6 +9,7 @@ import io.takofs.memory.StableBytes;
 import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -407,11 +408,20 @@ final class ReplicatedSink {
    * Returns when everything written is placed in the memory of all servers that have not failed.
    */
   void flush() throws TakoException {
-    for (Member member : all()) {
-      attempt(member, null, (sink, place) -> sink.startFlush());
-    }
-    for (Member member : all()) {
-      attempt(member, null, (sink, place) -> sink.flush());
+    flush((sink, place) -> sink.startFlush());
+    flush((sink, place) -> sink.flush());
+  }
+
+  private void flush(Step step) throws TakoException {
+    flush(members.values(), step);
+    flush(lone.values(), step);
+  }
+
+  private void flush(Collection<Member> some, Step step) throws TakoException {
+    for (Member member : some) {
+      if (!member.placesAtOnce()) {
+        attempt(member, null, step);
+      }
     }
   }
 
