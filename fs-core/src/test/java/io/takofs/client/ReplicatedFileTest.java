@@ -95,6 +95,19 @@ class ReplicatedFileTest {
     return content;
   }
 
+  /** What a server does to one session must not pass by what a client stores in another one. */
+  @Test
+  void shouldStoreOverConnectionsOfItsPresentSession() throws IOException {
+    write("/f", bytes(LENGTH));
+    int before = servers.stream().mapToInt(FakeDataServer::hellos).sum();
+    assertThat(before).isPositive();
+    leader.expireSessions();
+    byte[] content = bytes(LENGTH);
+    write("/g", content);
+    assertThat(servers.stream().mapToInt(FakeDataServer::hellos).sum()).isEqualTo(2 * before);
+    assertThat(read("/g")).isEqualTo(content);
+  }
+
   private byte[] read(String path) throws IOException {
     try (TakoInputStream in = client.open(path)) {
       return in.readAllBytes();

@@ -18,7 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A server that holds file data, and this client's connections to it: those of the session when it
  * is the session's server, else a small connection for calls and one for data, both made when the
- * data is first wanted and made again when they broke.
+ * data is first wanted and made again when they broke, or when the client has another session.
  *
  * <p>Thread rule: any thread; one of them connects while the others wait, and all of them have its
  * outcome. So many threads wait no longer for a server that is silent than one.
@@ -32,7 +32,7 @@ public final class ServerLink implements AutoCloseable {
   private final Connector connector;
   private final ClusterView cluster;
   private final ReentrantLock opening = new ReentrantLock();
-  private volatile DataZone zone;
+  private volatile Opened opened;
   private volatile long suspectUntilNs;
   private volatile boolean suspect;
   private volatile TakoException failed; // the last attempt to connect
@@ -40,6 +40,9 @@ public final class ServerLink implements AutoCloseable {
 
   /** A connection for calls, and the session that it was opened for. */
   private record Control(ServerConnection connection, SessionIdentity caller) {}
+
+  /** A data zone, and the session that its connection was made for. */
+  private record Opened(DataZone zone, SessionIdentity caller) {}
 
   ServerLink(int id, Session session, Connector connector, ClusterView cluster) {
     this.id = id;
@@ -91,12 +94,13 @@ public final class ServerLink implements AutoCloseable {
     if (cluster.isKnownAsSessions(id)) {
       return session.openZone();
     }
-    DataZone opened = zone;
-    return opened != null && opened.isOpen() ? opened : null;
+    Opened last = opened;
+    return last != null && last.zone.isOpen() ? last.zone : null;
   }
 
   /**
-   * Its data zone, connecting once when there is none.
+   * Its data zone, connecting once when there is none of this session. A server fences a session by
+   * ending the connections that were made for it, so nobody may store over those of another one.
    *
    * @param open the session
    */
@@ -104,9 +108,9 @@ public final class ServerLink implements AutoCloseable {
     if (isSessions()) {
       return open.zone(deadlineNs);
     }
-    DataZone opened = openZone();
-    if (opened != null) {
-      return opened;
+    DataZone usable = openZone(open.identity());
+    if (usable != null) {
+      return usable;
     }
     TakoException failedBefore = failed;
     if (!Interrupts.await(
@@ -114,20 +118,26 @@ public final class ServerLink implements AutoCloseable {
       throw new TakoException(Status.DISCONNECTED, name() + " was not connected to in time");
     }
     try {
-      opened = openZone();
-      if (opened != null) {
-        return opened;
+      usable = openZone(open.identity());
+      if (usable != null) {
+        return usable;
       }
       TakoException meanwhile = failed;
       if (meanwhile != failedBefore) {
         throw new TakoException(meanwhile.status(), meanwhile.getMessage(), meanwhile);
       }
-      zone = attempt(open, deadlineNs);
+      DataZone made = attempt(open, deadlineNs);
+      opened = new Opened(made, open.identity());
       suspect = false;
-      return zone;
+      return made;
     } finally {
       opening.unlock();
     }
+  }
+
+  private DataZone openZone(SessionIdentity caller) {
+    Opened last = opened;
+    return last != null && last.caller == caller && last.zone.isOpen() ? last.zone : null;
   }
 
   private DataZone attempt(OpenSession open, long deadlineNs) throws TakoException {
@@ -232,7 +242,7 @@ public final class ServerLink implements AutoCloseable {
       if (known != null) {
         known.connection.close();
         control = null;
-        zone = null;
+        opened = null;
       }
     } finally {
       opening.unlock();
