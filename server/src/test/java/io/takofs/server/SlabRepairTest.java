@@ -55,6 +55,22 @@ class SlabRepairTest extends SlabRepairRig {
     checkNoLeak(1, 2, 3);
   }
 
+  /** One server does not come back, and none can take its place. */
+  @Test
+  void shouldReplaceWhatItCanOfTheReplicasThatAreLost() throws Exception {
+    lead(3, 3);
+    write("/file", 3, 4);
+    Replica lost = dataSlab().getReplicas(2);
+    servers.stop(1);
+    servers.mark(1, ServerEntry.State.LOST);
+    servers.stop(3);
+    run(2);
+    servers.replace(3, LentSlabs.of(16));
+    servers.start(3);
+    await(() -> !dataSlab().getReplicasList().contains(lost), 60);
+    assertThat(serversOf(dataSlab())).containsExactly(1, 2, 3);
+  }
+
   @Test
   void shouldCloseAtOnceWhatHasALostReplicaThoughOthersAreSilent() throws Exception {
     lead(5, 2);
@@ -416,13 +432,7 @@ class SlabRepairTest extends SlabRepairRig {
     servers
         .zone(bad.getServer())
         .spoil(bad.getLease(), rig.machine.committedIn(slab.getId()).get(2));
-    ReportReplicas.Report.Builder report =
-        ReportReplicas.Report.newBuilder()
-            .setSlab(slab.getId())
-            .setVersion(slab.getVersion())
-            .setServer(bad.getServer())
-            .setWrongBytes(true);
-    ReportReplicas reports = ReportReplicas.newBuilder().addReports(report).build();
+    ReportReplicas reports = wrongBytes(slab, bad.getServer());
     rig.repair.report(reports);
     await(() -> servers.copies > 0 && isWhole(3), 20);
     assertThat(dataSlab().getReplicasList()).doesNotContain(bad);
@@ -430,6 +440,34 @@ class SlabRepairTest extends SlabRepairRig {
     rig.repair.report(reports); // of another reader, which had not heard of the new replica
     run(10);
     assertThat(dataSlab().getReplicasList()).isEqualTo(good);
+    checkNoLeak(1, 2, 3);
+  }
+
+  private static ReportReplicas wrongBytes(Slab slab, int... servers) {
+    ReportReplicas.Builder reports = ReportReplicas.newBuilder();
+    for (int server : servers) {
+      reports.addReports(
+          ReportReplicas.Report.newBuilder()
+              .setSlab(slab.getId())
+              .setVersion(slab.getVersion())
+              .setServer(server)
+              .setWrongBytes(true));
+    }
+    return reports.build();
+  }
+
+  /** The server of one of them is full, and there is no other one. */
+  @Test
+  void shouldReplaceWhatItCanOfTheReplicasWithWrongBytes() throws Exception {
+    LentSlabs[] zones = {LentSlabs.of(1), LentSlabs.of(16), LentSlabs.of(16)};
+    lead(3, zones, "rack", "rack", "rack");
+    write("/file", 3, 4);
+    Slab slab = dataSlab();
+    assertThat(slab.getReplicasList()).extracting(Replica::getServer).containsExactly(1, 2, 3);
+    rig.repair.report(wrongBytes(slab, 1, 3));
+    await(() -> !dataSlab().getReplicasList().contains(slab.getReplicas(2)), 20);
+    assertThat(serversOf(dataSlab())).containsExactly(1, 2, 3);
+    assertThat(dataSlab().getReplicasList()).contains(slab.getReplicas(0), slab.getReplicas(1));
     checkNoLeak(1, 2, 3);
   }
 

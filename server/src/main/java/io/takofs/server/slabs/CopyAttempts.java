@@ -188,7 +188,7 @@ final class CopyAttempts {
       attempt.records(machine.committedIn(attempt.slab));
       if (attempt.pending().isEmpty()) {
         if (leases.isTaken(attempt.target)) {
-          replacement.of(attempt, condition.leaving());
+          replacement.of(attempt, leaving(slab, attempt.target, condition));
         } else {
           attempt.rest(now, POLL_MAX_NS);
         }
@@ -198,6 +198,13 @@ final class CopyAttempts {
     if (attempt.askedNs == 0 || now - attempt.askedNs >= attempt.pauseNs) {
       ask(attempt, slab);
     }
+  }
+
+  /** A server has one replica of a slab at most: a new one there comes instead of its own. */
+  private static int leaving(Slab slab, Replica target, Condition condition) {
+    boolean hasOne =
+        slab.getReplicasList().stream().anyMatch(each -> each.getServer() == target.getServer());
+    return hasOne ? target.getServer() : condition.leaving();
   }
 
   private void ask(CopyAttempt attempt, Slab slab) {

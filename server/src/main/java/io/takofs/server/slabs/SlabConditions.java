@@ -39,7 +39,8 @@ final class SlabConditions {
   /**
    * The condition of one slab.
    *
-   * @param leaving server whose replica is to be replaced; 0 when one more is to be added
+   * @param leaving server whose replica is to be replaced, one of several maybe; 0 when one more is
+   *     to be added
    * @param living replicas that are not lost
    */
   record Condition(Lack lack, int leaving, int living) {}
@@ -82,6 +83,19 @@ final class SlabConditions {
     return slab.getReplicasList().contains(moving)
         ? new Condition(Lack.MOVING, moving.getServer(), living)
         : new Condition(Lack.NOTHING, 0, living);
+  }
+
+  /** The servers whose replicas of {@code slab} are lost, or are to leave. */
+  List<Integer> leaving(Slab slab, Lack lack) {
+    return slab.getReplicasList().stream()
+        .filter(
+            switch (lack) {
+              case LOST -> this::isLost;
+              case LEAVING -> this::isLeaving;
+              default -> replica -> false;
+            })
+        .map(Replica::getServer)
+        .toList();
   }
 
   private boolean isLost(Replica replica) {

@@ -359,9 +359,7 @@ public final class SlabRepair {
     }
     boolean moves = condition.lack() == Lack.MOVING;
     List<SlabLender> candidates =
-        moves
-            ? rebalance.betterServers(slab, condition.leaving())
-            : targets.candidates(slab, condition.leaving());
+        moves ? rebalance.betterServers(slab, condition.leaving()) : candidates(slab, condition);
     if (candidates.isEmpty() || conditions.sources(slab).isEmpty()) {
       if (!moves) {
         targets.full(slab, condition.leaving()).forEach(server -> roomWanted.add(server, slab));
@@ -392,6 +390,15 @@ public final class SlabRepair {
     forget(slab.getId());
     attempts.begin(slab, target.replica(lent));
     close(slab);
+  }
+
+  /** That nothing can come instead of one replica, keeps no other one from being replaced. */
+  private List<SlabLender> candidates(Slab slab, Condition condition) {
+    List<SlabLender> found = targets.candidates(slab, condition.leaving());
+    for (int other : conditions.leaving(slab, condition.lack())) {
+      found = found.isEmpty() ? targets.candidates(slab, other) : found;
+    }
+    return found;
   }
 
   /** Nothing can be done for a slab until the next walk, for which a slab need not be closed. */
