@@ -18,7 +18,9 @@ public final class SimCopies {
   /** A read of an extent, or its verification. */
   private static final long WORK_MAX_NS = 300_000;
 
-  /** One of so many extents takes as long as a leader waits for it, and longer. */
+  /**
+   * One of so many extents takes as long as a leader waits for it, and longer, unless all is calm.
+   */
   private static final int LATE_IN = 20;
 
   private static final long LATE_MAX_NS = 60_000_000_000L;
@@ -60,7 +62,8 @@ public final class SimCopies {
   private void schedule(long pauseNs) {
     if (!scheduled) {
       scheduled = true;
-      boolean late = network.scheduler().random().nextInt(LATE_IN) == 0;
+      boolean calm = network.conditions().equals(SimConditions.CALM);
+      boolean late = !calm && network.scheduler().random().nextInt(LATE_IN) == 0;
       long workNs = network.scheduler().delayNs(0, late ? LATE_MAX_NS : WORK_MAX_NS);
       network.scheduler().schedule(process, pauseNs + workNs, this::step);
     }

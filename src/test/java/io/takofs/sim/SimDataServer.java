@@ -18,7 +18,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -30,8 +30,8 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
   public static final int ARENA_BYTES = 6 * Layout.UNIT_SIZE;
 
   private static final int CONNECTIONS_MAX = 64;
+  private static final int LENT = 1; // the state LEASED of a slab's record
   private static final int LOG_BYTES = 96 << 10;
-  private static final int FLIP_TRIES = 200;
   private static final long TICK_MAX_NS = 50_000_000;
 
   /** Of all servers of simulations. */
@@ -49,18 +49,32 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
           Duration.ofSeconds(10),
           Duration.ofMinutes(2),
           Duration.ofMillis(20),
-          RepairSettings.defaults());
+          repair());
+
+  /** Servers verify what they have so often that wrong copies are found while somebody looks. */
+  private static RepairSettings repair() {
+    RepairSettings usual = RepairSettings.defaults();
+    return new RepairSettings(
+        usual.deadInterval(),
+        usual.startDelay(),
+        usual.bandwidth(),
+        usual.rebalance(),
+        Duration.ofMinutes(2),
+        0);
+  }
 
   private final SimNetwork network;
   private final SimMap map;
   private final MappedMemory slabs;
   private final List<MappedMemory> arenas = new ArrayList<>();
-  private final List<Integer> flipped = new ArrayList<>();
+  private final SimFlips flips = new SimFlips(ARENAS, this::arena);
   private BooleanSupplier mayLosePool = () -> false;
   private SimHolds holds = new SimHolds();
   private boolean seesReaders = true;
   private boolean keepsFences = true;
-  private boolean mayFlip;
+  private boolean keepsLeases = true;
+  private BiFunction<SimDataServer, Request, Request> understood = (server, request) -> request;
+  private SimFlips.Condition mayFlip = (arena, offset) -> false;
   private ServerDataZone zone;
   private DataServer server;
   private List<? extends SimMachine> machines = List.of();
@@ -125,6 +139,20 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
     keepsFences = false;
   }
 
+  /** A weakened server: one that starts again knows only the leases that are not over. */
+  public void forgetLeases() {
+    keepsLeases = false;
+  }
+
+  /**
+   * A weakened server, which takes a leader's request for another one.
+   *
+   * @param understood the request that it executes
+   */
+  public void misunderstand(BiFunction<SimDataServer, Request, Request> understood) {
+    this.understood = understood;
+  }
+
   /** Whether a client gets no window to write under {@code grant}; as a client asks. */
   public boolean isFenced(Location extent, long lease, long grant) throws TakoException {
     return zone.isFenced(extent, lease, grant);
@@ -150,10 +178,7 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
   @Override
   protected void serve(SimProcess born) throws IOException {
     ByteBuffer[] pages = {slabs.slice(0, Layout.POOL_ALIGN)};
-    for (int slot = 0; slot < ARENAS && !keepsFences; slot++) {
-      int size = Layout.SLAB_SLOT_SIZE - Layout.SLAB_FENCES;
-      clear(pages[0].slice(slot * Layout.SLAB_SLOT_SIZE + Layout.SLAB_FENCES, size));
-    }
+    forget(pages[0]);
     SlabZone slabZone = new SlabZone(pages, (slot, offset, length) -> persist(born));
     zone =
         new ServerDataZone(
@@ -172,6 +197,23 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
     tick(born, server, TICK_MAX_NS);
   }
 
+  /** What a weakened server does not know any more when it starts. */
+  private void forget(ByteBuffer page) {
+    for (int slot = 0; slot < ARENAS; slot++) {
+      ByteBuffer record = page.slice(slot * Layout.SLAB_SLOT_SIZE, Layout.SLAB_SLOT_SIZE);
+      if (!keepsFences) {
+        clear(record.slice(Layout.SLAB_FENCES, Layout.SLAB_SLOT_SIZE - Layout.SLAB_FENCES));
+      }
+      if (!keepsLeases && !isLent(record, 0) && !isLent(record, Layout.SLAB_COPY_B)) {
+        clear(record.slice(0, Layout.SLAB_FENCES));
+      }
+    }
+  }
+
+  private static boolean isLent(ByteBuffer record, int copy) {
+    return record.get(copy + Layout.SLAB_RECORD_STATE_OFFSET) == LENT;
+  }
+
   private void persist(SimProcess owner) {
     if (diesPersisting()) {
       owner.kill();
@@ -181,39 +223,30 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
 
   /** Answers a leader, in the server's process. */
   public Reply handle(Request request) {
-    Reply reply = zone.handle(request);
+    Reply reply = zone.handle(understood.apply(this, request));
     zone.windows().post();
     server.tick();
     return reply;
   }
 
   @Override
-  public boolean isFlipped(int arena, int offset, int length) {
-    int begin = arena * arenaBytes + offset;
-    return flipped.stream().anyMatch(at -> at >= begin && at < begin + length);
+  public List<MappedMemory> arenas() {
+    return arenas;
   }
 
-  /** Bits of it may flip. */
-  public void letFlip() {
-    mayFlip = true;
+  @Override
+  public SimFlips flips() {
+    return flips;
+  }
+
+  /** Bits of it may flip on {@code condition}. */
+  public void letFlip(SimFlips.Condition condition) {
+    mayFlip = condition;
   }
 
   @Override
   public void flipBit() {
-    Random random = scheduler().random();
-    if (!mayFlip) {
-      return;
-    }
-    for (int i = 0; i < FLIP_TRIES; i++) {
-      int arena = random.nextInt(ARENAS);
-      int at = random.nextInt(arenaBytes);
-      ByteBuffer memory = arena(arena);
-      if (memory.get(at) != 0) {
-        memory.put(at, (byte) (memory.get(at) ^ 1 << random.nextInt(Byte.SIZE)));
-        flipped.add(arena * arenaBytes + at);
-        return;
-      }
-    }
+    flips.flip(scheduler().random(), mayFlip);
   }
 
   @Override
@@ -225,7 +258,7 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
     bytesLost = bytesWritten();
     id = map.replace(id);
     holds = new SimHolds();
-    flipped.clear();
+    flips.forget();
     clear(slabs.slice(0, Layout.POOL_ALIGN));
     for (int i = 0; i < ARENAS; i++) {
       clear(arena(i));

@@ -24,19 +24,19 @@ final class SimDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion allocate(int length, Access access) {
-    return add(transport.network().takeMemory(length), access, true);
+    return add(transport.network().takeMemory(length), access, null, 0);
   }
 
   @Override
   public MemoryRegion register(MappedMemory memory, long offset, int length, Access access) {
-    return add(memory.slice(offset, length), access, false);
+    return add(memory.slice(offset, length), access, memory, Math.toIntExact(offset));
   }
 
   void count(Counter counter, int amount) {
     transport.counters().add(counter, amount);
   }
 
-  private SimRegion add(ByteBuffer memory, Access access, boolean own) {
+  private SimRegion add(ByteBuffer memory, Access access, MappedMemory file, int fileOffset) {
     SimRegion region =
         new SimRegion(
             this,
@@ -44,7 +44,8 @@ final class SimDomain implements ProtectionDomain {
             transport.nextAddress(memory.capacity()),
             transport.nextKey(),
             access,
-            own);
+            file,
+            fileOffset);
     regions.put(region.rkey(), region);
     count(Counter.REGIONS, 1);
     return region;

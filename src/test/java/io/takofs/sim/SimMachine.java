@@ -1,8 +1,10 @@
 package io.takofs.sim;
 
+import io.takofs.memory.MappedMemory;
 import io.takofs.server.DataServer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /** A server that faults strike: its process, and its pool, which may outlive the process. */
 public abstract class SimMachine {
@@ -133,12 +135,13 @@ public abstract class SimMachine {
   /** The memory of an arena, as it is now: checksums, and then extents. */
   public abstract ByteBuffer arena(int index);
 
-  /** Whether one of {@code length} bytes at {@code offset} of an arena has changed by itself. */
-  public abstract boolean isFlipped(int arena, int offset, int length);
+  /** All of its arenas. */
+  public abstract List<MappedMemory> arenas();
 
-  /**
-   * A bit of a byte of file data changes that is not zero; none does when there is no such byte.
-   */
+  /** The bits of its arenas that have changed by themselves. */
+  public abstract SimFlips flips();
+
+  /** A bit of file data changes, if that may happen. */
   public abstract void flipBit();
 
   /** Its process ends and its pool is gone, if that may happen now. */

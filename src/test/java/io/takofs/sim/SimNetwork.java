@@ -1,5 +1,6 @@
 package io.takofs.sim;
 
+import io.takofs.memory.MappedMemory;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ public final class SimNetwork {
   private final byte[] zeros = new byte[1 << 16];
   private SimConditions conditions;
   private int nextNumber = 1;
+  private SimStores stores = (arena, offset, length, client) -> {};
 
   public SimNetwork(SimScheduler scheduler, SimConditions conditions) {
     this.scheduler = scheduler;
@@ -43,6 +45,25 @@ public final class SimNetwork {
     transports.add(transport);
     process.atDeath(transport::die);
     return transport;
+  }
+
+  /** Tells {@code watcher} what is stored. */
+  public void watch(SimStores watcher) {
+    stores = watcher;
+  }
+
+  SimStores stores() {
+    return stores;
+  }
+
+  /**
+   * Whether a store of {@code client} between {@code offset} and {@code offset + length} of an
+   * arena is under way over a connection that nobody has ended.
+   */
+  public boolean isStoring(long client, MappedMemory arena, int offset, int length) {
+    return transports.stream()
+        .flatMap(transport -> transport.connectedPairs().stream())
+        .anyMatch(pair -> pair.isStoring(client, arena, offset, length));
   }
 
   /** What is wrong between processes. */

@@ -1,6 +1,8 @@
 package io.takofs.sim;
 
 import io.takofs.base.Invariant;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
 import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
@@ -12,6 +14,7 @@ import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.TransportCounters.Counter;
 import io.takofs.transport.WorkRequest;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -240,11 +243,32 @@ final class SimQueuePair extends AbstractQueuePair {
         request.swap();
       } else if (request.length() > 0) {
         placement.forEachRange(group, request::move);
+        request.tell(network.stores(), this::client);
       }
     }
     request.groupsLeft--;
     deliverWhatMay();
     startWhatMay();
+  }
+
+  /** The client at this end, as it said when it connected to a server; 0 when it said nothing. */
+  private long client() {
+    byte[] data = peer.remotePrivateData();
+    return data.length < Layout.CONNECTION_SIZE
+        ? 0
+        : ByteBuffer.wrap(data)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .getLong(Layout.CONNECTION_CLIENT_ID_OFFSET);
+  }
+
+  /** As {@link SimNetwork#isStoring}, over this connection. */
+  boolean isStoring(long client, MappedMemory arena, int offset, int length) {
+    return peer.state == State.CONNECTED
+        && !inFlight.isEmpty()
+        && client() == client
+        && inFlight.stream()
+            .anyMatch(
+                each -> each.mayStoreTo((SimDomain) peer.config.domain(), arena, offset, length));
   }
 
   /** Whether pieces of {@code request} still move. */

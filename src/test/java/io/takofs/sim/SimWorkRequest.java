@@ -1,5 +1,6 @@
 package io.takofs.sim;
 
+import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
@@ -7,6 +8,7 @@ import io.takofs.transport.ScatterGather;
 import io.takofs.transport.WorkRequest;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.LongSupplier;
 
 /** One posted send and how far it is. */
 final class SimWorkRequest {
@@ -204,6 +206,35 @@ final class SimWorkRequest {
     } else {
       moveLocal(offset, count, target.memory(), targetOffset + offset, opcode == Opcode.READ);
     }
+  }
+
+  private boolean isStore() {
+    return opcode == Opcode.WRITE || opcode == Opcode.WRITE_WITH_IMMEDIATE;
+  }
+
+  /** Tells {@code stores} when pieces have moved to memory of a file. */
+  void tell(SimStores stores, LongSupplier client) {
+    if (isStore() && length > 0 && !target.isOwn()) {
+      stores.stored(target.file(), target.fileOffset() + targetOffset, length, client.getAsLong());
+    }
+  }
+
+  /** Whether pieces of it may still move to a range of {@code file}, which {@code remote} has. */
+  boolean mayStoreTo(SimDomain remote, MappedMemory file, int offset, int count) {
+    if (!isStore() || length == 0 || isPlaced() || failure != null) {
+      return false;
+    }
+    SimRegion region = target;
+    if (!isStarted()) {
+      SimWindow.Binding bound = remote.binding(rkey);
+      region = bound == null ? remote.region(rkey) : bound.region;
+    }
+    boolean over = region == null || region.isClosed() || (binding != null && binding.flushed);
+    if (over || region.file() != file) {
+      return false;
+    }
+    long begin = region.fileOffset() + remoteAddress - region.address();
+    return begin < offset + count && offset < begin + length;
   }
 
   /** Records what it moves, as it is now. */

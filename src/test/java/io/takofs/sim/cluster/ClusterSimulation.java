@@ -37,9 +37,13 @@ final class ClusterSimulation {
 
   static final int FOLLOWER_UNITS = 64;
   private static final int FOLLOWER_ARENA_BYTES = FOLLOWER_UNITS * Layout.UNIT_SIZE;
-  private static final int STEPS_PER_CHECK = 20;
+
+  /** Steps between two looks at the bytes of one extent; records are looked at after each. */
+  private static final int STEPS_PER_EXTENT = 20;
+
   private static final long LIMIT_NS = TimeUnit.HOURS.toNanos(2);
   private static final long REPAIR_NS = TimeUnit.MINUTES.toNanos(30);
+  private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(2);
   private static final long AFTERMATH_NS = TimeUnit.SECONDS.toNanos(30);
 
   private final long seed;
@@ -56,6 +60,7 @@ final class ClusterSimulation {
   private final SimNetwork network;
   private final Swarm swarm;
   private final List<SimUser> users = new ArrayList<>();
+  private long steps;
   private AssertionError violation;
 
   /**
@@ -127,15 +132,18 @@ final class ClusterSimulation {
       server.move(moves);
       addFollowers(server);
       check(server.start(), "the first start was killed");
-      scheduler.check(STEPS_PER_CHECK, () -> checkState(server));
-      SimWorld world =
-          new SimWorld(network, clients, config(), server.endpoint(), new SharedNames(), swarm);
+      List<SimMachine> machines = machines(server);
+      scheduler.check(1, () -> check(() -> checkStep(server, machines)));
+      network.watch(
+          (arena, offset, length, client) ->
+              check(() -> server.checkStore(arena, offset, length, client)));
+      SimWorld world = new SimWorld(network, clients, config(), server, new SharedNames(), swarm);
       for (int i = 0; i < USERS; i++) {
         SimUser user = new SimUser(world, users, "user" + i, stepsPerUser);
         users.add(user);
         user.start();
       }
-      Faults faults = new Faults(network, swarm, machines(server), users);
+      Faults faults = new Faults(network, swarm, machines, users);
       faults.begin();
       scheduler.await(LIMIT_NS, () -> users.stream().allMatch(SimUser::isDone));
       check(users.stream().allMatch(SimUser::isDone), "not finished in two hours: " + users);
@@ -144,11 +152,11 @@ final class ClusterSimulation {
       Map<Status, Integer> failures = new EnumMap<>(Status.class);
       users.forEach(
           user -> user.failures().forEach((why, n) -> failures.merge(why, n, Integer::sum)));
-      int steps = users.stream().mapToInt(SimUser::steps).sum();
+      int userSteps = users.stream().mapToInt(SimUser::steps).sum();
       int copies = world.config().get(ConfigKeys.REPLICATION);
       long bytesAtOthers = followers.stream().mapToLong(SimDataServer::bytesWritten).sum();
       return new Result(
-          steps,
+          userSteps,
           copies,
           moves.copied(),
           windows,
@@ -170,6 +178,7 @@ final class ClusterSimulation {
     for (int id = 2; id <= 1 + others; id++) {
       SimDataServer follower = new SimDataServer(network, swarm, map, id, FOLLOWER_ARENA_BYTES);
       followers.add(follower);
+      follower.letFlip((arena, offset) -> server.mayFlip(follower.id(), arena, offset));
       follower.setMayLosePool(() -> server.canSpare(follower.id()));
     }
     server.lead(followers);
@@ -189,7 +198,10 @@ final class ClusterSimulation {
     return new TakoConfig().set(ConfigKeys.REPLICATION, 1 + scheduler.random().nextInt(1 + others));
   }
 
-  /** Fate rests: everything must be there, and after deleting it nothing. */
+  /**
+   * Fate rests: what has an intact copy must be there, soon in all of its copies, and after it was
+   * deleted nothing.
+   */
   private void finish(SimServer server, SimWorld world) throws IOException {
     network.setConditions(SimConditions.CALM);
     for (SimMachine machine : machines(server)) {
@@ -197,16 +209,16 @@ final class ClusterSimulation {
         check(machine.start(), "killed by nobody");
       }
     }
-    scheduler.await(REPAIR_NS, () -> violation != null || server.lacking() == null);
-    if (violation != null) {
-      throw violation;
+    for (SimUser user : users) {
+      user.deleteAllDamaged(); // a slab with bytes that no copy has cannot be repaired
     }
-    check(server.lacking() == null, "not repaired in half an hour: " + server.lacking());
+    int damaged = users.stream().mapToInt(SimUser::damagedFiles).sum();
+    int flips = machines(server).stream().mapToInt(machine -> machine.flips().count()).sum();
+    check(damaged <= flips, damaged + " files damaged by " + flips + " bits");
+    awaitRepair(server);
     for (SimUser user : users) {
       user.checkAll();
     }
-    int damaged = users.stream().mapToInt(SimUser::damagedFiles).sum();
-    check(damaged <= server.flips(), damaged + " files damaged by " + server.flips() + " bits");
     SimProcess process = new SimProcess("auditor");
     TakoClient auditor = world.connect(process, new SimClock(scheduler, process), new AtomicLong());
     auditor.mkdirs("/shared"); // nobody may have created a name there
@@ -222,11 +234,32 @@ final class ClusterSimulation {
     auditor.close();
   }
 
+  /** I25, I26: every copy of every committed extent is there, and has the right bytes. */
+  private void awaitRepair(SimServer server) {
+    long endNs = scheduler.nowNs() + REPAIR_NS;
+    String lacking = server.lacking();
+    while (!lacking.isEmpty()) {
+      check(scheduler.nowNs() < endNs, "not repaired in half an hour: " + lacking);
+      scheduler.pass(LOOK_NS);
+      lacking = server.lacking();
+      if (violation != null) {
+        throw violation;
+      }
+    }
+  }
+
+  private void checkStep(SimServer server, List<SimMachine> machines) {
+    machines.forEach(SimMachine::checkSound);
+    server.checkRecords();
+    if (++steps % STEPS_PER_EXTENT == 0) {
+      server.checkBytes();
+    }
+  }
+
   /** A process may survive what is thrown in it, so that it is thrown again at the end. */
-  private void checkState(SimServer server) {
+  private void check(Runnable rule) {
     try {
-      machines(server).forEach(SimMachine::checkSound);
-      server.checkState();
+      rule.run();
     } catch (AssertionError e) {
       violation = violation == null ? e : violation;
       throw e;

@@ -1,5 +1,6 @@
 package io.takofs.sim.cluster;
 
+import io.takofs.client.PathStatus;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,6 +28,8 @@ final class SimModel {
 
   /** Names that one call is deleting, in order; some of the first may be gone already. */
   private List<String> deleting = List.of();
+
+  private final SimTimes times = new SimTimes();
 
   Map<String, byte[]> tree() {
     return before;
@@ -72,14 +75,28 @@ final class SimModel {
 
   /** The operation is over and was done. */
   void settle() {
-    settle(after);
+    if (after != null) {
+      before = after;
+    }
+    forgetOperation();
   }
 
-  /** The operation is over, and {@code outcome} is there; null when it changed nothing. */
-  void settle(Map<String, byte[]> outcome) {
-    if (outcome != null) {
-      before = outcome;
-    }
+  /** The operation is over, and {@code found} is there. */
+  void settle(Map<String, byte[]> found) {
+    Map<String, byte[]> outcome = new TreeMap<>();
+    found.forEach((path, content) -> outcome.put(path, known(path, content)));
+    before = outcome;
+    forgetOperation();
+  }
+
+  /** The content as the model had it, if the operation can not have changed the file. */
+  private byte[] known(String path, byte[] found) {
+    byte[] known = after == null ? before.get(path) : after.get(path);
+    boolean unchanged = before.values().stream().anyMatch(content -> content == known);
+    return unchanged && Arrays.equals(known, found) ? known : found;
+  }
+
+  private void forgetOperation() {
     after = null;
     writing = "";
     flushed = 0;
@@ -96,6 +113,13 @@ final class SimModel {
       writing = "";
       flushed = 0;
     }
+  }
+
+  /**
+   * What is wrong with the status of a file or directory while no operation is under way; or null.
+   */
+  String problem(PathStatus status) {
+    return times.problem(status, before.get(status.path()));
   }
 
   /** What is wrong with {@code found} when it is not known how far the operation came; or null. */

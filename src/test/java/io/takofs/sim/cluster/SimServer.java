@@ -6,7 +6,6 @@ import io.takofs.jni.NativeLibrary;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.ServerEntry;
-import io.takofs.proto.Slab;
 import io.takofs.server.DataServer;
 import io.takofs.server.GroupLookups;
 import io.takofs.server.groups.StaticGroups;
@@ -28,6 +27,7 @@ import io.takofs.sim.SimCalls;
 import io.takofs.sim.SimCluster;
 import io.takofs.sim.SimCopies;
 import io.takofs.sim.SimDataServer;
+import io.takofs.sim.SimFlips;
 import io.takofs.sim.SimMachine;
 import io.takofs.sim.SimMap;
 import io.takofs.sim.SimNetwork;
@@ -39,7 +39,6 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 
 /**
  * A data server in a simulated process, and its pool, which outlives it: a killed one leaves the
@@ -55,8 +54,6 @@ final class SimServer extends SimMachine implements AutoCloseable {
   /** The pool may be so large that connections wait for it to be registered. */
   private static final long REGISTERING_MAX_NS = 2_000_000_000;
 
-  private static final int FLIP_TRIES = 200;
-
   private final SimNetwork network;
   private final MappedMemory pages;
   private final MappedMemory log;
@@ -66,7 +63,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
   private final SimMap map;
   private List<SimDataServer> others = List.of();
   private List<SimMachine> machines = List.of(this);
-  private final List<Integer> flipped = new ArrayList<>();
+  private final SimFlips flips = new SimFlips(1, this::arena);
   private SlowCommits slow; // null when entries are committed at once
   private int mostOutstanding;
   private StateRules rules;
@@ -127,12 +124,13 @@ final class SimServer extends SimMachine implements AutoCloseable {
   }
 
   @Override
-  public boolean isFlipped(int arena, int offset, int length) {
-    int entries = offset / Layout.GRANULE_SIZE * Integer.BYTES;
-    int entriesEnd = entries + length / Layout.GRANULE_SIZE * Integer.BYTES;
-    return flipped.stream()
-        .anyMatch(
-            at -> (at >= offset && at < offset + length) || (at >= entries && at < entriesEnd));
+  public List<MappedMemory> arenas() {
+    return List.of(data);
+  }
+
+  @Override
+  public SimFlips flips() {
+    return flips;
   }
 
   /** Most entries of its log that were not committed at one time. */
@@ -140,40 +138,55 @@ final class SimServer extends SimMachine implements AutoCloseable {
     return mostOutstanding;
   }
 
-  /** Bits of its file data that have changed by themselves. */
-  int flips() {
-    return flipped.size();
-  }
-
   @Override
   public void flipBit() {
-    ByteBuffer bytes = arena(0);
-    Random random = scheduler().random();
-    for (int i = 0; i < FLIP_TRIES; i++) {
-      int at = random.nextInt(bytes.capacity());
-      if (bytes.get(at) != 0) {
-        bytes.put(at, (byte) (bytes.get(at) ^ 1 << random.nextInt(Byte.SIZE)));
-        flipped.add(at);
-        return;
-      }
+    flips.flip(scheduler().random(), (arena, offset) -> mayFlip(id(), arena, offset));
+  }
+
+  /** Whether a bit of a server may change, and all that was committed is somewhere still. */
+  boolean mayFlip(int server, int arena, int offset) {
+    return leads() && rules.mayFlip(server, arena, offset);
+  }
+
+  /** Fails when its records are not as they must be. */
+  void checkRecords() {
+    if (leads()) {
+      rules.checkRecords();
     }
   }
 
-  /** Fails when its records, or the bytes that they are about, are not as they must be. */
-  void checkState() {
-    if (isAlive() && rules != null) {
-      rules.check();
+  /** Fails when the bytes of one extent more are not as its record says. */
+  void checkBytes() {
+    if (leads()) {
+      rules.checkBytes();
     }
+  }
+
+  /** Fails when a client must not store any more where it does. */
+  void checkStore(MappedMemory arena, int offset, int length, long client) {
+    if (leads()) {
+      rules.checkStore(arena, offset, length, client);
+    }
+  }
+
+  /** Whether it leads now, so that it has records. */
+  boolean leads() {
+    return isAlive() && rules != null;
+  }
+
+  /** While it leads: whether {@code file} has extents, and of each of them an intact copy. */
+  boolean isWhole(long file) {
+    return rules.isWhole(file);
   }
 
   /** Whether nothing is lost with the pool of {@code server}. */
   boolean canSpare(int server) {
     boolean allCommitted = slow == null || slow.outstanding() == 0;
-    return isAlive() && rules != null && allCommitted && flips() == 0 && rules.canSpare(server);
+    return leads() && allCommitted && rules.canSpare(server);
   }
 
-  /** A slab that lacks a replica for which another server has room; null when none does. */
-  Slab lacking() {
+  /** What repair has to do, and has room for; empty when nothing is left. */
+  String lacking() {
     return rules.lacking(others, SimDataServer.ARENAS, ClusterSimulation.FOLLOWER_UNITS);
   }
 
@@ -190,15 +203,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
   protected void serve(SimProcess born) throws IOException {
     rules = null;
     PagedStore store = PagedStore.open(pages);
-    Log entries =
-        SegmentedLog.open(
-            logZone(born), new LogIdentity(1, (int) epoch()), store.checkpointIndex());
-    slow = null;
-    if (commits != Commits.AT_ONCE) {
-      slow = new SlowCommits(entries, scheduler(), born, commits == Commits.LATER_THAN_SAID);
-      entries = slow;
-      born.atDeath(this::loseUncommitted);
-    }
+    Log entries = openLog(born, store);
     ServerDataZone zone =
         new ServerDataZone(
             List.of(data),
@@ -234,7 +239,20 @@ final class SimServer extends SimMachine implements AutoCloseable {
     SimTransport transport = network.attach(born);
     server.serve(transport, acceptor -> transport.listen(endpoint(), acceptor));
     tick(born, server, Long.MAX_VALUE);
-    rules = new StateRules(store, machines);
+    rules = new StateRules(store, entries::lastIndex, machines, network);
+  }
+
+  private Log openLog(SimProcess born, PagedStore store) throws TakoException {
+    Log log =
+        SegmentedLog.open(
+            logZone(born), new LogIdentity(1, (int) epoch()), store.checkpointIndex());
+    slow = null;
+    if (commits == Commits.AT_ONCE) {
+      return log;
+    }
+    slow = new SlowCommits(log, scheduler(), born, commits == Commits.LATER_THAN_SAID);
+    born.atDeath(this::loseUncommitted);
+    return slow;
   }
 
   private LogZone logZone(SimProcess owner) {

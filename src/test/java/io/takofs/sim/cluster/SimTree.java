@@ -7,6 +7,7 @@ import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.proto.Status;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -18,15 +19,24 @@ import java.util.function.Function;
 final class SimTree {
   private final TakoClient client;
   private final String home;
+  private final SimServer leader;
   private final Function<String, AssertionError> wrong;
+  private final List<PathStatus> statuses = new ArrayList<>();
 
   /**
    * @param wrong makes the error that says what was found
    */
-  SimTree(TakoClient client, String home, Function<String, AssertionError> wrong) {
+  SimTree(
+      TakoClient client, String home, SimServer leader, Function<String, AssertionError> wrong) {
     this.client = client;
     this.home = home;
+    this.leader = leader;
     this.wrong = wrong;
+  }
+
+  /** Of all that {@link #read} has read, before that. */
+  List<PathStatus> statuses() {
+    return statuses;
   }
 
   /** Whether {@code found} is {@code model} without the first few of {@code deleting}. */
@@ -71,6 +81,7 @@ final class SimTree {
     DirectoryIterator entries = client.list(directory);
     while (entries.hasNext()) {
       PathStatus entry = entries.next();
+      statuses.add(entry);
       if (entry.directory()) {
         tree.put(entry.path(), null);
         readDirectory(entry.path(), tree, damaged);
@@ -89,13 +100,24 @@ final class SimTree {
       }
       in.readFully(0, content, 0, content.length);
     } catch (TakoException e) {
-      if (e.status() == Status.CORRUPT && damaged != null) {
-        damaged.add(file.path());
-        return;
+      if (e.status() != Status.CORRUPT || damaged == null || !leader.leads()) {
+        throw e;
       }
-      throw e;
+      checkDamaged(file.id(), e);
+      damaged.add(file.path());
+      return;
     }
     tree.put(file.path(), content);
+  }
+
+  /**
+   * I25, I26: a reader may be told that a file is damaged when no copy of some extent is intact.
+   * Nothing is known while nobody leads.
+   */
+  void checkDamaged(long file, TakoException told) {
+    if (leader.leads() && leader.isWhole(file)) {
+      throw wrong.apply("intact copies of file " + Long.toHexString(file) + " are there: " + told);
+    }
   }
 
   /** Returns the difference between the trees; null when there is none. */

@@ -56,6 +56,9 @@ final class SimUser extends SimActor {
   /** The id of the session; 0 before the first call. */
   private AtomicLong session;
 
+  /** That bytes are damaged, as an operation was told that has to be looked after; or null. */
+  private TakoException told;
+
   private String lastFailure = "none";
   private final Map<Status, Integer> failures = new EnumMap<>(Status.class);
   private TakoClient client;
@@ -127,6 +130,7 @@ final class SimUser extends SimActor {
           if (!mayBeDamaged()) {
             throw wrong("unexpected " + e, e);
           }
+          told = e;
           doubt(e);
         }
         default -> throw wrong("unexpected " + e, e);
@@ -189,7 +193,7 @@ final class SimUser extends SimActor {
         peek(other);
       }
     } else {
-      compare(tree().read(null), model.tree());
+      compareAll();
     }
   }
 
@@ -303,8 +307,13 @@ final class SimUser extends SimActor {
     int from = random.nextInt(expected.length + 1);
     int length = random.nextInt(expected.length - from + 1);
     byte[] actual = new byte[length];
+    long file = 0;
     try (TakoInputStream in = client.open(path)) {
+      file = in.fileId();
       in.readFully(from, actual, 0, length);
+    } catch (TakoException e) {
+      checkDamaged(file, e);
+      throw e;
     }
     if (!Arrays.equals(actual, Arrays.copyOfRange(expected, from, from + length))) {
       throw wrong(path + " has other bytes between " + from + " and " + (from + length));
@@ -321,6 +330,7 @@ final class SimUser extends SimActor {
       return;
     }
     String path = choices.pick(candidates);
+    long file = 0;
     try {
       if (path.equals(other.model.writing()) && random.nextInt(3) == 0) {
         client.recoverLease(path);
@@ -328,18 +338,35 @@ final class SimUser extends SimActor {
       PathStatus before = client.getStatus(path);
       byte[] content = new byte[Math.toIntExact(before.length())];
       try (TakoInputStream in = client.open(path)) {
+        file = in.fileId();
         in.readFully(0, content, 0, content.length);
       }
       PathStatus now = client.getStatus(path);
-      if (now.id() == before.id() && now.version() == before.version()) {
-        other.checkWasWritten(path, content);
+      if (now.id() == before.id()) {
+        String problem = SimTimes.runsBackwards(before, now);
+        if (problem != null) {
+          throw wrong(path + " " + problem + ": " + now);
+        }
+        if (now.version() == before.version()) {
+          other.checkWasWritten(path, content);
+        }
       }
     } catch (TakoException e) {
+      if (e.status() == Status.CORRUPT && mayBeDamaged()) {
+        checkDamaged(file, e);
+        return;
+      }
       if (e.status() != Status.NOT_FOUND && e.status() != Status.NOT_A_DIRECTORY) {
         throw e;
       }
     } catch (EOFException e) {
       // It was cut or replaced meanwhile.
+    }
+  }
+
+  private void checkDamaged(long file, TakoException e) {
+    if (e.status() == Status.CORRUPT) {
+      tree().checkDamaged(file, e);
     }
   }
 
@@ -351,13 +378,17 @@ final class SimUser extends SimActor {
 
   // ---- checking ---------------------------------------------------------------------------------
 
-  /** The whole tree against the model, at the end. */
-  void checkAll() throws IOException {
+  /** Looks at everything, and deletes what cannot be read any more. */
+  void deleteAllDamaged() throws IOException {
     if (unsure || mayBeDamaged()) {
       lookWhatHappened();
     }
+  }
+
+  /** The whole tree against the model, at the end. */
+  void checkAll() throws IOException {
     if (homeMade) {
-      compare(tree().read(null), model.tree());
+      compareAll();
       attributes.checkCount(client, model.tree().size() + 1);
       client.delete(home, true);
     }
@@ -376,7 +407,9 @@ final class SimUser extends SimActor {
     endFormerSessions();
     deleteDamaged();
     Set<String> damaged = new TreeSet<>();
-    Map<String, byte[]> found = tree().read(mayBeDamaged() ? damaged : null);
+    SimTree tree = tree();
+    Map<String, byte[]> found = tree.read(mayBeDamaged() ? damaged : null);
+    checkTold(damaged);
     for (String path : damaged) {
       damagedFiles++;
       model.forget(path);
@@ -389,6 +422,19 @@ final class SimUser extends SimActor {
     }
     unsure = false;
     model.settle(found);
+    checkTimes(tree.statuses());
+  }
+
+  /**
+   * I25, I26: bytes of which a file's own user was told that they are damaged stay so. What it has
+   * not flushed may be lost with the slab that it lay in.
+   */
+  private void checkTold(Set<String> damaged) {
+    boolean isOfUnflushed = told != null && told.getMessage().startsWith("write ");
+    if (told != null && !isOfUnflushed && damaged.isEmpty()) {
+      throw wrong("everything can be read after all", told);
+    }
+    told = null;
   }
 
   /** What processes of this user sent before they were killed is not executed any more. */
@@ -420,13 +466,24 @@ final class SimUser extends SimActor {
   }
 
   private SimTree tree() {
-    return new SimTree(client, home, this::wrong);
+    return new SimTree(client, home, world.leader(), this::wrong);
   }
 
-  private void compare(Map<String, byte[]> found, Map<String, byte[]> expected) {
-    String difference = SimTree.difference(found, expected);
+  private void compareAll() throws IOException {
+    SimTree tree = tree();
+    String difference = SimTree.difference(tree.read(null), model.tree());
     if (difference != null) {
       throw wrong(difference);
+    }
+    checkTimes(tree.statuses());
+  }
+
+  private void checkTimes(List<PathStatus> statuses) {
+    for (PathStatus status : statuses) {
+      String problem = model.problem(status);
+      if (problem != null) {
+        throw wrong(problem);
+      }
     }
   }
 

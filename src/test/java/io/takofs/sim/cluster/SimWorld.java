@@ -16,13 +16,13 @@ import java.util.concurrent.atomic.AtomicLong;
  * What the users of one simulation share.
  *
  * @param clients how users reach the servers
- * @param endpoint of the server that leads the namespace
+ * @param leader of the namespace
  */
 record SimWorld(
     SimNetwork network,
     SimClients clients,
     TakoConfig config,
-    String endpoint,
+    SimServer leader,
     SharedNames shared,
     Swarm swarm) {
   private static final String USER = "root";
@@ -41,11 +41,11 @@ record SimWorld(
    * @param session gets the id of its session
    */
   TakoClient connect(SimProcess process, SimClock clock, AtomicLong session) {
-    return clients.create(network.attach(process), endpoint, config, USER, clock, session);
+    return clients.create(network.attach(process), leader.endpoint(), config, USER, clock, session);
   }
 
   /** Ends the session of a client that was killed, in {@code process}. */
   void endSession(SimProcess process, SimClock clock, long session) throws IOException {
-    SimClients.endSession(network.attach(process), endpoint, USER, session, clock);
+    SimClients.endSession(network.attach(process), leader.endpoint(), USER, session, clock);
   }
 }

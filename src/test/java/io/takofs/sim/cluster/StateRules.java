@@ -1,297 +1,343 @@
 package io.takofs.sim.cluster;
 
-import com.google.protobuf.InvalidProtocolBufferException;
 import io.takofs.layout.Layout;
-import io.takofs.memory.Granules;
+import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Slab;
-import io.takofs.server.codec.ByteReader;
-import io.takofs.server.extent.SlabRange;
+import io.takofs.server.extent.Location;
 import io.takofs.server.namespace.state.FileExtent;
-import io.takofs.server.namespace.state.Keys;
 import io.takofs.server.store.Store;
 import io.takofs.sim.SimMachine;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.BitSet;
+import io.takofs.sim.SimNetwork;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.zip.CRC32C;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
 
 /**
- * What must be so of the records of one incarnation of a leader after every step: I22 and I25 of
- * the protocol, and those of the rules of slabs that records show. One committed extent more is
- * read at each step, and must be whole on each of its replicas.
+ * What must be so of the records of one incarnation of a leader after every step that changed them:
+ * I22 to I25 of the protocol, and those of the rules of slabs that records show.
  */
 final class StateRules {
-  private static final int GRANTED = 1;
-
   private final Store store;
+  private final LongSupplier entries;
   private final List<? extends SimMachine> machines;
-  private final Map<Long, Slab> slabsBefore = new HashMap<>();
+  private final SimNetwork network;
+  private final CommittedBytes bytes;
+  private StateRecords records;
+  private UnitUses uses;
+  private long checkedEntries;
   private long next;
-
-  /** A committed extent and its file. */
-  private record Committed(long file, FileExtent extent) {}
 
   /**
    * @param store of the leader
+   * @param entries that were applied to it: while there are no more, its records are the same
    * @param machines whose memory has the slabs
    */
-  StateRules(Store store, List<? extends SimMachine> machines) {
+  StateRules(
+      Store store, LongSupplier entries, List<? extends SimMachine> machines, SimNetwork network) {
     this.store = store;
+    this.entries = entries;
     this.machines = machines;
+    this.network = network;
+    this.bytes = new CommittedBytes(machines);
   }
 
-  void check() {
-    Map<Long, Slab> slabs = slabs();
-    checkSlabs(slabs);
-    used(slabs);
-    List<Committed> committed = committed();
-    checkIndex(slabs, committed);
-    if (!committed.isEmpty()) {
-      Committed one = committed.get((int) (next++ % committed.size()));
-      for (Replica replica : slabs.get(one.extent().range().slab()).getReplicasList()) {
-        checkBytes(one, replica);
-      }
+  /** I22, I24 and the rules of slabs, if an entry was applied since the last call. */
+  void checkRecords() {
+    if (records != null && entries.getAsLong() == checkedEntries) {
+      return;
+    }
+    StateRecords now = StateRecords.read(store);
+    UnitUses nowUsed = UnitUses.of(now);
+    checkSlabs(now.slabs());
+    checkIndex(now);
+    if (records != null) {
+      checkFreed(now, nowUsed);
+    }
+    records = now;
+    uses = nowUsed;
+    checkedEntries = entries.getAsLong();
+  }
+
+  /** I25 of one committed extent more at each call. */
+  void checkBytes() {
+    checkRecords();
+    if (!records.committed().isEmpty()) {
+      StateRecords.Committed one =
+          records.committed().get((int) (next++ % records.committed().size()));
+      bytes.check(one, slabOf(one));
     }
   }
 
-  /** Whether every slab that has a replica at {@code server} has another one that is not lost. */
-  boolean canSpare(int server) {
-    return slabs().values().stream()
-        .map(Slab::getReplicasList)
-        .filter(replicas -> replicas.stream().anyMatch(one -> one.getServer() == server))
-        .allMatch(
-            replicas ->
-                replicas.stream()
-                    .anyMatch(
-                        one -> one.getServer() != server && machine(one.getServer()) != null));
+  private Slab slabOf(StateRecords.Committed one) {
+    return records.slabs().get(one.extent().range().slab());
+  }
+
+  // ---- who stores where -------------------------------------------------------------------------
+
+  /**
+   * I23: what {@code client} stores lands where it was granted an extent, or may be late: never in
+   * a free extent, nor in one that somebody else was granted since.
+   */
+  void checkStore(MappedMemory arena, int offset, int length, long client) {
+    SimMachine machine =
+        machines.stream().filter(each -> each.arenas().contains(arena)).findAny().orElse(null);
+    if (machine == null) {
+      return;
+    }
+    checkRecords();
+    int number = machine.arenas().indexOf(arena);
+    int entriesEnd = Math.toIntExact(arena.length() / Layout.GRANULE_SIZE * Integer.BYTES);
+    boolean isOfChecksums = offset < entriesEnd;
+    int begin = isOfChecksums ? offset / Integer.BYTES * Layout.GRANULE_SIZE : offset;
+    int bytesOfData = isOfChecksums ? length / Integer.BYTES * Layout.GRANULE_SIZE : length;
+    for (Slab slab : records.slabs().values()) {
+      for (Replica replica : slab.getReplicasList()) {
+        boolean here = replica.getServer() == machine.id() && replica.getArena() == number;
+        if (here && replica.getIndex() == begin / Layout.SLAB_SIZE) {
+          int first = begin % Layout.SLAB_SIZE / Layout.UNIT_SIZE;
+          int last = (begin % Layout.SLAB_SIZE + bytesOfData - 1) / Layout.UNIT_SIZE;
+          for (int unit = first; unit <= last; unit++) {
+            UnitUses.Use use = uses.at(slab.getId(), unit);
+            check(
+                use != null && use.mayStore(client),
+                () ->
+                    "I23: client %x stores at server %d, which is %s there"
+                        .formatted(client, machine.id(), use == null ? "free" : use),
+                slab);
+          }
+        }
+      }
+    }
   }
 
   /**
-   * A slab with fewer replicas than it should and could have; null when there is none.
+   * I24: an extent is free, or another's, when everybody who might store there has left, or is
+   * fenced at all of its servers: nothing is under way to it. (That nobody reads there is in the
+   * simulation of slabs; no reader here maps the memory of a server.)
+   */
+  private void checkFreed(StateRecords now, UnitUses nowUsed) {
+    for (Slab slab : now.slabs().values()) {
+      if (records.slabs().containsKey(slab.getId())) {
+        for (int unit = slab.getFirstUnit(); unit < slab.getEndUnit(); unit++) {
+          UnitUses.Use before = uses.at(slab.getId(), unit);
+          UnitUses.Use after = nowUsed.at(slab.getId(), unit);
+          if (before != null && !before.equals(after)) {
+            checkFreed(slab, unit, before, after);
+          }
+        }
+      }
+    }
+  }
+
+  private void checkFreed(Slab slab, int unit, UnitUses.Use before, UnitUses.Use after) {
+    LongStream.of(before.writer(), before.lateWriter())
+        .filter(client -> client != 0 && (after == null || !after.mayStore(client)))
+        .forEach(
+            client -> {
+              for (Replica replica : slab.getReplicasList()) {
+                check(
+                    !isStoring(client, replica, unit),
+                    () ->
+                        "I24: client %x still stores at server %d in unit %d, which is %s now"
+                            .formatted(
+                                client, replica.getServer(), unit, after == null ? "free" : after),
+                    slab);
+              }
+            });
+  }
+
+  private boolean isStoring(long client, Replica replica, int unit) {
+    SimMachine machine = bytes.machine(replica.getServer());
+    if (machine == null) {
+      return false;
+    }
+    MappedMemory arena = machine.arenas().get(replica.getArena());
+    int offset = replica.getIndex() * Layout.SLAB_SIZE + unit * Layout.UNIT_SIZE;
+    int entriesAt = offset / Layout.GRANULE_SIZE * Integer.BYTES;
+    int entriesBytes = Layout.UNIT_SIZE / Layout.GRANULE_SIZE * Integer.BYTES;
+    return network.isStoring(client, arena, offset, Layout.UNIT_SIZE)
+        || network.isStoring(client, arena, entriesAt, entriesBytes);
+  }
+
+  // ---- what must be there in the end ------------------------------------------------------------
+
+  /**
+   * Whether nothing is lost with the pool of {@code server}: every slab that has a replica there
+   * has another one that is not lost, and of every extent that has an intact copy another one is
+   * intact, too.
+   */
+  boolean canSpare(int server) {
+    checkRecords();
+    boolean allElsewhere =
+        records.slabs().values().stream()
+            .map(Slab::getReplicasList)
+            .filter(replicas -> replicas.stream().anyMatch(one -> one.getServer() == server))
+            .allMatch(
+                replicas ->
+                    replicas.stream()
+                        .anyMatch(
+                            one ->
+                                one.getServer() != server
+                                    && bytes.machine(one.getServer()) != null));
+    return allElsewhere
+        && records.committed().stream()
+            .allMatch(
+                one ->
+                    bytes.isIntactWithout(server, one.extent(), slabOf(one))
+                        || !bytes.isIntact(one.extent(), slabOf(one)));
+  }
+
+  /**
+   * Whether a byte of {@code server} may change by itself. It may not where it would leave copies
+   * only that are lost with their servers' pools: a client cannot know that these never come back,
+   * and would wait for them.
+   */
+  boolean mayFlip(int server, int arena, int offset) {
+    checkRecords();
+    for (StateRecords.Committed one : records.committed()) {
+      Slab slab = slabOf(one);
+      boolean hasLost =
+          slab.getReplicasList().stream().anyMatch(each -> bytes.machine(each.getServer()) == null);
+      if (hasLost
+          && isIn(one.extent(), slab, server, arena, offset)
+          && !bytes.isIntactWithout(server, one.extent(), slab)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether a byte is one of an extent, or of its checksums. */
+  private static boolean isIn(FileExtent extent, Slab slab, int server, int arena, int offset) {
+    for (Replica replica : slab.getReplicasList()) {
+      if (replica.getServer() == server && replica.getArena() == arena) {
+        Location at = extent.range().in(replica);
+        int entries = at.offset() / Layout.GRANULE_SIZE * Integer.BYTES;
+        int entriesBytes = at.capacity() / Layout.GRANULE_SIZE * Integer.BYTES;
+        return (offset >= at.offset() && offset < at.offset() + at.capacity())
+            || (offset >= entries && offset < entries + entriesBytes);
+      }
+    }
+    return false;
+  }
+
+  /** Whether {@code file} has extents, and of each of them an intact copy. */
+  boolean isWhole(long file) {
+    checkRecords();
+    List<StateRecords.Committed> extents =
+        records.committed().stream().filter(one -> one.file() == file).toList();
+    return !extents.isEmpty()
+        && extents.stream().allMatch(one -> bytes.isIntact(one.extent(), slabOf(one)));
+  }
+
+  /**
+   * What is not as it should and could be: a slab has fewer replicas, or one with wrong bytes of
+   * which another one has the right ones. Empty when all is well.
    *
-   * @param others the servers that it could have more at
+   * @param others the servers that could have more replicas
    * @param places for slabs at each of them
    * @param units of each of these places, from 1
    */
-  Slab lacking(List<? extends SimMachine> others, int places, int units) {
-    Map<Long, Slab> slabs = slabs();
-    Map<Long, BitSet> used = used(slabs);
+  String lacking(List<? extends SimMachine> others, int places, int units) {
+    checkRecords();
     Map<Integer, Integer> taken = new HashMap<>();
-    for (Slab slab : slabs.values()) {
-      if (!used.get(slab.getId()).isEmpty()) {
-        slab.getReplicasList().forEach(one -> taken.merge(one.getServer(), 1, Integer::sum));
-      }
-    }
-    for (Slab slab : slabs.values()) {
+    List<Slab> used =
+        records.slabs().values().stream().filter(slab -> !uses.isEmpty(slab.getId())).toList();
+    used.forEach(
+        slab ->
+            slab.getReplicasList().forEach(one -> taken.merge(one.getServer(), 1, Integer::sum)));
+    List<Integer> roomy =
+        others.stream()
+            .map(SimMachine::id)
+            .filter(id -> taken.getOrDefault(id, 0) < places)
+            .toList();
+    for (Slab slab : used) {
+      boolean fits = slab.getFirstUnit() >= 1 && slab.getEndUnit() <= units;
       Set<Integer> servers = new HashSet<>();
       slab.getReplicasList().forEach(one -> servers.add(one.getServer()));
-      boolean hasRoom =
-          others.stream()
-              .anyMatch(
-                  other ->
-                      !servers.contains(other.id()) && taken.getOrDefault(other.id(), 0) < places);
-      servers.removeIf(id -> machine(id) == null);
-      boolean fits = slab.getFirstUnit() >= 1 && slab.getEndUnit() <= units;
-      boolean lacks = fits && servers.size() < Math.min(slab.getWanted(), machines.size());
-      if (lacks && hasRoom && !used.get(slab.getId()).isEmpty()) {
-        return slab;
+      boolean hasRoom = fits && roomy.stream().anyMatch(id -> !servers.contains(id));
+      long there = servers.stream().filter(id -> bytes.machine(id) != null).count();
+      if (hasRoom && there < Math.min(slab.getWanted(), machines.size())) {
+        return "fewer replicas than there should be: " + slab;
       }
     }
-    return null;
+    for (StateRecords.Committed one : records.committed()) {
+      Slab slab = slabOf(one);
+      boolean fits = slab.getFirstUnit() >= 1 && slab.getEndUnit() <= units;
+      for (Replica wrong : fits ? bytes.mendable(one.extent(), slab) : List.<Replica>of()) {
+        if (roomy.stream().anyMatch(id -> mayReplace(id, wrong, slab))) {
+          return "wrong bytes of " + one + " in " + wrong + ": " + slab;
+        }
+      }
+    }
+    return "";
+  }
+
+  /** Whether {@code server}, where there is room, may have a replica instead of another one. */
+  private static boolean mayReplace(int server, Replica replica, Slab slab) {
+    return server == replica.getServer()
+        || slab.getReplicasList().stream().noneMatch(each -> each.getServer() == server);
   }
 
   /** Files whose data is to move to slabs with another number of copies. */
   int filesToMove() {
-    int[] files = {0};
-    store
-        .server()
-        .scanPrefix(
-            new byte[] {Keys.TO_MOVE},
-            (key, value) -> {
-              files[0]++;
-              return true;
-            });
-    return files[0];
+    return StateRecords.filesToMove(store);
   }
 
-  private Map<Long, Slab> slabs() {
-    Map<Long, Slab> slabs = new HashMap<>();
-    store
-        .server()
-        .scanPrefix(
-            new byte[] {'B'},
-            (key, value) -> {
-              Slab slab = slab(value);
-              slabs.put(slab.getId(), slab);
-              return true;
-            });
-    return slabs;
-  }
-
-  private static Slab slab(byte[] value) {
-    try {
-      return Slab.parseFrom(value);
-    } catch (InvalidProtocolBufferException e) {
-      throw new AssertionError("no record of a slab", e);
-    }
-  }
+  // ---- slabs ------------------------------------------------------------------------------------
 
   /** S6: replicas change with the version, and never get fewer. */
   private void checkSlabs(Map<Long, Slab> slabs) {
     Set<List<Integer>> places = new HashSet<>();
     for (Slab slab : slabs.values()) {
-      Slab before = slabsBefore.put(slab.getId(), slab);
+      Slab before = records == null ? null : records.slabs().get(slab.getId());
       for (Replica replica : slab.getReplicasList()) {
         List<Integer> place = List.of(replica.getServer(), replica.getArena(), replica.getIndex());
-        check(places.add(place), "two slabs are at " + place, slab);
+        check(places.add(place), () -> "two slabs are at " + place, slab);
       }
       if (before != null && !before.getReplicasList().equals(slab.getReplicasList())) {
-        check(slab.getVersion() > before.getVersion(), "other replicas of a version", slab);
-        check(slab.getReplicasCount() >= before.getReplicasCount(), "fewer replicas", slab);
+        check(slab.getVersion() > before.getVersion(), () -> "other replicas of a version", slab);
+        check(slab.getReplicasCount() >= before.getReplicasCount(), () -> "fewer replicas", slab);
       }
-      check(before == null || slab.getVersion() >= before.getVersion(), "an older one", slab);
+      check(before == null || slab.getVersion() >= before.getVersion(), () -> "an older one", slab);
     }
-    slabsBefore.keySet().retainAll(slabs.keySet());
-  }
-
-  /** S1, S4: what is granted is in open slabs, and in one grant. */
-  private void checkGranted(Map<Long, Slab> slabs, Map<Long, BitSet> used) {
-    store
-        .server()
-        .scanPrefix(
-            new byte[] {'X'},
-            (key, value) -> {
-              ByteReader in = new ByteReader(value);
-              int state = in.u8();
-              in.variable(); // its generation
-              int units = (int) in.variable();
-              Slab slab = slabs.get(Keys.id(key));
-              int unit = new ByteReader(key, 9).u8();
-              use(slab, used, unit, units);
-              check(state != GRANTED || !slab.getClosed(), "a grant in a closed slab", slab);
-              return true;
-            });
-  }
-
-  /** I22: a unit is in one extent, which is committed, granted, or rests. */
-  private Map<Long, BitSet> used(Map<Long, Slab> slabs) {
-    Map<Long, BitSet> used = new HashMap<>();
-    slabs.keySet().forEach(id -> used.put(id, new BitSet()));
-    checkGranted(slabs, used);
-    for (Committed one : committed()) {
-      SlabRange range = one.extent().range();
-      use(slabs.get(range.slab()), used, range.unit(), range.capacity() / Layout.UNIT_SIZE);
-    }
-    return used;
-  }
-
-  private List<Committed> committed() {
-    List<Committed> committed = new ArrayList<>();
-    for (int shard = 0; shard < Store.SHARDS; shard++) {
-      store
-          .shard(shard)
-          .scanPrefix(
-              new byte[] {Keys.EXTENT},
-              (key, value) -> {
-                FileExtent extent = FileExtent.decode(Keys.second(key), value);
-                committed.add(new Committed(Keys.id(key), extent));
-                return true;
-              });
-    }
-    return committed;
   }
 
   /** I22: one file has a committed extent, and the index of its slab names it. */
-  private void checkIndex(Map<Long, Slab> slabs, List<Committed> committed) {
-    Map<SlabPlace, Committed> byPlace = new HashMap<>();
-    committed.forEach(
-        one ->
-            byPlace.put(
-                new SlabPlace(one.extent().range().slab(), one.extent().range().unit()), one));
-    int[] indexed = {0};
-    store
-        .server()
-        .scanPrefix(
-            new byte[] {'U'},
-            (key, value) -> {
-              indexed[0]++;
-              ByteReader in = new ByteReader(value);
-              long file = in.u64();
-              long offset = in.u64();
-              Committed one = byPlace.get(new SlabPlace(Keys.id(key), new ByteReader(key, 9).u8()));
-              check(
-                  one != null && one.file() == file && one.extent().fileOffset() == offset,
-                  "the index has another owner than " + one,
-                  slabs.get(Keys.id(key)));
-              return true;
-            });
-    if (indexed[0] != committed.size()) {
-      throw new AssertionError(committed.size() + " extents, " + indexed[0] + " in the index");
+  private static void checkIndex(StateRecords now) {
+    Map<SlabPlace, StateRecords.Committed> byPlace = new HashMap<>();
+    now.committed()
+        .forEach(
+            one ->
+                byPlace.put(
+                    new SlabPlace(one.extent().range().slab(), one.extent().range().unit()), one));
+    for (StateRecords.Indexed indexed : now.indexed()) {
+      StateRecords.Committed one = byPlace.get(new SlabPlace(indexed.slab(), indexed.unit()));
+      check(
+          one != null
+              && one.file() == indexed.file()
+              && one.extent().fileOffset() == indexed.offset(),
+          () -> "the index has another owner than " + one,
+          now.slabs().get(indexed.slab()));
+    }
+    if (now.indexed().size() != now.committed().size()) {
+      throw new AssertionError(
+          now.committed().size() + " extents, " + now.indexed().size() + " in the index");
     }
   }
 
   /** The first unit of an extent. */
   private record SlabPlace(long slab, int unit) {}
 
-  private static void use(Slab slab, Map<Long, BitSet> used, int unit, int units) {
-    if (slab == null) {
-      throw new AssertionError("an extent lies in a slab that is not there");
-    }
-    check(
-        unit >= slab.getFirstUnit() && unit + units <= slab.getEndUnit(),
-        "units " + unit + " and " + units + " after it are outside",
-        slab);
-    BitSet bits = used.get(slab.getId());
-    int taken = bits.nextSetBit(unit);
-    check(taken < 0 || taken >= unit + units, "two extents have unit " + taken, slab);
-    bits.set(unit, unit + units);
-  }
-
-  /** I25, and R copies of what was acknowledged: the bytes are those of the record. */
-  private void checkBytes(Committed one, Replica replica) {
-    FileExtent extent = one.extent();
-    int offset = extent.range().in(replica).offset();
-    SimMachine machine = machine(replica.getServer());
-    if (machine == null || machine.isFlipped(replica.getArena(), offset, extent.length())) {
-      return;
-    }
-    ByteBuffer arena = machine.arena(replica.getArena());
-    int granules = extent.length() / Layout.GRANULE_SIZE;
-    int entries = offset / Layout.GRANULE_SIZE * Integer.BYTES;
-    boolean whole = crc(arena, entries, granules * Integer.BYTES) == extent.checksumsCrc();
-    int[] crcs = new int[1];
-    for (int i = 0; whole && i < granules; i++) {
-      Granules.checksums(arena, offset + i * Layout.GRANULE_SIZE, 1, crcs);
-      whole = crcs[0] == arena.getInt(entries + i * Integer.BYTES);
-    }
-    int full = granules * Layout.GRANULE_SIZE;
-    int tail = extent.length() - full;
-    if (!whole || (tail > 0 && crc(arena, offset + full, tail) != extent.tailCrc())) {
-      throw new AssertionError(
-          "other bytes than those of " + one + " at server " + replica.getServer());
-    }
-  }
-
-  /** The server with this id; null when its pool is lost. */
-  private SimMachine machine(int id) {
-    return machines.stream().filter(machine -> machine.id() == id).findAny().orElse(null);
-  }
-
-  private static int crc(ByteBuffer memory, int at, int length) {
-    CRC32C crc = new CRC32C();
-    crc.update(memory.slice(at, length));
-    return (int) crc.getValue();
-  }
-
-  private static void check(boolean holds, String what, Slab slab) {
+  static void check(boolean holds, Supplier<String> what, Slab slab) {
     if (!holds) {
-      throw new AssertionError(what + ": " + slab);
+      throw new AssertionError(what.get() + ": " + slab);
     }
   }
 }

@@ -12,13 +12,18 @@ import java.util.function.Consumer;
 record ForgetfulReturns(DataServers real) implements DataServers {
   @Override
   public void call(int serverId, Request request, Consumer<Reply> answer) {
+    real.call(serverId, forget(request), answer);
+  }
+
+  /** The request without those that it names, if it returns slabs. */
+  static Request forget(Request request) {
     Request.Builder sent = request.toBuilder();
     if (request.hasReturnSlabs()) {
       sent.getReturnSlabsBuilder()
           .getSlabsBuilderList()
           .forEach(ReturnedSlab.Builder::clearGrantees);
     }
-    real.call(serverId, sent.build(), answer);
+    return sent.build();
   }
 
   @Override

@@ -44,7 +44,14 @@ final class SlabGroup {
   private boolean dissolving;
 
   /** What a writer may write. */
-  record Grant(Slab slab, int unit, long number, long client, int firstCell, List<Replica> at) {}
+  record Grant(
+      Slab slab,
+      int unit,
+      long number,
+      long generation,
+      long client,
+      int firstCell,
+      List<Replica> at) {}
 
   SlabGroup(
       SlabCluster cluster,
@@ -57,7 +64,7 @@ final class SlabGroup {
     this.random = cluster.scheduler().random();
     this.process = process;
     this.calls = calls;
-    this.space = new SlabSpace(cluster, calls);
+    this.space = new SlabSpace(cluster, calls, weak);
     this.copies = copies;
     this.slabsWanted = slabsWanted;
     this.weak = weak;
@@ -109,7 +116,8 @@ final class SlabGroup {
 
   /** A grant in any slab with room; null when there is none. */
   Grant grant(long client) {
-    List<Slab> open = slabs.values().stream().filter(slab -> slab.open).toList();
+    List<Slab> open =
+        slabs.values().stream().filter(slab -> slab.open || isWeak(Weakness.GRANT_OPEN)).toList();
     if (open.isEmpty() || dissolving) {
       return null;
     }
@@ -119,13 +127,29 @@ final class SlabGroup {
     for (int i = 0; i < count; i++) {
       int at = Slab.firstUnit() + (first + i) % count;
       SlabUnit unit = slab.units[at];
-      if (unit.use == SlabUnit.Use.FREE || unit.isAppendable()) {
+      if (unit.use == SlabUnit.Use.FREE || isAppendable(unit)) {
         unit.give(++lastIndex, client);
         slab.grantees.add(client);
-        return new Grant(slab, at, lastIndex, client, unit.committed(), List.copyOf(slab.replicas));
+        return new Grant(
+            slab,
+            at,
+            lastIndex,
+            unit.generation,
+            client,
+            unit.committed(),
+            List.copyOf(slab.replicas));
       }
     }
     return null;
+  }
+
+  private boolean isAppendable(SlabUnit unit) {
+    return isWeak(Weakness.APPEND_UNFENCED) ? unit.isAppendableUnfenced() : unit.isAppendable();
+  }
+
+  /** The number that a fence of {@code grant} names. */
+  long fenceOf(Grant grant) {
+    return isWeak(Weakness.FENCE_BY_GENERATION) ? grant.generation : grant.number;
   }
 
   boolean isLive(Grant grant) {
@@ -138,6 +162,9 @@ final class SlabGroup {
     SlabUnit unit = grant.slab.units[grant.unit];
     boolean counts = isWeak(Weakness.STALE_COMMIT) && unit.use != SlabUnit.Use.FREE;
     if (!counts && !isLive(grant)) {
+      return false;
+    }
+    if (isWeak(Weakness.SEAL_FORGOT) && !grant.slab.open) {
       return false;
     }
     for (int cell = grant.firstCell; cell < end; cell++) {
@@ -204,7 +231,11 @@ final class SlabGroup {
       unit.end();
     }
     if (random.nextInt(20) == 0 && unit.use == SlabUnit.Use.COMMITTED) {
-      unit.delete();
+      if (isWeak(Weakness.OLD_ANSWER)) {
+        unit.deleteKeepingAnswers();
+      } else {
+        unit.delete();
+      }
     }
     if (random.nextInt(100) == 0) {
       seal(slab);
@@ -220,7 +251,7 @@ final class SlabGroup {
 
   private void seal(Slab slab) {
     slab.open = false;
-    if (!isWeak(Weakness.SEAL_FORGOT)) {
+    if (!isWeak(Weakness.SEAL_FORGOT) && !isWeak(Weakness.REPAIR_OPEN)) {
       for (SlabUnit unit : slab.units) {
         unit.end();
       }
@@ -404,6 +435,10 @@ final class SlabGroup {
     if (!unit.isClosing()) {
       return;
     }
+    if (isWeak(Weakness.NO_FENCE)) {
+      unit.close();
+      return;
+    }
     int round = unit.round;
     for (Replica replica : slab.replicas) {
       if (unit.fenced.contains(replica) || !unit.asked.add(replica)) {
@@ -417,7 +452,7 @@ final class SlabGroup {
               .setCapacity(at.capacity())
               .setLease(replica.getLease())
               .setGrantee(unit.settled ? 0 : unit.client)
-              .setGrant(unit.grant)
+              .setGrant(fenceOf(unit))
               .setForce(true)
               .build();
       Request request =
@@ -434,9 +469,25 @@ final class SlabGroup {
             }
           });
     }
-    if (unit.fenced.containsAll(slab.replicas)) {
+    if (isFenced(slab, unit)) {
       unit.close();
     }
+  }
+
+  private long fenceOf(SlabUnit unit) {
+    if (!isWeak(Weakness.FENCE_BY_GENERATION)) {
+      return unit.grant;
+    }
+    // A record that lives may be appended to: its generation must not be refused.
+    return unit.use == SlabUnit.Use.COMMITTED ? unit.generation - 1 : unit.generation;
+  }
+
+  private boolean isFenced(Slab slab, SlabUnit unit) {
+    return slab.replicas.stream()
+        .allMatch(
+            replica ->
+                unit.fenced.contains(replica)
+                    || (isWeak(Weakness.FENCE_LOST) && silent.contains(replica.getServer())));
   }
 
   private void fenced(Slab slab, SlabUnit unit, Replica replica, Reply reply) {
@@ -448,7 +499,7 @@ final class SlabGroup {
     }
     if (reply.getStatus() == Status.OK && reply.getFencedExtents().getDoneCount() > 0) {
       unit.fenced.add(replica);
-      if (unit.fenced.containsAll(slab.replicas) || isWeak(Weakness.FENCE_SOME)) {
+      if (isFenced(slab, unit) || isWeak(Weakness.FENCE_SOME)) {
         unit.close();
       }
     }

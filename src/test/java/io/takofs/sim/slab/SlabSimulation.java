@@ -1,5 +1,6 @@
 package io.takofs.sim.slab;
 
+import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -34,7 +35,7 @@ final class SlabSimulation {
   private static final int[] COPIES = {1, 2, 2, 3};
   private static final int WRITERS = 3;
 
-  /** Steps between two comparisons of all bytes; the records are looked at after each. */
+  /** Steps between two comparisons of all bytes and leases; records are looked at after each. */
   private static final int BYTES_INTERVAL = 10;
 
   private static final long LIMIT_NS = TimeUnit.HOURS.toNanos(2);
@@ -53,7 +54,7 @@ final class SlabSimulation {
   private final List<SlabWriter> writers = new ArrayList<>();
   private final SlabCluster cluster;
   private SlabGroup group;
-  private final SlabRules rules = new SlabRules();
+  private final SlabRules rules;
   private int events;
   private int checks;
 
@@ -69,6 +70,7 @@ final class SlabSimulation {
         new SimNetwork(
             scheduler, new SimConditions(500, 20_000, 0.02, 1_000_000, 0.002, 0.7, false));
     this.cluster = new SlabCluster(network, swarm, servers, seed % 2 != 0);
+    this.rules = new SlabRules(cluster);
   }
 
   /**
@@ -108,16 +110,11 @@ final class SlabSimulation {
       SimDataServer server = new SimDataServer(network, swarm, map, i);
       servers.add(server);
       server.setMayLosePool(() -> mayLose(server));
-      if (weak.contains(Weakness.FREE_BEFORE_READERS)) {
-        server.forgetReaders();
-      }
-      if (weak.contains(Weakness.FENCE_FORGOT)) {
-        server.forgetFences();
-      }
+      weaken(server);
       check(server.start(), "the first start was killed");
     }
     if (copies > 1) {
-      servers.get(0).letFlip();
+      servers.get(0).letFlip((arena, offset) -> true);
     }
     BrokenCalls broken = new BrokenCalls(scheduler, leader, new SimCalls(network, leader, servers));
     if (!mayBreak) {
@@ -135,6 +132,8 @@ final class SlabSimulation {
       writer.start();
     }
     scheduler.check(1, this::checkStep);
+    network.watch(
+        (arena, offset, length, client) -> rules.checkStore(group.slabs(), arena, offset, client));
     Faults faults = new Faults(network, swarm, servers, writers);
     faults.disturb(leader);
     faults.begin();
@@ -146,6 +145,34 @@ final class SlabSimulation {
     int commits = writers.stream().mapToInt(SlabWriter::commits).sum();
     return new Result(
         copies, commits, checks, faults.counts(), scheduler.nowNs(), scheduler.trace().hash());
+  }
+
+  private void weaken(SimDataServer server) {
+    for (Weakness weakness : weak) {
+      switch (weakness) {
+        case READER_FORGOT -> server.forgetReaders();
+        case FENCE_FORGOT -> server.forgetFences();
+        case LEASE_REUSED -> server.forgetLeases();
+        case DROP_LATE -> server.misunderstand(this::returnOfPresentLease);
+        case RETURN_UNFENCED ->
+            server.misunderstand((one, request) -> ForgetfulReturns.forget(request));
+        default -> {} // another breaks it
+      }
+    }
+  }
+
+  /** The request to return what is leased now where it asks for the return of earlier leases. */
+  private Request returnOfPresentLease(SimDataServer server, Request request) {
+    if (!request.hasReturnSlabs() || request.getReturnSlabs().getSlabsCount() == 0) {
+      return request;
+    }
+    Request.Builder late = request.toBuilder();
+    for (LeasedSlab held : server.handle(SlabSpace.LIST).getHeldSlabs().getSlabsList()) {
+      late.getReturnSlabsBuilder().getSlabsBuilderList().stream()
+          .filter(each -> each.getArena() == held.getArena() && each.getIndex() == held.getIndex())
+          .forEach(each -> each.setLease(held.getLease()));
+    }
+    return late.build();
   }
 
   /** Whether a member more may lose its memory: fewer than all copies of a slab. */
@@ -184,6 +211,7 @@ final class SlabSimulation {
         SimDataServer server = cluster.server(replica.getServer());
         if (server != null) {
           intact++;
+          rules.checkLease(slab, replica, server);
           checkReplica(slab, replica, server);
         }
       }
@@ -198,7 +226,7 @@ final class SlabSimulation {
         int at = SlabBytes.offset(unit, cell);
         if (cells[cell] != 0
             && SlabBytes.mismatch(server.arena(replica.getArena()), at, cells[cell], cell) >= 0
-            && !server.isFlipped(replica.getArena(), at, SlabUnit.CELL_BYTES)) {
+            && !server.flips().areIn(replica.getArena(), at, SlabUnit.CELL_BYTES)) {
           throw new AssertionError(
               "cell %d of unit %d of slab %d (version %d) has other bytes than grant %d committed at server %d (arena %d, lease %d): those of %x"
                   .formatted(

@@ -32,14 +32,16 @@ final class SlabSpace {
 
   private final SlabCluster cluster;
   private final DataServers calls;
+  private final Set<Weakness> weak;
   private final Map<Replica, Set<Long>> returning = new LinkedHashMap<>();
   private final Set<Replica> returnAsked = new HashSet<>();
   private final Map<Integer, Integer> leasing = new HashMap<>(); // calls under way, by server
   private final Map<Integer, Integer> listing = new HashMap<>();
   private long lastRequest;
 
-  SlabSpace(SlabCluster cluster, DataServers calls) {
+  SlabSpace(SlabCluster cluster, DataServers calls, Set<Weakness> weak) {
     this.cluster = cluster;
+    this.weak = weak;
     this.calls = calls;
   }
 
@@ -137,7 +139,8 @@ final class SlabSpace {
           LIST,
           reply -> {
             listing.merge(id, -1, Integer::sum);
-            if (quiet && requestsBefore == lastRequest && reply.getStatus() == Status.OK) {
+            boolean isOld = !quiet || requestsBefore != lastRequest;
+            if ((!isOld || weak.contains(Weakness.LIST_EARLY)) && reply.getStatus() == Status.OK) {
               judge(id, reply.getHeldSlabs(), known.get());
             }
           });

@@ -26,6 +26,9 @@ final class SlabUnit {
   long grant;
   long client;
 
+  /** Of the record: the number of the grant under which it was written first. */
+  long generation;
+
   /** The grant has not ended. */
   boolean live;
 
@@ -53,7 +56,17 @@ final class SlabUnit {
   }
 
   boolean isAppendable() {
-    return use == Use.COMMITTED && !live && settled && committed() < CELLS;
+    return isAppendableUnfenced() && settled;
+  }
+
+  /** Whether there is room, though the last writer may still use it. */
+  boolean isAppendableUnfenced() {
+    return use == Use.COMMITTED && !live && committed() < CELLS;
+  }
+
+  /** Whether what {@code writer} stores may land. */
+  boolean mayStore(long writer) {
+    return !settled && writer == client;
   }
 
   /** Whether replicas have to be asked. */
@@ -62,7 +75,10 @@ final class SlabUnit {
   }
 
   void give(long number, long newClient) {
-    use = use == Use.FREE ? Use.GRANTED : use;
+    if (use == Use.FREE) {
+      use = Use.GRANTED;
+      generation = number;
+    }
     grant = number;
     client = newClient;
     live = true;
@@ -85,6 +101,14 @@ final class SlabUnit {
     readersLast = !settled;
     Arrays.fill(cells, 0);
     newRound();
+  }
+
+  /** As a group does that takes answers about readers that are older than the deletion. */
+  void deleteKeepingAnswers() {
+    Set<Replica> answered = Set.copyOf(fenced);
+    delete();
+    fenced.addAll(answered);
+    readersLast = false;
   }
 
   void newRound() {

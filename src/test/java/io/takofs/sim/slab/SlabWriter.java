@@ -148,11 +148,14 @@ final class SlabWriter extends SimActor {
     int committed = cell;
     while (cell < SlabUnit.CELLS) {
       int end = Math.min(SlabUnit.CELLS, cell + 1 + random.nextInt(2));
-      store(grant, cell, end);
+      store(grant, cell, end, grant.number());
       cell = end;
       if (random.nextInt(3) != 0) {
         commit(grant, cell);
         committed = cell;
+      }
+      if (group.isWeak(Weakness.REWRITE)) {
+        store(grant, cell - 1, cell, -grant.number());
       }
       if (random.nextInt(6) == 0) {
         break;
@@ -229,7 +232,7 @@ final class SlabWriter extends SimActor {
         }
       }
     }
-    if (fresh && !cluster.windows() && !group.isWeak(Weakness.UNPROVED_GRANT)) {
+    if (fresh && !cluster.windows() && !group.isWeak(Weakness.PROVE_SKIPPED)) {
       Boolean lives = ask(() -> group.isLive(grant));
       if (lives == null || !lives) {
         throw new IOException("the grant is over");
@@ -242,14 +245,13 @@ final class SlabWriter extends SimActor {
     return server == null
         || !server.isAlive()
         || server.isFenced(
-            Slab.location(replica, grant.unit()), replica.getLease(), grant.number());
+            Slab.location(replica, grant.unit()), replica.getLease(), group.fenceOf(grant));
   }
 
-  /** Writes cells to all replicas; returns when they are there. */
-  private void store(SlabGroup.Grant grant, int from, int to) throws IOException {
+  /** Writes the {@code content} of cells to all replicas; returns when it is there. */
+  private void store(SlabGroup.Grant grant, int from, int to, long content) throws IOException {
     for (int cell = from; cell < to; cell++) {
-      SlabBytes.fill(
-          ((SimRegion) memory).memory(), cell * SlabUnit.CELL_BYTES, grant.number(), cell);
+      SlabBytes.fill(((SimRegion) memory).memory(), cell * SlabUnit.CELL_BYTES, content, cell);
     }
     int enough = group.isWeak(Weakness.COMMIT_EARLY) ? 1 : grant.at().size();
     Set<SlabConnection> used = new LinkedHashSet<>();
@@ -304,6 +306,9 @@ final class SlabWriter extends SimActor {
   private void hold(SimDataServer server, Replica replica, int unit, long grant) {
     SimHolds holds = server.holds();
     int id = server.id();
+    if (group.isWeak(Weakness.READER_UNLOCKED)) {
+      pass(scheduler().delayNs(0, HOLD_MAX_NS)); // between the answer and the lock
+    }
     holds.hold(Slab.location(replica, unit));
     SimProcess holder = process();
     boolean[] over = {false};
@@ -321,7 +326,7 @@ final class SlabWriter extends SimActor {
 
   private void check(SimDataServer server, int id, Replica replica, int unit, long grant) {
     if (server.id() == id
-        && !server.isFlipped(replica.getArena(), SlabBytes.offset(unit, 0), SlabUnit.CELL_BYTES)
+        && !server.flips().areIn(replica.getArena(), SlabBytes.offset(unit, 0), SlabUnit.CELL_BYTES)
         && SlabBytes.mismatch(server.arena(replica.getArena()), SlabBytes.offset(unit, 0), grant, 0)
             >= 0) {
       throw new AssertionError(
