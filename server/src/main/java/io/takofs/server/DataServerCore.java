@@ -145,13 +145,9 @@ final class DataServerCore {
     return true;
   }
 
-  /**
-   * The latest time that the log and the state have, ms.
-   *
-   * @throws TakoException when the log cannot be read
-   */
-  long latestTimeMs() throws TakoException {
-    return Math.max(journal.lastTimeMs(), machine.latestQuarantineMs());
+  /** As {@link StateMachine#latestTimeMs}. */
+  long latestTimeMs() {
+    return machine.latestTimeMs();
   }
 
   /**

@@ -45,11 +45,6 @@ final class MemoryLog implements Log {
   }
 
   @Override
-  public ByteBuffer last() {
-    return null;
-  }
-
-  @Override
   public long commitIndex() {
     return lastIndex;
   }

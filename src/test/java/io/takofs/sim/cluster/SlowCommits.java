@@ -115,11 +115,6 @@ final class SlowCommits implements Log {
   }
 
   @Override
-  public ByteBuffer last() {
-    return log.last();
-  }
-
-  @Override
   public long commitIndex() {
     return early ? log.lastIndex() : commitIndex;
   }

@@ -385,11 +385,6 @@ public final class ExtentTable {
     return resting.hasFresh(untilMs);
   }
 
-  /** The latest time at which any extent came into quarantine, ms. */
-  public long latestQuarantineMs() {
-    return resting.latestMs();
-  }
-
   /** Extents in quarantine. */
   public long quarantinedCount() {
     return quarantine.extents();

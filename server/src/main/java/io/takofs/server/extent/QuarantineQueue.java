@@ -26,7 +26,6 @@ final class QuarantineQueue {
   private final Records records;
   private final LongQueue fresh = new LongQueue();
   private final LongQueue seen = new LongQueue();
-  private long latestMs = Long.MIN_VALUE;
 
   QuarantineQueue(Records records) {
     this.records = records;
@@ -36,18 +35,12 @@ final class QuarantineQueue {
   void add(Quarantined extent) {
     fresh.add(extent.range().slab() << UNIT_BITS | extent.range().unit());
     fresh.add(extent.generation());
-    latestMs = Math.max(latestMs, extent.sinceMs());
   }
 
   /** The last one did not come. */
   void undoAdd() {
     fresh.removeLast();
     fresh.removeLast();
-  }
-
-  /** The latest time at which any came. */
-  long latestMs() {
-    return latestMs;
   }
 
   /** Whether there may be one that was not looked at and came at {@code untilMs} or before. */

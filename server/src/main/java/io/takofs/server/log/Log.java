@@ -53,13 +53,6 @@ public interface Log extends AutoCloseable {
   /** Highest index proposed; 0 when empty. */
   long lastIndex();
 
-  /**
-   * The payload of the entry {@link #lastIndex}, whatever checkpoint covers it; null when the log
-   * holds no entry. Read-only and valid until the next call. It takes as long as to go through a
-   * segment: for a start.
-   */
-  ByteBuffer last();
-
   /** Highest index committed; changes in {@link #poll} only. */
   long commitIndex();
 

@@ -144,15 +144,6 @@ final class Segment {
     return reader.limit(body + FrameCodec.length(memory, offset)).position(body);
   }
 
-  /** The payload of the last frame, of which there is one: a view that the next call changes. */
-  ByteBuffer last() {
-    int at = Layout.SEGMENT_DATA_OFFSET;
-    for (int next = next(at); next < length; next = next(at)) {
-      at = next;
-    }
-    return payload(at);
-  }
-
   /** The offset of the frame after the one at {@code offset}. */
   int next(int offset) {
     return offset + FrameCodec.frameSize(FrameCodec.length(memory, offset));

@@ -163,16 +163,6 @@ public final class SegmentedLog implements Log {
   }
 
   @Override
-  public ByteBuffer last() {
-    for (int i = segments.size() - 1; i >= 0; i--) {
-      if (segments.get(i).lastIndex() >= segments.get(i).header().baseIndex()) {
-        return segments.get(i).last();
-      }
-    }
-    return null;
-  }
-
-  @Override
   public long commitIndex() {
     return commitIndex;
   }

@@ -110,22 +110,6 @@ public final class Journal {
   }
 
   /**
-   * The time of the last entry, ms: no later one may have an earlier time. {@link Long#MIN_VALUE}
-   * when there is none.
-   *
-   * @throws TakoException CORRUPT when the entry cannot be read
-   */
-  public long lastTimeMs() throws TakoException {
-    ByteBuffer last = log.last();
-    try {
-      return last == null ? Long.MIN_VALUE : LogEntry.parseFrom(last).getTimeMs();
-    } catch (InvalidProtocolBufferException e) {
-      throw new TakoException(
-          Status.CORRUPT, "log entry " + log.lastIndex() + " cannot be read: " + e.getMessage(), e);
-    }
-  }
-
-  /**
    * Logs {@code entry} and applies it; {@link #ticket} is its ticket then.
    *
    * @return the reply, which nobody outside of the group may see before the entry is committed

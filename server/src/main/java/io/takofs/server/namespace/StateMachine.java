@@ -101,6 +101,7 @@ public final class StateMachine {
     }
     state.store.beginEntry();
     state.quotas.begin();
+    state.advanceTo(entry.getTimeMs());
     if (entry.getCommandCase() == LogEntry.CommandCase.RECLAIM) {
       return ReclaimOperation.apply(state, index, entry);
     }
@@ -376,9 +377,9 @@ public final class StateMachine {
     return state.extents.quarantinedCount();
   }
 
-  /** The latest time at which any extent came into quarantine, ms. */
-  public long latestQuarantineMs() {
-    return state.extents.latestQuarantineMs();
+  /** The latest time of any entry that was applied, ms: no later one may have an earlier time. */
+  public long latestTimeMs() {
+    return state.latestMs();
   }
 
   /**

@@ -55,21 +55,6 @@ class SegmentedLogTest {
   }
 
   @Test
-  void shouldGiveTheLastEntryWhateverACheckpointCovers() throws Exception {
-    LogFixture fixture = new LogFixture(4, 1024);
-    SegmentedLog log = fixture.open(0);
-    assertThat(log.last()).isNull();
-    for (int end = 1; end <= 20; end++) {
-      byte[] entry = append(log, 1, 1, 300).get(0);
-      LogFixture.poll(log, end - 1);
-      log.trim(end);
-      assertThat(log.last()).isEqualTo(ByteBuffer.wrap(entry));
-      log = fixture.open(end);
-      assertThat(log.last()).isEqualTo(ByteBuffer.wrap(entry));
-    }
-  }
-
-  @Test
   void shouldRefuseWhenFullAndGoOnAfterTrim() throws Exception {
     LogFixture fixture = new LogFixture(3, 1024);
     SegmentedLog log = fixture.open(0);

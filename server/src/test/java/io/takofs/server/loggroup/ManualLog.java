@@ -66,11 +66,6 @@ final class ManualLog implements Log {
   }
 
   @Override
-  public ByteBuffer last() {
-    return null;
-  }
-
-  @Override
   public long commitIndex() {
     return commitIndex;
   }

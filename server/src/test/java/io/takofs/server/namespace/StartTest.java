@@ -59,4 +59,17 @@ class StartTest {
     harness.store.checkpoint(harness.log.size());
     assertThat(visitsOfAStart(harness)).isBetween(before + 100, before + 500);
   }
+
+  /** A log of which a checkpoint covers every entry may have none, and clocks may be set back. */
+  @Test
+  void shouldKnowTheLatestTimeFromTheCheckpointAlone() throws Exception {
+    Harness harness = new Harness(stores.open(), List.of(16 * Harness.MIB));
+    harness.timeMs = 5_000_000;
+    assertOk(harness.superuser().mkdirs("/late"));
+    long latest = harness.timeMs;
+    harness.timeMs = 3_000_000;
+    assertOk(harness.superuser().mkdirs("/early"));
+    harness.restart();
+    assertThat(harness.machine.latestTimeMs()).isEqualTo(latest);
+  }
 }

@@ -39,6 +39,7 @@ public final class State {
   private long files;
   private long directories;
   private long committedBytes;
+  private long latestMs;
 
   /**
    * Takes {@code store} as it is: its records, of which only few are looked at, and its summary.
@@ -63,6 +64,7 @@ public final class State {
       ByteReader in = new ByteReader(counts);
       files = in.variable();
       directories = in.variable();
+      latestMs = in.isAtEnd() ? 0 : in.variable(); // which earlier builds did not write
     }
     leases.restore();
   }
@@ -78,7 +80,8 @@ public final class State {
   /** Writes what a start takes from the summary instead of from all records. */
   public void summarize() throws TakoException {
     extents.summarize(store.summary());
-    store.summary().put(COUNTS, new ByteWriter(20).variable(files).variable(directories).toBytes());
+    ByteWriter counts = new ByteWriter(30).variable(files).variable(directories).variable(latestMs);
+    store.summary().put(COUNTS, counts.toBytes());
   }
 
   /** Whether the group's first entry was applied. */
@@ -134,6 +137,16 @@ public final class State {
   /** Whether what is in a slab only rests in quarantine, and no writer may read it back. */
   public boolean isUnused(long slab) {
     return extents.isUnused(slab, this::isKept);
+  }
+
+  /** An entry of this time is applied, ms. */
+  public void advanceTo(long timeMs) {
+    latestMs = Math.max(latestMs, timeMs);
+  }
+
+  /** The latest time of any entry that was applied, ms: no later one may have an earlier time. */
+  public long latestMs() {
+    return latestMs;
   }
 
   /** Files that have a directory entry, attached or not. */
