@@ -76,8 +76,10 @@ public abstract class SimActor {
   }
 
   private void turn() {
+    SimProcess own = process;
     if (!isDone()) {
       act();
+      own.checkAlive(); // its end is lost where another failure was on its way already
       scheduleTurn();
     }
   }

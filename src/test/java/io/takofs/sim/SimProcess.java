@@ -46,7 +46,7 @@ public final class SimProcess {
   }
 
   /** Its code goes no further once it is dead. */
-  void checkAlive() {
+  public void checkAlive() {
     if (!alive) {
       throw new Killed(this);
     }

@@ -107,6 +107,7 @@ final class SimUser extends SimActor {
 
   @Override
   protected void act() {
+    SimProcess own = process();
     try {
       if (unsure) {
         lookWhatHappened();
@@ -117,6 +118,7 @@ final class SimUser extends SimActor {
         model.settle();
       }
     } catch (TakoException e) {
+      own.checkAlive();
       switch (e.status()) {
         case DEADLINE_EXCEEDED,
             DISCONNECTED,
@@ -136,6 +138,7 @@ final class SimUser extends SimActor {
         default -> throw wrong("unexpected " + e, e);
       }
     } catch (IOException e) {
+      own.checkAlive();
       throw wrong("unexpected " + e, e);
     }
   }
