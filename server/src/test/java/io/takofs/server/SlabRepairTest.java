@@ -471,6 +471,32 @@ class SlabRepairTest extends SlabRepairRig {
     checkNoLeak(1, 2, 3);
   }
 
+  /** The server of the other one is dead, and nothing can come instead of its replica. */
+  @Test
+  void shouldReplaceAReplicaWithWrongBytesBesideOneThatIsLost() throws Exception {
+    lead(3, 3);
+    write("/file", 3, 4);
+    servers.stop(1);
+    await(() -> dataSlab().getClosed(), 15);
+    Slab slab = dataSlab();
+    rig.repair.report(wrongBytes(slab, 3));
+    await(() -> !dataSlab().getReplicasList().contains(slab.getReplicas(2)), 20);
+    assertThat(serversOf(dataSlab())).containsExactly(1, 2, 3);
+  }
+
+  @Test
+  void shouldReplaceAnyNumberOfReplicasWithWrongBytes() throws Exception {
+    lead(3, 2);
+    write("/file", 2, 2);
+    for (int i = 0; i < 80; i++) {
+      Replica bad = dataSlab().getReplicas(i % 2);
+      rig.repair.report(wrongBytes(dataSlab(), bad.getServer()));
+      await(() -> !dataSlab().getReplicasList().contains(bad), 30);
+    }
+    await(() -> isWhole(2), 20);
+    checkNoLeak(1, 2, 3);
+  }
+
   @Test
   void shouldWaitForAnotherRackThatIsBusy() throws Exception {
     lead(4, 2);

@@ -85,17 +85,16 @@ final class SlabConditions {
         : new Condition(Lack.NOTHING, 0, living);
   }
 
-  /** The servers whose replicas of {@code slab} are lost, or are to leave. */
-  List<Integer> leaving(Slab slab, Lack lack) {
-    return slab.getReplicasList().stream()
-        .filter(
-            switch (lack) {
-              case LOST -> this::isLost;
-              case LEAVING -> this::isLeaving;
-              default -> replica -> false;
-            })
-        .map(Replica::getServer)
-        .toList();
+  /** The servers whose replicas of {@code slab} are lost, and then those whose are to leave. */
+  List<Integer> leaving(Slab slab) {
+    List<Integer> servers = new ArrayList<>();
+    slab.getReplicasList().stream()
+        .filter(this::isLost)
+        .forEach(each -> servers.add(each.getServer()));
+    slab.getReplicasList().stream()
+        .filter(each -> !isLost(each) && isLeaving(each))
+        .forEach(each -> servers.add(each.getServer()));
+    return servers;
   }
 
   private boolean isLost(Replica replica) {
@@ -148,6 +147,7 @@ final class SlabConditions {
    * granted anew. The only replica of a slab stays, because its bytes are nowhere else.
    */
   void damaged(Slab slab, int server) {
+    damaged.removeIf(replica -> !isPresent(replica));
     for (Replica replica : slab.getReplicasList()) {
       if (replica.getServer() == server
           && slab.getReplicasCount() > 1
@@ -155,6 +155,12 @@ final class SlabConditions {
         damaged.add(replica);
       }
     }
+  }
+
+  /** Whether it was not replaced, and its slab did not go. */
+  private boolean isPresent(Replica replica) {
+    Slab slab = machine.slabs().at(replica);
+    return slab != null && slab.getReplicasList().contains(replica);
   }
 
   /** {@code replica} is to move to another server; no other one moves meanwhile. */
@@ -169,8 +175,10 @@ final class SlabConditions {
     }
   }
 
-  /** Forgets which replicas of {@code slab} have wrong bytes. */
-  void forgetDamage(Slab slab) {
-    slab.getReplicasList().forEach(damaged::remove);
+  /** Forgets that the replica of {@code slab} at {@code server} has wrong bytes. */
+  void forgetDamage(Slab slab, int server) {
+    slab.getReplicasList().stream()
+        .filter(each -> each.getServer() == server)
+        .forEach(damaged::remove);
   }
 }

@@ -362,7 +362,7 @@ public final class SlabRepair {
         moves ? rebalance.betterServers(slab, condition.leaving()) : candidates(slab, condition);
     if (candidates.isEmpty() || conditions.sources(slab).isEmpty()) {
       if (!moves) {
-        targets.full(slab, condition.leaving()).forEach(server -> roomWanted.add(server, slab));
+        wantRoom(slab, condition);
       }
       rest(slab, condition);
       return;
@@ -395,10 +395,17 @@ public final class SlabRepair {
   /** That nothing can come instead of one replica, keeps no other one from being replaced. */
   private List<SlabLender> candidates(Slab slab, Condition condition) {
     List<SlabLender> found = targets.candidates(slab, condition.leaving());
-    for (int other : conditions.leaving(slab, condition.lack())) {
+    for (int other : conditions.leaving(slab)) {
       found = found.isEmpty() ? targets.candidates(slab, other) : found;
     }
     return found;
+  }
+
+  private void wantRoom(Slab slab, Condition condition) {
+    targets.full(slab, condition.leaving()).forEach(server -> roomWanted.add(server, slab));
+    for (int other : conditions.leaving(slab)) {
+      targets.full(slab, other).forEach(server -> roomWanted.add(server, slab));
+    }
   }
 
   /** Nothing can be done for a slab until the next walk, for which a slab need not be closed. */
