@@ -110,11 +110,12 @@ final class SimUser extends SimActor {
     SimProcess own = process();
     try {
       if (unsure) {
-        lookWhatHappened();
+        lookWhatHappened(own);
       } else {
         countStep();
         steps++;
         step();
+        own.checkAlive(); // a step takes some failures for an answer
         model.settle();
       }
     } catch (TakoException e) {
@@ -384,7 +385,7 @@ final class SimUser extends SimActor {
   /** Looks at everything, and deletes what cannot be read any more. */
   void deleteAllDamaged() throws IOException {
     if (unsure || mayBeDamaged()) {
-      lookWhatHappened();
+      lookWhatHappened(process());
     }
   }
 
@@ -398,7 +399,7 @@ final class SimUser extends SimActor {
   }
 
   /** A step failed, or its process died: what is there must be explained by it. */
-  private void lookWhatHappened() throws IOException {
+  private void lookWhatHappened(SimProcess own) throws IOException {
     client.mkdirs(home);
     homeMade = true;
     String writing = model.writing();
@@ -412,6 +413,7 @@ final class SimUser extends SimActor {
     Set<String> damaged = new TreeSet<>();
     SimTree tree = tree();
     Map<String, byte[]> found = tree.read(mayBeDamaged() ? damaged : null);
+    own.checkAlive();
     checkTold(damaged);
     for (String path : damaged) {
       damagedFiles++;
@@ -419,6 +421,7 @@ final class SimUser extends SimActor {
       toDelete.add(path);
     }
     deleteDamaged();
+    own.checkAlive();
     String problem = model.problem(found);
     if (problem != null) {
       throw wrong(problem);

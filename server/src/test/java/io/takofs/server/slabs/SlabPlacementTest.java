@@ -138,13 +138,6 @@ class SlabPlacementTest {
             other -> peers.computeIfAbsent(lender.server, s -> new HashSet<>()).add(other.server));
       }
     }
-    System.err.println(
-        "PEERS "
-            + rackCount
-            + " "
-            + copies
-            + " "
-            + peers.values().stream().mapToInt(Set::size).summaryStatistics());
     for (SlabLender lender : lending) {
       assertThat(peers.get(lender.server).size() - 1).isLessThanOrEqualTo(peersMax);
       double used = 0.2 * copies;
