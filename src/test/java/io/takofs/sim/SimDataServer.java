@@ -197,7 +197,7 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
     tick(born, server, TICK_MAX_NS);
   }
 
-  /** What a weakened server does not know any more when it starts. */
+  /** A weakened server has lost a part of its records when it starts. */
   private void forget(ByteBuffer page) {
     for (int slot = 0; slot < ARENAS; slot++) {
       ByteBuffer record = page.slice(slot * Layout.SLAB_SLOT_SIZE, Layout.SLAB_SLOT_SIZE);

@@ -31,7 +31,7 @@ public final class SimFlips {
     return count;
   }
 
-  /** Where a bit may change. */
+  /** Says of a byte whether a bit of it may change. */
   @FunctionalInterface
   public interface Condition {
     boolean mayFlip(int arena, int offset);
@@ -55,19 +55,21 @@ public final class SimFlips {
 
   /** Whether a byte of an extent, or of its checksums, is one that was left by a flip. */
   public boolean areIn(int arena, int offset, int length) {
-    int entries = offset / Layout.GRANULE_SIZE * Integer.BYTES;
-    int entriesEnd = entries + length / Layout.GRANULE_SIZE * Integer.BYTES;
     return flipped.entrySet().stream()
         .anyMatch(
             each -> {
               Place place = each.getKey();
-              int at = place.offset;
-              boolean inside =
-                  (at >= offset && at < offset + length) || (at >= entries && at < entriesEnd);
               return place.arena == arena
-                  && inside
-                  && memory.apply(arena).get(at) == each.getValue();
+                  && isOf(place.offset, offset, length)
+                  && memory.apply(arena).get(place.offset) == each.getValue();
             });
+  }
+
+  /** Whether the byte {@code at} is one of the extent at {@code offset}, or of its checksums. */
+  public static boolean isOf(int at, int offset, int length) {
+    int entries = offset / Layout.GRANULE_SIZE * Integer.BYTES;
+    int entriesEnd = entries + length / Layout.GRANULE_SIZE * Integer.BYTES;
+    return (at >= offset && at < offset + length) || (at >= entries && at < entriesEnd);
   }
 
   /** The memory was cleared. */

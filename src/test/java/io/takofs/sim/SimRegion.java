@@ -45,7 +45,7 @@ public final class SimRegion extends BufferRegion {
     return file;
   }
 
-  /** Where in the file it begins. */
+  /** The offset in the file at which it begins. */
   int fileOffset() {
     return fileOffset;
   }

@@ -95,7 +95,7 @@ class ReplicatedFileTest {
     return content;
   }
 
-  /** What a server does to one session must not pass by what a client stores in another one. */
+  /** A server that fences a session reaches what the client stores in another one, too. */
   @Test
   void shouldStoreOverConnectionsOfItsPresentSession() throws IOException {
     write("/f", bytes(LENGTH));

@@ -116,7 +116,8 @@ final class SimModel {
   }
 
   /**
-   * What is wrong with the status of a file or directory while no operation is under way; or null.
+   * Says what is wrong with the status of a file or directory while no operation is under way; null
+   * when nothing is.
    */
   String problem(PathStatus status) {
     return times.problem(status, before.get(status.path()));

@@ -185,7 +185,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
     return leads() && allCommitted && rules.canSpare(server);
   }
 
-  /** What repair has to do, and has room for; empty when nothing is left. */
+  /** The repair that is to be done, and for which there is room; empty when nothing is left. */
   String lacking() {
     return rules.lacking(others, SimDataServer.ARENAS, ClusterSimulation.FOLLOWER_UNITS);
   }

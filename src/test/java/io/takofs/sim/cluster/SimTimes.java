@@ -14,7 +14,7 @@ final class SimTimes {
   private final Map<Long, PathStatus> ofId = new HashMap<>();
 
   /**
-   * What is wrong with the status of a file or directory; null when nothing is.
+   * Says what is wrong with the status of a file or directory; null when nothing is.
    *
    * @param content of the file: the same object until an operation began that may change the file's
    *     data; null for a directory
@@ -36,7 +36,7 @@ final class SimTimes {
     return problem == null ? null : status.path() + " " + problem + ": " + status;
   }
 
-  /** What is wrong with two statuses of one inode, the later one after {@code last}; or null. */
+  /** Says what is wrong with a status of an inode after an earlier one; null when nothing is. */
   static String runsBackwards(PathStatus last, PathStatus status) {
     boolean sameData = last.length() == status.length() || status.directory();
     boolean sameTime = last.modificationTimeMs() == status.modificationTimeMs();

@@ -56,7 +56,7 @@ final class SimUser extends SimActor {
   /** The id of the session; 0 before the first call. */
   private AtomicLong session;
 
-  /** That bytes are damaged, as an operation was told that has to be looked after; or null. */
+  /** The failure that told an operation of damaged bytes, until it is looked after; or null. */
   private TakoException told;
 
   private String lastFailure = "none";

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a leader's state says of slabs and extents at one moment.
+ * The slabs and extents of a leader's state at one moment.
  *
  * @param slabs by id
  * @param held extents that are granted or in quarantine

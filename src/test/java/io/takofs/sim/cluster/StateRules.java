@@ -7,6 +7,7 @@ import io.takofs.proto.Slab;
 import io.takofs.server.extent.Location;
 import io.takofs.server.namespace.state.FileExtent;
 import io.takofs.server.store.Store;
+import io.takofs.sim.SimFlips;
 import io.takofs.sim.SimMachine;
 import io.takofs.sim.SimNetwork;
 import java.util.HashMap;
@@ -19,8 +20,8 @@ import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
- * What must be so of the records of one incarnation of a leader after every step that changed them:
- * I22 to I25 of the protocol, and those of the rules of slabs that records show.
+ * Checks the records of one incarnation of a leader after every step that changed them: I22 to I25
+ * of the protocol, and those of the rules of slabs that records show.
  */
 final class StateRules {
   private final Store store;
@@ -218,10 +219,7 @@ final class StateRules {
     for (Replica replica : slab.getReplicasList()) {
       if (replica.getServer() == server && replica.getArena() == arena) {
         Location at = extent.range().in(replica);
-        int entries = at.offset() / Layout.GRANULE_SIZE * Integer.BYTES;
-        int entriesBytes = at.capacity() / Layout.GRANULE_SIZE * Integer.BYTES;
-        return (offset >= at.offset() && offset < at.offset() + at.capacity())
-            || (offset >= entries && offset < entries + entriesBytes);
+        return SimFlips.isOf(offset, at.offset(), at.capacity());
       }
     }
     return false;

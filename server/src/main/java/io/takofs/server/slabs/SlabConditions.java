@@ -85,7 +85,10 @@ final class SlabConditions {
         : new Condition(Lack.NOTHING, 0, living);
   }
 
-  /** The servers whose replicas of {@code slab} are lost, and then those whose are to leave. */
+  /**
+   * The servers whose replicas of {@code slab} are lost, and then those whose are to leave; 0 alone
+   * when there are none, so that one more is to be added.
+   */
   List<Integer> leaving(Slab slab) {
     List<Integer> servers = new ArrayList<>();
     slab.getReplicasList().stream()
@@ -94,7 +97,7 @@ final class SlabConditions {
     slab.getReplicasList().stream()
         .filter(each -> !isLost(each) && isLeaving(each))
         .forEach(each -> servers.add(each.getServer()));
-    return servers;
+    return servers.isEmpty() ? List.of(0) : servers;
   }
 
   private boolean isLost(Replica replica) {

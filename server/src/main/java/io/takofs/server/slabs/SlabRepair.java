@@ -359,10 +359,12 @@ public final class SlabRepair {
     }
     boolean moves = condition.lack() == Lack.MOVING;
     List<SlabLender> candidates =
-        moves ? rebalance.betterServers(slab, condition.leaving()) : candidates(slab, condition);
+        moves ? rebalance.betterServers(slab, condition.leaving()) : candidates(slab);
     if (candidates.isEmpty() || conditions.sources(slab).isEmpty()) {
       if (!moves) {
-        wantRoom(slab, condition);
+        for (int leaving : conditions.leaving(slab)) {
+          targets.full(slab, leaving).forEach(server -> roomWanted.add(server, slab));
+        }
       }
       rest(slab, condition);
       return;
@@ -392,20 +394,15 @@ public final class SlabRepair {
     close(slab);
   }
 
-  /** That nothing can come instead of one replica, keeps no other one from being replaced. */
-  private List<SlabLender> candidates(Slab slab, Condition condition) {
-    List<SlabLender> found = targets.candidates(slab, condition.leaving());
-    for (int other : conditions.leaving(slab)) {
-      found = found.isEmpty() ? targets.candidates(slab, other) : found;
+  /** The servers for the first replica to be replaced for which there are any. */
+  private List<SlabLender> candidates(Slab slab) {
+    for (int leaving : conditions.leaving(slab)) {
+      List<SlabLender> found = targets.candidates(slab, leaving);
+      if (!found.isEmpty()) {
+        return found;
+      }
     }
-    return found;
-  }
-
-  private void wantRoom(Slab slab, Condition condition) {
-    targets.full(slab, condition.leaving()).forEach(server -> roomWanted.add(server, slab));
-    for (int other : conditions.leaving(slab)) {
-      targets.full(slab, other).forEach(server -> roomWanted.add(server, slab));
-    }
+    return List.of();
   }
 
   /** Nothing can be done for a slab until the next walk, for which a slab need not be closed. */
