@@ -38,9 +38,13 @@ note_part() { # lane, name, seconds, log, result
 }
 
 # Keeps what Maven, JUnit's console and CTest say of tests that failed, or else the last lines.
+# JUnit's console lists them at the end, with the messages that do not fit in its tree.
 note_failures() { # name, log
   local said
-  said=$(grep -E '^\[ERROR\] {2}|\[X\]|\*\*\*(Failed|Exception|Timeout)' "$2" | head -40) || true
+  said=$(awk '
+    /^Failures \([0-9]+\):/ { listed = 1 }
+    /^Test run finished/ { listed = 0 }
+    listed || /^\[ERROR\]  / || /\*\*\*(Failed|Exception|Timeout)/' "$2" | head -60) || true
   printf '\n%s:\n%s\n' "$1" "${said:-$(tail -20 "$2")}" >>"$parts_results.failures"
 }
 
