@@ -25,7 +25,8 @@ final class FakeDataServer {
   final ByteBuffer arena;
   private final List<Connection> connections = new ArrayList<>();
   private boolean down;
-  private int looksUntilDown = -1;
+  private int looksUntilEvent = -1;
+  private Runnable event = () -> {};
   private int connects;
   private int refusals;
   private int hellos;
@@ -71,8 +72,14 @@ final class FakeDataServer {
   }
 
   /** As {@link #die}, when a client has looked so many times whether its connection stands. */
-  synchronized void dieAfter(int looks) {
-    looksUntilDown = looks;
+  void dieAfter(int looks) {
+    after(looks, this::die);
+  }
+
+  /** Lets something happen once clients have looked so many times whether connections stand. */
+  synchronized void after(int looks, Runnable what) {
+    looksUntilEvent = looks;
+    event = what;
   }
 
   /** Takes no connection before it has refused so many. */
@@ -82,7 +89,7 @@ final class FakeDataServer {
 
   synchronized void revive() {
     down = false;
-    looksUntilDown = -1;
+    looksUntilEvent = -1;
   }
 
   /** Gives clients that connect no answer until {@code latch} is counted down. */
@@ -111,10 +118,14 @@ final class FakeDataServer {
     }
   }
 
-  private synchronized boolean look(Connection connection) {
-    if (looksUntilDown >= 0 && looksUntilDown-- == 0) {
-      die();
+  private boolean look(Connection connection) {
+    Runnable due = () -> {};
+    synchronized (this) {
+      if (looksUntilEvent >= 0 && looksUntilEvent-- == 0) {
+        due = event;
+      }
     }
+    due.run();
     return connection.open;
   }
 

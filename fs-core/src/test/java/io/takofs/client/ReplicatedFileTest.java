@@ -1,6 +1,7 @@
 package io.takofs.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
@@ -520,6 +521,30 @@ class ReplicatedFileTest {
     if (dead != 4) {
       assertThat(read("/f")).isEqualTo(content);
     }
+  }
+
+  /** The connections of a former session end when those of the next are made. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8})
+  void shouldReportNoServerWhoseFormerConnectionEnds(int looks) throws IOException {
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    try (TakoInputStream in = client.open("/f")) {
+      AtomicBoolean isDone = new AtomicBoolean();
+      for (FakeDataServer each : servers) {
+        each.after(
+            looks,
+            () -> {
+              if (isDone.compareAndSet(false, true)) {
+                leader.expireSessions();
+                assertThatCode(() -> write("/g", content)).doesNotThrowAnyException();
+              }
+            });
+      }
+      assertThat(in.readAllBytes()).isEqualTo(content);
+      assertThat(isDone).isTrue();
+    }
+    assertThat(slabs.reports()).isEmpty();
   }
 
   @Test

@@ -69,12 +69,10 @@ final class BatchRead {
     while (end < pieces.size()) {
       ExtentView extent = pieces.get(end).extent;
       Place place = ReplicaOrder.first(access, extent);
-      ZoneAccess server = access.reached(extent, place);
-      if (server == null || !server.transfers()) {
+      if (!(access.reached(extent, place) instanceof RemoteZone zone)) {
         end++;
         continue; // it is read where it is, or from another replica
       }
-      RemoteZone zone = server.remote();
       FetchedGranules granules = pieces.get(end).fetched(place);
       boolean prepared = hasRoomFor(granules) && granules.tryPrepare(zone);
       if (!prepared && !underWay.isEmpty()) {

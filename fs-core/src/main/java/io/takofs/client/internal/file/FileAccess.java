@@ -10,6 +10,7 @@ import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MappedZone;
 import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.PoolFile;
+import io.takofs.client.internal.zone.RemoteZone;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Extent;
@@ -289,8 +290,8 @@ public final class FileAccess {
    * cannot be reached and there are others, because a read takes another one.
    */
   boolean transfers(ExtentView extent) throws TakoException {
-    ZoneAccess first = reached(extent, ReplicaOrder.first(this, extent));
-    return first == null || first.transfers();
+    DataZone first = reached(extent, ReplicaOrder.first(this, extent));
+    return first == null || first instanceof RemoteZone;
   }
 
   /**
@@ -308,21 +309,22 @@ public final class FileAccess {
   }
 
   /**
-   * The way to {@code place}; null when its server cannot be reached and the extent has other
+   * The data zone of {@code place}; null when its server cannot be reached and the extent has other
    * replicas: those are read first from now on.
    */
-  ZoneAccess reached(ExtentView extent, Place place) throws TakoException {
+  DataZone reached(ExtentView extent, Place place) throws TakoException {
     ZoneAccess server = at(place, extent.places());
     try {
-      server.zone();
+      return server.zone();
     } catch (TakoException e) {
       if (extent.places().size() == 1 || !ReplicatedSource.isOfServer(e.status())) {
         throw e;
       }
-      server.server().suspect();
+      if (!server.isReplaced()) {
+        server.server().suspect();
+      }
       return null;
     }
-    return server;
   }
 
   /**
@@ -337,7 +339,7 @@ public final class FileAccess {
   }
 
   /** The file in which the bytes at {@code place} can be looked at; null when they cannot. */
-  PoolFile poolFile(Place place, List<Place> places) throws TakoException {
-    return at(place, places).zone() instanceof MappedZone mapped ? mapped.file() : null;
+  PoolFile poolFile(ExtentView extent, Place place) throws TakoException {
+    return reached(extent, place) instanceof MappedZone mapped ? mapped.file() : null;
   }
 }

@@ -232,8 +232,8 @@ public final class FileReader {
   }
 
   /** The file in which the bytes at {@code place} can be looked at; null when they cannot. */
-  PoolFile poolFile(Place place, List<Place> places) throws TakoException {
-    return access.poolFile(place, places);
+  PoolFile poolFile(ExtentView extent, Place place) throws TakoException {
+    return access.poolFile(extent, place);
   }
 
   /** The place of a replica that is mapped here; null when there is none. */

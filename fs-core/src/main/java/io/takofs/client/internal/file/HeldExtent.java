@@ -53,7 +53,7 @@ final class HeldExtent {
 
   /** Whether its server is still reached, with the same memory. */
   boolean isPresent(FileReader reader) throws TakoException {
-    return reader.poolFile(place, extent.places()) == file;
+    return reader.poolFile(extent, place) == file;
   }
 
   /** Checks {@code count} bytes from {@code offset} within the extent. */

@@ -95,7 +95,7 @@ public final class Lender {
     release();
     List<ExtentView> known = reader.known(position, WINDOW);
     Place first = known.isEmpty() ? null : reader.mappedPlace(known.get(0));
-    PoolFile file = first == null ? null : reader.poolFile(first, known.get(0).places());
+    PoolFile file = first == null ? null : reader.poolFile(known.get(0), first);
     return file == null ? null : held(file, first.server(), position, known);
   }
 

@@ -118,12 +118,10 @@ public final class ReadAhead {
       int offset = (int) (next - extent.start());
       int count = (int) Math.min(extent.end() - next, Math.max(goal - next, Layout.UNIT_SIZE));
       Place place = ReplicaOrder.first(access, extent);
-      ZoneAccess server = access.reached(extent, place);
-      if (server == null || !server.transfers()) {
+      if (!(access.reached(extent, place) instanceof RemoteZone zone)) {
         return; // it is read where it is, or from another replica
       }
       FetchedGranules chunk = new FetchedGranules(extent, place, offset, count);
-      RemoteZone zone = server.remote();
       if (!chunk.tryPrepare(zone)) {
         return;
       }

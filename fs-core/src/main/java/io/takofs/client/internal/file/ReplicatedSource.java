@@ -139,6 +139,7 @@ final class ReplicatedSource {
       throws TakoException, StaleExtentException {
     List<Place> order = new ArrayList<>(ReplicaOrder.of(access, extent));
     order.sort(Comparator.comparing(place -> wrong.contains(place.server())));
+    Set<Place> again = new HashSet<>();
     TakoException last = null;
     StaleExtentException stale = null;
     for (int i = 0; i < order.size(); i++) {
@@ -165,9 +166,13 @@ final class ReplicatedSource {
           throw e;
         }
         brief.remove(place.server());
+        last = e;
+        if (zone.isReplaced() && again.add(place)) {
+          i--; // its connection was a former session's, which says nothing of the server
+          continue;
+        }
         zone.server().suspect();
         access.report(extent.extent(), zone.server(), false, e.getMessage());
-        last = e;
       }
     }
     if (last == null) {

@@ -72,6 +72,12 @@ final class ZoneAccess {
     return !patient && used != null && !used.isOpen();
   }
 
+  /** Whether its connection has ended, and the server has given another one since. */
+  boolean isReplaced() {
+    DataZone now = server.openZone();
+    return now != null && isOver();
+  }
+
   /** When an operation that begins now must be over. */
   long deadline() {
     if (patient) {
