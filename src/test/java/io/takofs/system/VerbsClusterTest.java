@@ -67,6 +67,8 @@ class VerbsClusterTest {
         "fs.tako.client.connect.timeout", // the servers may still be busy with their start
         "3m",
         "fs.tako.client.timeout",
+        "3m",
+        "fs.tako.client.replica.timeout", // else a server that is slow is left by a writer
         "3m");
   }
 

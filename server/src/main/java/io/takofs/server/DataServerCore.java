@@ -108,7 +108,7 @@ final class DataServerCore {
   }
 
   /**
-   * Replays the log, and begins to lead if this server is known to.
+   * Replays the log.
    *
    * @throws TakoException when the log cannot be applied
    */
@@ -116,7 +116,6 @@ final class DataServerCore {
     int count = journal.recover();
     machine.takeEndedLeases(); // nobody writes through windows yet
     statusReport.recovered();
-    beginOnceLeading();
     if (count > 0 || epoch > 1) { // else the pool is new
       Facts.of("epoch", epoch)
           .and("entries", count)
@@ -132,7 +131,7 @@ final class DataServerCore {
    * @return whether it leads
    * @throws TakoException when the log takes no entry
    */
-  private boolean beginOnceLeading() throws TakoException {
+  boolean beginOnceLeading() throws TakoException {
     if (leading || !cluster.leads(ClusterTopology.NAMESPACE_GROUP)) {
       return leading;
     }

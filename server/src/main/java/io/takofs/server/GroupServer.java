@@ -72,13 +72,14 @@ final class GroupServer implements RpcHandler {
   }
 
   /**
-   * Replays the log; before any call.
+   * Replays the log, and begins to lead if this server is known to; before any call.
    *
    * @throws TakoException when the log cannot be applied
    */
   void recover() throws TakoException {
     core.recover();
-    clock.continueFrom(core.latestTimeMs());
+    clock.continueFrom(core.latestTimeMs()); // before the first entry of this incarnation
+    core.beginOnceLeading();
     lastStatus = core.status(); // the first to ask may not wait either
   }
 

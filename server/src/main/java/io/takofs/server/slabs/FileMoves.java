@@ -265,7 +265,7 @@ public final class FileMoves {
     long room =
         Layout.EXTENT_SIZE_MAX
             + extents.stream().mapToLong(e -> MoveQueries.capacityFor(e.getLength())).sum();
-    if (!supply.makeRoom(copies, near, avoided, room)) {
+    if (!supply.makeRoom(copies, 0, avoided, room)) {
       waitForRoom(file, copies);
       return;
     }
@@ -284,7 +284,7 @@ public final class FileMoves {
       List<Extent> from = extents.subList(0, granted.size());
       file.batch = new MoveBatch(file.file.fileId(), from, granted, target, clock.nanoTime());
     } else if (!supply.makeRoom(
-        copies, near, avoided, machine.freeBytes(copies, avoided) + Layout.SLAB_SIZE)) {
+        copies, 0, avoided, machine.freeBytes(copies, avoided) + Layout.SLAB_SIZE)) {
       waitForRoom(file, copies); // what is free is in pieces that are too small
     }
   }

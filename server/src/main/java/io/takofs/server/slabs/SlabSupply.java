@@ -22,6 +22,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sees that the group has slabs with room for what is written: makes them of what the servers lend,
@@ -30,6 +32,8 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: the owner of the group.
  */
 public final class SlabSupply {
+  private static final Logger LOG = LoggerFactory.getLogger(SlabSupply.class);
+
   /** Slabs leased at once at most. */
   private static final int LEASE_MAX = 8;
 
@@ -107,6 +111,17 @@ public final class SlabSupply {
         return false;
       }
     }
+    try {
+      makeMoreRoom(copies, near, avoided, bytes);
+    } catch (TakoException e) { // there is room: this grant does not fail for the next one's
+      LOG.warn("no slabs are made ahead: {}", e.getMessage());
+    }
+    return true;
+  }
+
+  /** Makes slabs that are not needed at once. */
+  private void makeMoreRoom(int copies, int near, Set<Integer> avoided, long bytes)
+      throws TakoException {
     if (late.containsKey(copies)) {
       late.put(copies, new Late(near, avoided, clock.nanoTime()));
       leaseAhead(copies, near, avoided);
@@ -114,7 +129,6 @@ public final class SlabSupply {
     if (near != 0 && machine.freeBytesNear(copies, near) < bytes) {
       makeRoomNear(copies, near, avoided, bytes);
     }
-    return true;
   }
 
   /**
