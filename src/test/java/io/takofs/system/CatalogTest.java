@@ -29,6 +29,7 @@ class CatalogTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int SERVERS = 4;
   private static final int PEERS = 3;
+  private static final int KILLS = Integer.getInteger("tako.test.catalog.kills", 1);
 
   private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
   private final PeerConnections connections =
@@ -89,7 +90,7 @@ class CatalogTest {
 
   @Test
   void shouldGoOnWhenItsLeaderIsKilled() throws Exception {
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < KILLS; round++) {
       writeAndRead("/before-" + round, 2);
       int killed = leader();
       cluster.servers().get(killed).kill();

@@ -10,9 +10,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Files of one copy, while the servers die that they were to be on. */
 class OneCopyTest {
@@ -21,11 +21,21 @@ class OneCopyTest {
 
   private final TreeMap<String, ServerProcess> files = new TreeMap<>();
 
-  /** A client near the server with the namespace fills that one first: it is small. */
-  @ParameterizedTest
-  @ValueSource(strings = {"shm", "tcp"})
+  @Test
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
-  void shouldWriteElsewhereWhenAServerHasDied(String transport) throws Exception {
+  void shouldWriteElsewhereWhenAServerHasDied() throws Exception {
+    writeElsewhere("tcp");
+  }
+
+  @Test
+  @Tag("long")
+  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  void shouldWriteElsewhereWhenAMappedServerHasDied() throws Exception {
+    writeElsewhere("shm");
+  }
+
+  /** A client near the server with the namespace fills that one first: it is small. */
+  private void writeElsewhere(String transport) throws Exception {
     try (ServerCluster cluster =
             ServerCluster.startWithPools(
                 new String[] {"128m", "512m", "512m"}, "fs.tako.server.quarantine", "200ms");

@@ -24,7 +24,8 @@ import org.junit.jupiter.api.Timeout;
 class ServerCrashTest {
   private static final String CLIENT_TIMEOUT = "fs.tako.client.timeout";
   private static final String CONNECT_TIMEOUT = "fs.tako.client.connect.timeout";
-  private static final int KILLS = Integer.getInteger("tako.test.kills", 50);
+  private static final int KILLS = Integer.getInteger("tako.test.kills", 15);
+  private static final int KILLS_OVER_VERBS = Integer.getInteger("tako.test.verbs.kills", 1);
 
   @Test
   @Timeout(value = 20, unit = TimeUnit.MINUTES)
@@ -43,7 +44,7 @@ class ServerCrashTest {
   void shouldCarryOnWhenAttemptsToConnectTakeLong() throws Exception {
     killUnder(
         List.of("verbs", "verbs"),
-        3,
+        KILLS_OVER_VERBS,
         new TakoConfig().set(CLIENT_TIMEOUT, "10m").set(CONNECT_TIMEOUT, "1m"));
   }
 

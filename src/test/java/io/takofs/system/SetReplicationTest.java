@@ -19,10 +19,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Three servers: a file that has data gets another number of copies. */
 @Timeout(value = 8, unit = TimeUnit.MINUTES)
@@ -119,9 +118,18 @@ class SetReplicationTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"shm", "tcp"})
-  void shouldMakeMoreAndFewerCopiesWhileTheBytesAreRead(String transport) throws Exception {
+  @Test
+  void shouldMakeMoreAndFewerCopiesWhileTheBytesAreRead() throws Exception {
+    makeMoreAndFewerCopies("tcp");
+  }
+
+  @Test
+  @Tag("long")
+  void shouldMakeMoreAndFewerCopiesWhileTheBytesAreMapped() throws Exception {
+    makeMoreAndFewerCopies("shm");
+  }
+
+  private void makeMoreAndFewerCopies(String transport) throws Exception {
     try (ServerCluster cluster = start("0");
         TakoClient client = Clients.connect(cluster.uri(), transport)) {
       ClusterHealth.awaitServers(client, SERVERS, LIMIT);

@@ -32,6 +32,7 @@ import org.apache.hadoop.fs.statistics.StreamStatisticNames;
 import org.apache.hadoop.io.ByteBufferPool;
 import org.apache.hadoop.io.ElasticByteBufferPool;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Capabilities of streams beyond reading and writing, and whether they declare them. */
@@ -128,6 +129,7 @@ class StreamsTest {
 
   /** Small ones are gathered, those as large as the buffer are not; a file goes on anywhere. */
   @Test
+  @Tag("long") // where processors are emulated
   void shouldKeepTheOrderOfWritesOfAnySize() throws Exception {
     Path path = new Path("/streams/sizes");
     int[] sizes = {0, 1, 100, 4095, 4096, 4097, 12_289, 16_383, 16_384, 16_385, 40_000};
