@@ -135,11 +135,12 @@ public final class RepairMain implements Callable<Integer> {
       for (int round = beside ? 0 : -1; round < rounds; round++) {
         files.write();
         Map<String, Measurement> figures = round < 0 ? measurements(names) : measured;
-        ProcessHandle killed = cluster.server(3);
+        int dead = round % 2 == 0 ? 2 : 3; // the one that was killed last has no copies any more
+        ProcessHandle killed = cluster.server(dead);
         if (beside) {
           measureBeside(files, watch, killed, figures);
         } else {
-          List<Long> others = List.of(cluster.server(1).pid(), cluster.server(2).pid());
+          List<Long> others = List.of(cluster.server(1).pid(), cluster.server(5 - dead).pid());
           measureRepair(transport, watch, killed, others, figures);
         }
         files.verify();

@@ -14,7 +14,7 @@ import java.io.IOException;
  * <p>Thread rule: one thread.
  */
 final class RepairWatch {
-  private static final long POLL_MS = 2;
+  private static final long POLL_MS = 20; // each status costs client and leader a millisecond
 
   /**
    * A repair from a server's death to full redundancy.
