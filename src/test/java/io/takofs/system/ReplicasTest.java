@@ -107,20 +107,36 @@ class ReplicasTest {
         TakoClient writer = Clients.connect(cluster.uri(), "tcp")) {
       write(writer, "/file", content);
       for (int still = 1; still < SERVERS; still++) {
+        ServerProcess server = cluster.servers().get(still);
         try (TakoClient client =
             Clients.connect(cluster.uri(), "tcp", "fs.tako.client.replica.timeout", "4m")) {
-          assertThat(read(client, how)).isEqualTo(content);
-          ServerProcess server = cluster.servers().get(still);
-          server.signal("STOP");
-          try {
-            long before = client.hedgedReads();
-            assertThat(read(client, how)).isEqualTo(content);
-            assertThat(client.hedgedReads()).isGreaterThan(before);
-          } finally {
-            server.signal("CONT");
-          }
+          long before = client.hedgedReads();
+          readWhileStill(client, how, server, content);
+          assertThat(client.hedgedReads()).isGreaterThan(before);
+        }
+        try (TakoClient client =
+            Clients.connect(
+                cluster.uri(),
+                "tcp",
+                "fs.tako.client.replica.timeout",
+                "1s",
+                "fs.tako.client.hedged.read.threshold",
+                "0ms")) {
+          readWhileStill(client, how, server, content);
+          assertThat(client.hedgedReads()).isZero();
         }
       }
+    }
+  }
+
+  private static void readWhileStill(
+      TakoClient client, Reading how, ServerProcess server, byte[] content) throws Exception {
+    assertThat(read(client, how)).isEqualTo(content);
+    server.signal("STOP");
+    try {
+      assertThat(read(client, how)).isEqualTo(content);
+    } finally {
+      server.signal("CONT");
     }
   }
 

@@ -547,6 +547,26 @@ class ReplicatedFileTest {
     assertThat(slabs.reports()).isEmpty();
   }
 
+  /** As when a former session's connection ends before there is one of the next. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8})
+  void shouldConnectAnewBeforeItReportsAServer(int looks) throws IOException {
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    try (TakoInputStream in = client.open("/f")) {
+      for (FakeDataServer each : servers) {
+        each.after(
+            looks,
+            () -> {
+              each.die();
+              each.revive();
+            });
+      }
+      assertThat(in.readAllBytes()).isEqualTo(content);
+    }
+    assertThat(slabs.reports()).isEmpty();
+  }
+
   @Test
   void shouldWaitOnceForASilentReplicaHoweverManyRead() throws Exception {
     slabs.putClientsNear(2);

@@ -28,8 +28,8 @@ final class BatchRead {
     }
   }
 
-  /** A piece on its way. */
-  private record Posted(Piece piece, FetchedGranules granules) {}
+  /** A piece on its way, and when it must be here. */
+  private record Posted(Piece piece, FetchedGranules granules, long deadlineNs) {}
 
   private final FileAccess access;
   private final ArrayDeque<Posted> underWay = new ArrayDeque<>();
@@ -44,15 +44,12 @@ final class BatchRead {
    * space: it has to be read by itself, which finds out what is wrong.
    */
   void read(List<Piece> pieces) throws TakoException {
-    long deadlineNs = access.deadline();
     try {
       int next = 0;
       while (next < pieces.size() || !underWay.isEmpty()) {
-        next = post(pieces, next, deadlineNs);
-        takeOldest(deadlineNs);
+        next = post(pieces, next);
+        takeOldest();
       }
-    } catch (TransportChangedException e) {
-      // The remaining range is read by itself, over the present transport.
     } finally {
       underWay.forEach(posted -> posted.granules.release());
       underWay.clear();
@@ -63,8 +60,8 @@ final class BatchRead {
    * Begins those from {@code next} on that there is memory for; returns the first that waits. One
    * that there is none for at all is left to be read by itself.
    */
-  private int post(List<Piece> pieces, int next, long deadlineNs) throws TakoException {
-    Map<RemoteZone, List<FetchedGranules>> together = new LinkedHashMap<>(2);
+  private int post(List<Piece> pieces, int next) throws TakoException {
+    Map<RemoteZone, List<Posted>> together = new LinkedHashMap<>(2);
     int end = next;
     while (end < pieces.size()) {
       ExtentView extent = pieces.get(end).extent;
@@ -79,16 +76,31 @@ final class BatchRead {
         break;
       }
       if (prepared) {
-        underWay.add(new Posted(pieces.get(end), granules));
+        Posted posted = new Posted(pieces.get(end), granules, access.deadline(granules));
+        underWay.add(posted);
         memory += granules.memory();
-        together.computeIfAbsent(zone, first -> new ArrayList<>()).add(granules);
+        together.computeIfAbsent(zone, first -> new ArrayList<>()).add(posted);
       }
       end++;
     }
-    for (Map.Entry<RemoteZone, List<FetchedGranules>> each : together.entrySet()) {
-      each.getKey().read(deadlineNs, each.getValue());
+    for (Map.Entry<RemoteZone, List<Posted>> each : together.entrySet()) {
+      post(each.getKey(), each.getValue());
     }
     return end;
+  }
+
+  /** Those that cannot be posted in time, and that other servers have, count as not come. */
+  private void post(RemoteZone zone, List<Posted> together) throws TakoException {
+    try {
+      long deadlineNs = together.stream().mapToLong(Posted::deadlineNs).max().orElseThrow();
+      zone.read(deadlineNs, together.stream().map(Posted::granules).toList());
+    } catch (TakoException e) {
+      for (Posted each : together) {
+        if (!access.isElsewhere(each.granules, e)) {
+          throw e;
+        }
+      }
+    }
   }
 
   private boolean hasRoomFor(FetchedGranules granules) {
@@ -96,13 +108,13 @@ final class BatchRead {
         || (memory + granules.memory() <= MEMORY_MAX && underWay.size() < RemoteZone.TRANSFERS_MAX);
   }
 
-  private void takeOldest(long deadlineNs) throws TakoException {
+  private void takeOldest() throws TakoException {
     if (underWay.isEmpty()) {
       return;
     }
     Posted oldest = underWay.element();
     try {
-      if (!access.isLate(oldest.granules) && oldest.granules.await(deadlineNs)) {
+      if (!access.isLate(oldest.granules) && access.isHere(oldest.granules, oldest.deadlineNs)) {
         oldest.granules.verify();
         ByteBuffer target = oldest.piece.target;
         oldest.granules.copyFrom(oldest.piece.position, target.remaining(), target);

@@ -157,14 +157,14 @@ final class FetchedGranules implements RemoteZone.Reading {
     return transfer == null || transfer.endsSoon();
   }
 
-  /** The server that is read. */
-  int server() {
-    return place.server();
+  /** The place that is read. */
+  Place place() {
+    return place;
   }
 
-  /** Whether another server has the same bytes. */
-  boolean hasOtherReplicas() {
-    return extent.places().size() > 1;
+  /** All places that have the same bytes. */
+  List<Place> places() {
+    return extent.places();
   }
 
   /** Waits; false when the connection ended before the bytes were here. */

@@ -132,6 +132,36 @@ public final class FileAccess {
     return session.deadline();
   }
 
+  /** When a transfer that begins now must be over: sooner where other servers have the bytes. */
+  long deadline(FetchedGranules fetched) throws TakoException {
+    return at(fetched.place(), fetched.places()).deadline();
+  }
+
+  /** Waits; false when bytes did not come, and are to be read directly. */
+  boolean isHere(FetchedGranules fetched, long deadlineNs) throws TakoException {
+    try {
+      return fetched.await(deadlineNs);
+    } catch (TakoException e) {
+      if (isElsewhere(fetched, e)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Whether bytes that did not come are to be read directly: other servers have them, and are asked
+   * first from now on.
+   */
+  boolean isElsewhere(FetchedGranules fetched, TakoException failure) {
+    boolean isElsewhere =
+        fetched.places().size() > 1 && ReplicatedSource.isOfServer(failure.status());
+    if (isElsewhere) {
+      session.servers().at(fetched.place().server()).suspect();
+    }
+    return isElsewhere;
+  }
+
   /** Whether there is no time left for another attempt. */
   boolean isOver(long deadlineNs) {
     return session.clock().nanoTime() + PAUSE_NS - deadlineNs >= 0;
@@ -300,11 +330,11 @@ public final class FileAccess {
    */
   boolean isLate(FetchedGranules fetched) {
     HedgedReads hedging = session.hedgedReads();
-    if (!fetched.hasOtherReplicas() || !hedging.begin() || !fetched.isLate(hedging.leastNs())) {
+    if (fetched.places().size() == 1 || !hedging.begin() || !fetched.isLate(hedging.leastNs())) {
       return false;
     }
     hedging.hedge();
-    session.servers().at(fetched.server()).suspect();
+    session.servers().at(fetched.place().server()).suspect();
     return true;
   }
 
@@ -320,7 +350,7 @@ public final class FileAccess {
       if (extent.places().size() == 1 || !ReplicatedSource.isOfServer(e.status())) {
         throw e;
       }
-      if (!server.isReplaced()) {
+      if (!server.isOver() && !(e instanceof NoSessionException)) {
         server.server().suspect();
       }
       return null;

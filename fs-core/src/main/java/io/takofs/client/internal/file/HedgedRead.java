@@ -32,11 +32,11 @@ final class HedgedRead {
   /**
    * Reads into {@code target}, whose position moves after the bytes only when they are verified.
    *
+   * @param server of {@code first}
    * @return the place that gave them
    */
-  Place read(Place first, Place second, ByteBuffer target)
+  Place read(ZoneAccess server, Place first, Place second, ByteBuffer target)
       throws TakoException, StaleExtentException {
-    ZoneAccess server = access.oneOf(first);
     long deadlineNs = server.deadline();
     FetchedGranules fetched = fetch(server.remote(), first, deadlineNs);
     try {

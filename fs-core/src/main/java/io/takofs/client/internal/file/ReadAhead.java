@@ -70,9 +70,8 @@ public final class ReadAhead {
     int start = target.position();
     try {
       readOn(position, target);
-    } catch (StaleExtentException | TransportChangedException e) {
-      // The direct read finds out whether the list is old or the bytes are bad, and another way.
-      drop();
+    } catch (StaleExtentException e) {
+      drop(); // the direct read finds out whether the list is old or the bytes are bad
     }
     int count = target.position() - start;
     streak += count;
@@ -95,7 +94,7 @@ public final class ReadAhead {
         drop(); // the direct read asks another server
         return;
       }
-      if (!chunk.await(access.deadline())) {
+      if (!access.isHere(chunk, access.deadline(chunk))) {
         drop();
         return;
       }
@@ -126,7 +125,15 @@ public final class ReadAhead {
         return;
       }
       chunks.add(chunk);
-      chunk.post(zone, access.deadline());
+      try {
+        chunk.post(zone, access.deadline(chunk));
+      } catch (TakoException e) {
+        if (!access.isElsewhere(chunk, e)) {
+          throw e;
+        }
+        drop();
+        return;
+      }
       next = chunk.fileEnd();
     }
   }

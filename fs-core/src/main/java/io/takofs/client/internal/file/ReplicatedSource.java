@@ -148,7 +148,7 @@ final class ReplicatedSource {
       try {
         if (i + 1 < order.size() && zone.transfers() && access.session().hedgedReads().begin()) {
           Place other = order.get(i + 1);
-          return new HedgedRead(access, extent, offset, count).read(place, other, target);
+          return new HedgedRead(access, extent, offset, count).read(zone, place, other, target);
         }
         ExtentSource source = way(brief, zone).source;
         source.read(extent, place, offset, count, target);
@@ -167,19 +167,20 @@ final class ReplicatedSource {
         }
         brief.remove(place.server());
         last = e;
-        if (zone.isReplaced() && again.add(place)) {
-          i--; // its connection was a former session's, which says nothing of the server
-          continue;
+        boolean mayBeOld = zone.isOver() || e instanceof TransportChangedException;
+        if (mayBeOld && again.add(place)) {
+          i--; // a former session's connection, or its transport: only the present one says more
+        } else if (!(e instanceof NoSessionException)) {
+          zone.server().suspect();
+          access.report(extent.extent(), zone.server(), false, e.getMessage());
         }
-        zone.server().suspect();
-        access.report(extent.extent(), zone.server(), false, e.getMessage());
+        if (access.isOver(deadlineNs)) {
+          throw last;
+        }
       }
     }
     if (last == null) {
       throw stale;
-    }
-    if (access.isOver(deadlineNs)) {
-      throw last;
     }
     return null;
   }

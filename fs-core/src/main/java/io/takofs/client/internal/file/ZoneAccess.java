@@ -72,12 +72,6 @@ final class ZoneAccess {
     return !patient && used != null && !used.isOpen();
   }
 
-  /** Whether its connection has ended, and the server has given another one since. */
-  boolean isReplaced() {
-    DataZone now = server.openZone();
-    return now != null && isOver();
-  }
-
   /** When an operation that begins now must be over. */
   long deadline() {
     if (patient) {
@@ -218,7 +212,12 @@ final class ZoneAccess {
   }
 
   private OpenSession sessionOfOwner() throws TakoException {
-    OpenSession open = session.open(operation, file.path());
+    OpenSession open;
+    try {
+      open = session.open(operation, file.path());
+    } catch (TakoException e) {
+      throw new NoSessionException(e);
+    }
     if (file.lease() != null && file.lease().holder() != open.identity()) {
       throw failure(
           Status.SESSION_EXPIRED,
