@@ -1,9 +1,14 @@
 package io.takofs.server;
 
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.takofs.base.TakoException;
+import io.takofs.proto.LogEntry;
+import io.takofs.proto.Status;
 import io.takofs.server.log.Log;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.function.Predicate;
 
 /** A log that commits at once and keeps nothing that was applied. */
 final class MemoryLog implements Log {
@@ -12,6 +17,8 @@ final class MemoryLog implements Log {
   private long deliveredIndex;
   private long bytes;
   private long term;
+  private Predicate<LogEntry> refused = entry -> false;
+  private int refusals;
 
   @Override
   public void lead(long newTerm) {
@@ -23,11 +30,33 @@ final class MemoryLog implements Log {
     return term;
   }
 
+  /** Takes none of the entries for which {@code test} holds. */
+  void refuse(Predicate<LogEntry> test) {
+    refused = test;
+  }
+
   @Override
-  public long propose(ByteBuffer payload) {
+  public long propose(ByteBuffer payload) throws TakoException {
+    if (refused.test(entry(payload.duplicate()))) {
+      refusals++;
+      throw new TakoException(Status.UNAVAILABLE, "the log takes no such entry");
+    }
     committed.add(payload.slice());
     bytes += payload.remaining();
     return ++lastIndex;
+  }
+
+  /** Entries that were not taken so far. */
+  int refusals() {
+    return refusals;
+  }
+
+  private static LogEntry entry(ByteBuffer payload) {
+    try {
+      return LogEntry.parseFrom(payload);
+    } catch (InvalidProtocolBufferException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.takofs.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.LogEntry;
 import io.takofs.proto.Replica;
 import java.util.HashSet;
 import java.util.List;
@@ -41,6 +42,23 @@ class NearSlabsTest extends SlabRepairRig {
         }
       }
     }
+  }
+
+  /** There is room elsewhere, so neither a grant nor housekeeping needs the slab. */
+  @Test
+  void shouldGoOnWhenTheLogRefusesASlabOnTheWritersHost() throws TakoException {
+    leadInOneRack(2, 32);
+    writeFrom(1, 2, 1);
+    run(5);
+    rig.log.refuse(LogEntry::hasAddSlab);
+    for (int i = 0; i < 20; i++) {
+      assertThat(writeFrom(4, 2, 1)).hasSize(2);
+    }
+    assertThat(rig.log.refusals()).as("tried again after a pause").isBetween(2, 6);
+    rig.log.refuse(entry -> false);
+    run(5);
+    writeFrom(4, 2, 1);
+    assertThat(writeFrom(4, 2, 1)).contains(4);
   }
 
   /** Slabs come before those on its host are full, and none of the others is used any more. */

@@ -46,6 +46,15 @@ public final class SlabSupply {
   /** Time for which slabs are leased ahead for a kind of files that nobody writes any more. */
   private static final long LATE_NS = TimeUnit.MINUTES.toNanos(1);
 
+  /** Time for which no slab is made ahead after the log refused one. */
+  private static final long REFUSED_NS = TimeUnit.SECONDS.toNanos(5);
+
+  /** Entries of slabs that are not needed at once. */
+  @FunctionalInterface
+  private interface Making {
+    void run() throws TakoException;
+  }
+
   /** A kind of files that had to wait for slabs: where they were to be, and when. */
   private record Late(int near, Set<Integer> avoided, long askedNs) {}
 
@@ -57,6 +66,8 @@ public final class SlabSupply {
   private final SlabPlacement placement;
   private final int copiesMin;
   private final Map<Integer, Late> late = new TreeMap<>(); // by copies
+  private boolean refused; // the last slab that was to be made ahead
+  private long refusedNs;
 
   /**
    * @param copiesMin with which a slab may be made when there are too few servers for more
@@ -111,15 +122,10 @@ public final class SlabSupply {
         return false;
       }
     }
-    try {
-      makeMoreRoom(copies, near, avoided, bytes);
-    } catch (TakoException e) { // there is room: this grant does not fail for the next one's
-      LOG.warn("no slabs are made ahead: {}", e.getMessage());
-    }
+    makeAhead(() -> makeMoreRoom(copies, near, avoided, bytes));
     return true;
   }
 
-  /** Makes slabs that are not needed at once. */
   private void makeMoreRoom(int copies, int near, Set<Integer> avoided, long bytes)
       throws TakoException {
     if (late.containsKey(copies)) {
@@ -128,6 +134,24 @@ public final class SlabSupply {
     }
     if (near != 0 && machine.freeBytesNear(copies, near) < bytes) {
       makeRoomNear(copies, near, avoided, bytes);
+    }
+  }
+
+  /**
+   * Makes slabs that are not needed at once. When the log refuses them nothing else fails, because
+   * there is room, and for a while none is made ahead.
+   */
+  private void makeAhead(Making making) {
+    if (refused && clock.nanoTime() - refusedNs < REFUSED_NS) {
+      return;
+    }
+    try {
+      making.run();
+      refused = false;
+    } catch (TakoException e) {
+      refused = true;
+      refusedNs = clock.nanoTime();
+      LOG.warn("no slabs are made ahead of what is written: {}", e.getMessage());
     }
   }
 
@@ -155,17 +179,13 @@ public final class SlabSupply {
     }
   }
 
-  /**
-   * Leases ahead for the kinds of files that had to wait for a slab.
-   *
-   * @throws TakoException when the log takes no entry
-   */
-  public void tick() throws TakoException {
+  /** Leases ahead for the kinds of files that had to wait for a slab. */
+  public void tick() {
     late.values().removeIf(kind -> clock.nanoTime() - kind.askedNs >= LATE_NS);
     for (Map.Entry<Integer, Late> kind : late.entrySet()) {
       Set<Integer> avoided = new TreeSet<>(watch.avoided(0, machine.slabs().servers()));
       kind.getValue().avoided.stream().filter(watch::isReported).forEach(avoided::add);
-      leaseAhead(kind.getKey(), kind.getValue().near, avoided);
+      makeAhead(() -> leaseAhead(kind.getKey(), kind.getValue().near, avoided));
     }
   }
 
