@@ -10,47 +10,35 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 
 /**
- * Bytes as a transport alone moves them, from as many servers as copy in a repair to as many, all
- * at once. Over shared memory a thread each copies between two mapped files of the tmpfs, a MiB at
- * a time; over TCP a process each sends a bare stream of the loopback, which a thread receives.
- * Nobody looks at the bytes.
+ * Bytes as a transport alone moves them from one server to another. Over shared memory a thread
+ * copies between two mapped files of the tmpfs, a MiB at a time; over TCP a process sends a bare
+ * stream of the loopback, which a thread receives. Nobody looks at the bytes.
  *
  * <p>Thread rule: one thread.
  */
 final class BareTransport implements AutoCloseable {
-  private static final int STREAMS = 2;
-
   /** MiB of each mapped file: more than caches hold. */
   private static final int FILE_MEBIBYTES = 256;
 
   private static final int MEBIBYTE = 1 << 20;
 
-  /** One of the streams. */
   @FunctionalInterface
   private interface Stream {
     void move(int mebibytes) throws IOException;
   }
 
   private final Deque<Closeable> opened = new ArrayDeque<>();
-  private final List<Stream> streams = new ArrayList<>();
-  private final ExecutorService threads = Executors.newFixedThreadPool(STREAMS);
+  private final Stream stream;
 
   /**
    * @param transport {@code shm} or {@code tcp}
    */
   BareTransport(String transport) throws IOException {
-    for (int i = 0; i < STREAMS; i++) {
-      streams.add(transport.equals("tcp") ? tcp() : memory());
-    }
+    stream = transport.equals("tcp") ? tcp() : memory();
   }
 
   private <T extends Closeable> T keep(T resource) {
@@ -108,25 +96,14 @@ final class BareTransport implements AutoCloseable {
    *
    * @return nanoseconds that it took
    */
-  long move(int mebibytes) throws Exception {
-    List<Callable<Void>> work = new ArrayList<>();
-    for (Stream stream : streams) {
-      work.add(
-          () -> {
-            stream.move(mebibytes / STREAMS);
-            return null;
-          });
-    }
+  long move(int mebibytes) throws IOException {
     long start = System.nanoTime();
-    for (Future<Void> each : threads.invokeAll(work)) {
-      each.get();
-    }
+    stream.move(mebibytes);
     return System.nanoTime() - start;
   }
 
   @Override
   public void close() throws IOException {
-    threads.shutdownNow();
     while (!opened.isEmpty()) {
       opened.pop().close();
     }

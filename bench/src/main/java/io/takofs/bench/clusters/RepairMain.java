@@ -56,7 +56,8 @@ public final class RepairMain implements Callable<Integer> {
   @Option(
       names = "--mebibytes",
       defaultValue = "1024",
-      description = "That each server keeps, about, and one loses (default: ${DEFAULT-VALUE}).")
+      description = "Of copies that each server would keep if they were spread evenly (default:"
+              + " ${DEFAULT-VALUE}).")
   private int mebibytes;
 
   @Option(
@@ -77,8 +78,8 @@ public final class RepairMain implements Callable<Integer> {
       names = "--rounds",
       defaultValue = "3",
       description =
-          "Repairs of each transport that count (default: ${DEFAULT-VALUE}); without --beside, one"
-              + " that does not comes first, so that servers have compiled what they run.")
+          "Repairs of each transport that count (default: ${DEFAULT-VALUE}); one that does not comes"
+              + " first, so that servers have compiled what they run.")
   private int rounds;
 
   @Option(
@@ -132,7 +133,7 @@ public final class RepairMain implements Callable<Integer> {
     try (DevCluster cluster = new DevCluster(tako, RepairFiles.SERVERS, poolSize, settings);
         RepairFiles files = new RepairFiles(cluster.uri(), transport, mebibytes)) {
       RepairWatch watch = new RepairWatch(files, TimeUnit.SECONDS.toNanos(timeoutSeconds));
-      for (int round = beside ? 0 : -1; round < rounds; round++) {
+      for (int round = -1; round < rounds; round++) {
         files.write();
         Map<String, Measurement> figures = round < 0 ? measurements(names) : measured;
         int dead = round % 2 == 0 ? 2 : 3; // the one that was killed last has no copies any more
