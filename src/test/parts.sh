@@ -42,9 +42,10 @@ note_part() { # lane, name, seconds, log, result
 note_failures() { # name, log
   local said
   said=$(awk '
-    /^Failures \([0-9]+\):/ { listed = 1 }
-    /^Test run finished/ { listed = 0 }
-    listed || /^\[ERROR\]  / || /\*\*\*(Failed|Exception|Timeout)/' "$2" | head -60) || true
+    /^Failures \([0-9]+\):/ { listing = 1 }
+    /^Test run finished/ { listing = 0 }
+    /\[X\]/ || /^\[ERROR\]  / || /\*\*\*(Failed|Exception|Timeout)/
+    listing && !/^       /' "$2" | head -60) || true
   printf '\n%s:\n%s\n' "$1" "${said:-$(tail -20 "$2")}" >>"$parts_results.failures"
 }
 

@@ -129,7 +129,7 @@ class StreamsTest {
 
   /** Small ones are gathered, those as large as the buffer are not; a file goes on anywhere. */
   @Test
-  @Tag("long") // where processors are emulated
+  @Tag("long") // It takes minutes where processors are emulated.
   void shouldKeepTheOrderOfWritesOfAnySize() throws Exception {
     Path path = new Path("/streams/sizes");
     int[] sizes = {0, 1, 100, 4095, 4096, 4097, 12_289, 16_383, 16_384, 16_385, 40_000};
