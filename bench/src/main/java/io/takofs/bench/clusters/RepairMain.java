@@ -56,7 +56,8 @@ public final class RepairMain implements Callable<Integer> {
   @Option(
       names = "--mebibytes",
       defaultValue = "1024",
-      description = "Of copies that each server would keep if they were spread evenly (default:"
+      description =
+          "Of copies that each server would keep if they were spread evenly (default:"
               + " ${DEFAULT-VALUE}).")
   private int mebibytes;
 
