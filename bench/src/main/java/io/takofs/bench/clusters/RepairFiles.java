@@ -32,6 +32,7 @@ final class RepairFiles implements AutoCloseable {
   private final TakoClient client;
   private final int mebibytes;
   private final byte[] block = new byte[MEBIBYTE];
+  private final Random random = new Random(1);
 
   /**
    * No files yet.
@@ -40,7 +41,6 @@ final class RepairFiles implements AutoCloseable {
    */
   RepairFiles(URI uri, String transport, int perServer) throws IOException {
     mebibytes = perServer * SERVERS / COPIES;
-    new Random(1).nextBytes(block);
     Configuration conf = new Configuration();
     conf.set("fs.tako.impl", TakoFileSystem.class.getName());
     conf.set("fs.tako.transport", transport);
@@ -60,8 +60,12 @@ final class RepairFiles implements AutoCloseable {
     return client.administration().clusterStatus();
   }
 
-  /** Writes them. */
+  /**
+   * Writes them, with other bytes than the last time: a copy is made only where the right bytes are
+   * not there yet.
+   */
   void write() throws IOException {
+    random.nextBytes(block);
     for (int written = 0; written < mebibytes; written += FILE_MEBIBYTES) {
       write(file(written), sizeOf(written), () -> {});
     }
