@@ -116,7 +116,7 @@ class VerbsClusterTest {
   @Test
   @Order(1)
   void shouldWriteToAllServersAndReadFromEach() throws Exception {
-    // What a writer has begun to store on a server that it leaves is stored twice.
+    // A writer that leaves a slow server stores twice what it had begun there.
     try (TakoClient client = connect("3m")) {
       assertThat(client.transportVerdict()).startsWith("verbs");
       for (int file = 0; file < 3; file++) {

@@ -55,7 +55,7 @@ class NearSlabsTest extends SlabRepairRig {
       assertThat(writeFrom(4, 2, 1)).hasSize(2);
     }
     assertThat(rig.log.refusals()).as("tried again after a pause").isBetween(2, 6);
-    rig.log.refuse(entry -> false);
+    rig.log.refuse(null);
     run(5);
     writeFrom(4, 2, 1);
     assertThat(writeFrom(4, 2, 1)).contains(4);

@@ -44,10 +44,11 @@ final class BatchRead {
    * space: it has to be read by itself, which finds out what is wrong.
    */
   void read(List<Piece> pieces) throws TakoException {
+    long deadlineNs = access.deadline();
     try {
       int next = 0;
       while (next < pieces.size() || !underWay.isEmpty()) {
-        next = post(pieces, next);
+        next = post(pieces, next, deadlineNs);
         takeOldest();
       }
     } finally {
@@ -60,7 +61,7 @@ final class BatchRead {
    * Begins those from {@code next} on that there is memory for; returns the first that waits. One
    * that there is none for at all is left to be read by itself.
    */
-  private int post(List<Piece> pieces, int next) throws TakoException {
+  private int post(List<Piece> pieces, int next, long deadlineNs) throws TakoException {
     Map<RemoteZone, List<Posted>> together = new LinkedHashMap<>(2);
     int end = next;
     while (end < pieces.size()) {
@@ -76,7 +77,9 @@ final class BatchRead {
         break;
       }
       if (prepared) {
-        Posted posted = new Posted(pieces.get(end), granules, access.deadline(granules));
+        long untilNs = access.deadline(granules);
+        long dueNs = untilNs - deadlineNs < 0 ? untilNs : deadlineNs;
+        Posted posted = new Posted(pieces.get(end), granules, dueNs);
         underWay.add(posted);
         memory += granules.memory();
         together.computeIfAbsent(zone, first -> new ArrayList<>()).add(posted);

@@ -139,7 +139,7 @@ final class ReplicatedSource {
       throws TakoException, StaleExtentException {
     List<Place> order = new ArrayList<>(ReplicaOrder.of(access, extent));
     order.sort(Comparator.comparing(place -> wrong.contains(place.server())));
-    Set<Place> again = new HashSet<>();
+    Place again = null;
     TakoException last = null;
     StaleExtentException stale = null;
     for (int i = 0; i < order.size(); i++) {
@@ -168,7 +168,8 @@ final class ReplicatedSource {
         brief.remove(place.server());
         last = e;
         boolean mayBeOld = zone.isOver() || e instanceof TransportChangedException;
-        if (mayBeOld && again.add(place)) {
+        if (mayBeOld && !place.equals(again)) {
+          again = place;
           i--; // a former session's connection, or its transport: only the present one says more
         } else if (!(e instanceof NoSessionException)) {
           zone.server().suspect();
