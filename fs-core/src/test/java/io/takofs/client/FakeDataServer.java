@@ -137,7 +137,7 @@ final class FakeDataServer {
   private synchronized ServerConnection accept(long clientId) throws TakoException {
     if (toRefuse > 0) {
       toRefuse--;
-      throw new TakoException(Status.UNAVAILABLE, name() + " still has the earlier connection");
+      throw new TakoException(Status.BUSY, name() + " still has the earlier connection");
     }
     if (down) {
       refusals++;

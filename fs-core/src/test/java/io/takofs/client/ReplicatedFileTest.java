@@ -338,11 +338,30 @@ class ReplicatedFileTest {
             out -> {
               server(server).die();
               server(server).revive();
-              server(server).refuse(2);
+              server(server).refuse(70); // for a third of a second
             });
     assertThat(slabs.reports()).isEmpty();
     assertReplicas("/f", content, 2, 3, 4);
     assertThat(read("/f")).isEqualTo(content);
+  }
+
+  /** As when a server fences the client for what it was granted as a writer. */
+  @Test
+  void shouldReadOnWhereOnlyTheConnectionEnded() throws IOException {
+    byte[] content = bytes(LENGTH);
+    write("/f", content);
+    try (TakoInputStream in = client.open("/f")) {
+      byte[] read = new byte[LENGTH];
+      in.readFully(0, read, 0, LENGTH / 2);
+      for (int server : new int[] {2, 3, 4}) {
+        server(server).die();
+        server(server).revive();
+        server(server).refuse(20);
+      }
+      in.readFully(LENGTH / 2, read, LENGTH / 2, LENGTH - LENGTH / 2);
+      assertThat(read).isEqualTo(content);
+    }
+    assertThat(slabs.reports()).isEmpty();
   }
 
   @Test

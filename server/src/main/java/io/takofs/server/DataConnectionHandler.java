@@ -79,7 +79,7 @@ final class DataConnectionHandler implements DataHandler {
     dataConnections.revokeEnded();
     if (dataConnections.isConnected(clientId)) {
       throw new TakoException(
-          Status.UNAVAILABLE,
+          Status.BUSY,
           "an earlier connection of client "
               + Long.toHexString(clientId)
               + " to the data zone has not ended yet: it still has the memory; try again");

@@ -82,7 +82,7 @@ class DataConnectionTest {
               server.server.dataHandler().admitDataConnection(server.transport, clientId));
       assertThatThrownBy(hoarder::connectData)
           .hasMessageContaining("earlier connection")
-          .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
+          .hasFieldOrPropertyWithValue("status", Status.BUSY);
       assertThat(other.connectData().state()).isEqualTo(QueuePair.State.CONNECTED);
 
       released.set(true);

@@ -54,6 +54,7 @@ final class ErrorTranslation {
           SAFE_MODE,
           NOT_LEADER,
           STALE_TERM,
+          BUSY,
           UNSUPPORTED,
           UNRECOGNIZED ->
           e;

@@ -70,7 +70,8 @@ public final class ArenaExports implements AutoCloseable {
   /**
    * Takes the export for a new connection, until {@link #giveBack}.
    *
-   * @throws TakoException UNAVAILABLE when none is left at the moment
+   * @throws TakoException BUSY when none is left at the moment, UNAVAILABLE when the last one could
+   *     not be registered
    */
   public ArenaExport take() throws TakoException {
     if (shared != null) {
@@ -87,7 +88,7 @@ public final class ArenaExports implements AutoCloseable {
     ArenaExport export = spare.poll();
     if (export == null) {
       throw new TakoException(
-          Status.UNAVAILABLE,
+          failure == null ? Status.BUSY : Status.UNAVAILABLE,
           failure == null
               ? "the pool is being registered for one more connection; try again"
               : failure);

@@ -25,9 +25,6 @@ final class ZoneAccess {
   /** Before a broken transfer is tried again. */
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
-  /** A server that has just ended a connection may need so long to take the next. */
-  private static final long ANEW_NS = TimeUnit.MILLISECONDS.toNanos(250);
-
   private final FileAccess file;
   private final Session session;
   private final ServerLink server;
@@ -185,19 +182,19 @@ final class ZoneAccess {
 
   private DataZone connected() throws TakoException {
     long deadlineNs = deadline();
-    long begunNs = session.clock().nanoTime();
     while (true) {
       OpenSession open = sessionOfOwner();
       try {
         return server.zone(open, deadlineNs);
       } catch (TakoException e) {
-        // The server may be on its way down or up, and the connection not know yet.
-        if (e.status() != Status.DISCONNECTED && e.status() != Status.UNAVAILABLE) {
+        // The server may be on its way down or up, and the connection not know yet. One that is
+        // busy is well: it fenced a writer's connections for what the writer was granted once, say,
+        // and this process takes a while to unmap what it had over them.
+        boolean busy = e.status() == Status.BUSY;
+        if (!busy && e.status() != Status.DISCONNECTED && e.status() != Status.UNAVAILABLE) {
           throw failure(e.status(), e.getMessage(), e);
         }
-        boolean refused = e.status() == Status.UNAVAILABLE;
-        boolean isNew = session.clock().nanoTime() - begunNs < ANEW_NS;
-        pause(deadlineNs, e.getMessage(), patient || (refused && isNew && mayConnectAnew()));
+        pause(deadlineNs, e.getMessage(), patient || busy);
       }
     }
   }
