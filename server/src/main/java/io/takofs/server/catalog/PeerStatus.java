@@ -11,9 +11,9 @@ public record PeerStatus(String address, String id, Role role) {
   public enum Role {
     /** It decides. */
     LEADER,
-    /** It has the catalog. */
+    /** It has the catalog and votes. */
     FOLLOWER,
-    /** It waits to be taken in. */
+    /** It waits to be taken in, or is being. */
     NEW,
     /** It does not answer. */
     SILENT

@@ -136,14 +136,12 @@ public final class CatalogPeer implements AutoCloseable {
     if (part == null) {
       return description.build();
     }
-    description.setCatalog(directory.catalog()).setLeader(part.leads()).setLeaderId(part.leader());
-    for (RaftPeer peer : part.peers()) {
-      description.addPeers(
-          PeerDescription.Peer.newBuilder()
-              .setId(peer.getId().toString())
-              .setAddress(peer.getAddress()));
-    }
-    return description.build();
+    return description
+        .setCatalog(directory.catalog())
+        .setLeader(part.leads())
+        .setLeaderId(part.leader())
+        .setVotes(part.votes())
+        .build();
   }
 
   private synchronized PeerAnswer join(String catalog) throws TakoException {

@@ -36,6 +36,7 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.AbstractMessage;
 import org.apache.ratis.util.ExitUtils;
+import org.apache.ratis.util.LifeCycle;
 
 /**
  * Ratis' server in a peer of a catalog.
@@ -109,6 +110,16 @@ final class RaftPart implements AutoCloseable {
   String leader() throws TakoException {
     RaftPeerId leader = division().getInfo().getLeaderId();
     return leader == null ? "" : leader.toString();
+  }
+
+  /**
+   * Whether this peer votes, and will after a restart. Ratis lets one that starts vote only when no
+   * peers but the present ones are in the last configuration of its log: the leader that changes
+   * them sends two.
+   */
+  boolean votes() throws TakoException {
+    return division().getInfo().getLifeCycleState() == LifeCycle.State.RUNNING
+        && division().getRaftConf().getPreviousPeers().isEmpty();
   }
 
   /** The peers as this one knows them. */

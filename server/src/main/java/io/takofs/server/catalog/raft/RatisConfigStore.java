@@ -197,11 +197,10 @@ public final class RatisConfigStore extends CommandStore {
     try {
       PeerDescription peer = connections.ask(address, call, DESCRIBE_NS).getDescription();
       String id = peer.getId();
-      boolean member = peer.getPeersList().stream().anyMatch(each -> each.getId().equals(id));
       PeerStatus.Role role =
           peer.getLeader()
               ? PeerStatus.Role.LEADER
-              : member ? PeerStatus.Role.FOLLOWER : PeerStatus.Role.NEW;
+              : peer.getVotes() ? PeerStatus.Role.FOLLOWER : PeerStatus.Role.NEW;
       return new PeerStatus(address, id, role);
     } catch (TakoException e) {
       return new PeerStatus(address, "", PeerStatus.Role.SILENT);
