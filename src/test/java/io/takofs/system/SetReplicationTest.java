@@ -32,7 +32,7 @@ class SetReplicationTest {
   private static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
   /** Slow enough that a server can be killed in the middle. */
-  private static final String SLOW = "4m";
+  private static final String SLOW = "12m";
 
   private final Random random = new Random(17);
   private final Map<String, byte[]> files = new TreeMap<>();

@@ -8,21 +8,20 @@ import io.takofs.proto.Status;
  * Failures of calls that have no reply, as callers are told them.
  *
  * @param transport that carries the calls
- * @param server the server's name
+ * @param server the server's name, as it stands in a sentence
  */
 record CallFailures(String transport, String server) {
   TakoException disconnected(String why) {
     return new TakoException(
         Status.DISCONNECTED,
-        "the " + transport + " connection to server " + server + " is gone: " + why);
+        "the " + transport + " connection to " + server + " is gone: " + why);
   }
 
   /** The call had its time; {@code waitedNs} is 0 when that was not measured. */
   TakoException deadlineExceeded(String operation, long waitedNs) {
     return new TakoException(
         Status.DEADLINE_EXCEEDED,
-        "server "
-            + server
+        server
             + " did not answer "
             + operation
             + (waitedNs > 0 ? " for " + waitedNs / 1_000_000 + " ms" : " in time")
