@@ -32,6 +32,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.AbstractMessage;
@@ -113,13 +114,18 @@ final class RaftPart implements AutoCloseable {
   }
 
   /**
-   * Whether this peer votes, and will after a restart. Ratis lets one that starts vote only when no
-   * peers but the present ones are in the last configuration of its log: the leader that changes
-   * them sends two.
+   * Whether this peer votes, also when it starts again: Ratis lets one that starts vote only when
+   * it is in the last configuration of its log and, while that replaces another, in that one, too.
    */
   boolean votes() throws TakoException {
+    RaftConfiguration last = division().getRaftConf();
     return division().getInfo().getLifeCycleState() == LifeCycle.State.RUNNING
-        && division().getRaftConf().getPreviousPeers().isEmpty();
+        && isIn(last.getCurrentPeers())
+        && (last.getPreviousPeers().isEmpty() || isIn(last.getPreviousPeers()));
+  }
+
+  private boolean isIn(Collection<RaftPeer> peers) {
+    return peers.stream().anyMatch(peer -> peer.getId().equals(server.getId()));
   }
 
   /** The peers as this one knows them. */
