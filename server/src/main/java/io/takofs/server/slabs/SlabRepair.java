@@ -126,6 +126,7 @@ public final class SlabRepair {
    */
   public void tick() throws TakoException {
     changes = 0;
+    badFiles.tick();
     if (leases.lenders().isEmpty() || watch.isAlone()) {
       attempts.excuse();
       walk(this::settle);
