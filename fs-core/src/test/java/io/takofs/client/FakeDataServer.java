@@ -82,7 +82,7 @@ final class FakeDataServer {
     event = what;
   }
 
-  /** Takes no connection before it has refused so many. */
+  /** Shows no data before it has refused that so often. */
   synchronized void refuse(int count) {
     toRefuse = count;
   }
@@ -135,10 +135,6 @@ final class FakeDataServer {
   }
 
   private synchronized ServerConnection accept(long clientId) throws TakoException {
-    if (toRefuse > 0) {
-      toRefuse--;
-      throw new TakoException(Status.BUSY, name() + " still has the earlier connection");
-    }
     if (down) {
       refusals++;
       throw new TakoException(Status.UNAVAILABLE, name() + " is down");
@@ -147,6 +143,13 @@ final class FakeDataServer {
     Connection connection = new Connection(clientId);
     connections.add(connection);
     return connection;
+  }
+
+  private synchronized void refuseSome() throws TakoException {
+    if (toRefuse > 0) {
+      toRefuse--;
+      throw new TakoException(Status.BUSY, name() + " still has the earlier connection");
+    }
   }
 
   private final class Connection implements ServerConnection {
@@ -197,6 +200,7 @@ final class FakeDataServer {
       if (!admitted || !open) {
         throw new TakoException(Status.DISCONNECTED, name() + " shows no data");
       }
+      refuseSome();
       ByteBuffer memory = arena.duplicate().order(ByteOrder.LITTLE_ENDIAN);
       return new MappedZone(
           List.of(RemoteArena.newBuilder().setLength(arena.capacity()).build()),

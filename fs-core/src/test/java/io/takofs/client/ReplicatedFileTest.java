@@ -356,7 +356,7 @@ class ReplicatedFileTest {
       for (int server : new int[] {2, 3, 4}) {
         server(server).die();
         server(server).revive();
-        server(server).refuse(20);
+        server(server).refuse(5);
       }
       in.readFully(LENGTH / 2, read, LENGTH / 2, LENGTH - LENGTH / 2);
       assertThat(read).isEqualTo(content);

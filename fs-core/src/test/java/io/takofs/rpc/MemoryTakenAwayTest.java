@@ -1,7 +1,7 @@
 package io.takofs.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
@@ -36,10 +36,29 @@ class MemoryTakenAwayTest {
 
   @Test
   void shouldCountAsTheEndOfTheConnectionWhereMemoryIsMapped() throws IOException {
+    TakoException failure = openZone(transport::allocateProtectionDomain);
+    assertThat(failure).hasMessageContaining(ENDPOINT);
+    assertThat(failure.status()).isEqualTo(Status.DISCONNECTED);
+  }
+
+  @Test
+  void shouldSayThatTheServerIsBusyWithAnEarlierConnection() throws IOException {
+    TakoException failure =
+        openZone(
+            () -> {
+              throw new TakoException(Status.BUSY, "an earlier connection has not ended");
+            });
+    assertThat(failure).hasMessageContaining("an earlier connection has not ended");
+    assertThat(failure.status()).isEqualTo(Status.BUSY);
+  }
+
+  /** Of a server that admits data connections to what {@code domains} gives. */
+  private TakoException openZone(Domains domains) throws IOException {
     transport.claimToMap();
     Map<ConnectionKind, RpcHandler> calls = Map.of(ConnectionKind.RPC, new ShowsOneArena());
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-    try (RpcServer rpc = new RpcServer(transport, new RpcServices(calls, new Admits()), 7, 40);
+    try (RpcServer rpc =
+            new RpcServer(transport, new RpcServices(calls, new Admits(domains)), 7, 40);
         Transport.Listener listener = transport.listen(ENDPOINT, rpc.acceptor());
         LocalMemory memory = new LocalMemory(transport, new MemoryBudget(1 << 20));
         RpcServerConnection connection =
@@ -49,12 +68,14 @@ class MemoryTakenAwayTest {
                 new RpcTarget(ConnectionKind.RPC, listener.endpoint(), ENDPOINT, 0),
                 deadline,
                 Clock.SYSTEM)) {
-      Throwable failure = catchThrowable(() -> connection.openZone(TERMS, deadline));
-      assertThat(failure).isInstanceOf(TakoException.class).hasMessageContaining(ENDPOINT);
-      assertThat(((TakoException) failure).status()).isEqualTo(Status.DISCONNECTED);
+      return catchThrowableOfType(() -> connection.openZone(TERMS, deadline), TakoException.class);
     } finally {
       transport.close();
     }
+  }
+
+  private interface Domains {
+    ProtectionDomain get() throws IOException;
   }
 
   private static final class ShowsOneArena implements RpcHandler {
@@ -71,10 +92,10 @@ class MemoryTakenAwayTest {
     public void onDisconnected(RpcConnection connection) {}
   }
 
-  private final class Admits implements DataHandler {
+  private record Admits(Domains domains) implements DataHandler {
     @Override
-    public ProtectionDomain admitDataConnection(Transport over, long clientId) {
-      return transport.allocateProtectionDomain();
+    public ProtectionDomain admitDataConnection(Transport over, long clientId) throws IOException {
+      return domains.get();
     }
 
     @Override

@@ -57,7 +57,7 @@ class ArenaExportsTest {
     assertThat(device.registrations).hasValue(1);
     exports.take();
     TakoException refusal = refusal(exports);
-    assertThat(refusal.status()).isEqualTo(Status.UNAVAILABLE);
+    assertThat(refusal.status()).isEqualTo(Status.BUSY);
     assertThat(refusal).hasMessageContaining("try again");
     assertThat(refusal(exports)).isNotNull();
     assertThat(device.registrations).hasValue(1);

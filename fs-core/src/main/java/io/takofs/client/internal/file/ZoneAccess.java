@@ -90,6 +90,9 @@ final class ZoneAccess {
    */
   DataZone zone() throws TakoException {
     DataZone used = present;
+    if (file.lease() == null && used != null && used.isOpen()) {
+      return used; // a reader needs the leader for a new connection only
+    }
     if (isOver() && !mayConnectAnew()) {
       throw failure(Status.DISCONNECTED, "the connection to its data has ended", null);
     }
@@ -189,9 +192,11 @@ final class ZoneAccess {
       } catch (TakoException e) {
         // The server may be on its way down or up, and the connection not know yet. One that is
         // busy is well: it fenced a writer's connections for what the writer was granted once, say,
-        // and this process takes a while to unmap what it had over them.
+        // and this process takes a while to unmap what it had over them. A writer waits for it, a
+        // reader need not.
         boolean busy = e.status() == Status.BUSY;
-        if (!busy && e.status() != Status.DISCONNECTED && e.status() != Status.UNAVAILABLE) {
+        boolean mayEnd = e.status() == Status.DISCONNECTED || e.status() == Status.UNAVAILABLE;
+        if (!mayEnd && !(busy && (patient || mayConnectAnew()))) {
           throw failure(e.status(), e.getMessage(), e);
         }
         pause(deadlineNs, e.getMessage(), patient || busy);

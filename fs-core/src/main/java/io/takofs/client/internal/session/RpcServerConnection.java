@@ -145,8 +145,9 @@ public final class RpcServerConnection implements ServerConnection {
       undo.keep();
       return pair;
     } catch (IOException e) {
+      boolean busy = e instanceof TakoException refusal && refusal.status() == Status.BUSY;
       throw new TakoException(
-          Status.DISCONNECTED,
+          busy ? Status.BUSY : Status.DISCONNECTED,
           "no connection to the data zone of " + rpc.serverName() + ": " + e.getMessage(),
           e);
     }
