@@ -13,8 +13,7 @@ import io.takofs.proto.Status;
 record CallFailures(String transport, String server) {
   TakoException disconnected(String why) {
     return new TakoException(
-        Status.DISCONNECTED,
-        "the " + transport + " connection to " + server + " is gone: " + why);
+        Status.DISCONNECTED, "the " + transport + " connection to " + server + " is gone: " + why);
   }
 
   /** The call had its time; {@code waitedNs} is 0 when that was not measured. */

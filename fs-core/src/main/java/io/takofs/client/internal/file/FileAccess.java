@@ -350,7 +350,7 @@ public final class FileAccess {
       if (extent.places().size() == 1 || !ReplicatedSource.isOfServer(e.status())) {
         throw e;
       }
-      if (!server.isOver() && !(e instanceof NoSessionException)) {
+      if (!server.isOver() && ReplicatedSource.isItsFault(e)) {
         server.server().suspect();
       }
       return null;

@@ -273,6 +273,9 @@ final class ReplicatedSink {
       } catch (TakoException e) {
         boolean unsent = member.sink == null; // it was not even reached
         lost |= !unsent;
+        if (e instanceof NoSessionException) {
+          throw e; // the leader is away, which says nothing of this server
+        }
         Failure failure = new Failure(member.access.server(), e);
         if (!failure.grantsEnded() && !isOfServer(e.status())) {
           throw e;

@@ -1,12 +1,14 @@
 package io.takofs.client.internal.file;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.session.ServerLink;
 import io.takofs.client.internal.zone.Place;
 import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -139,6 +141,25 @@ final class ReplicatedSource {
       throws TakoException, StaleExtentException {
     List<Place> order = new ArrayList<>(ReplicaOrder.of(access, extent));
     order.sort(Comparator.comparing(place -> wrong.contains(place.server())));
+    Map<ServerLink, String> failed = new LinkedHashMap<>();
+    try {
+      return readFromOne(order, extent, offset, count, target, wrong, deadlineNs, failed);
+    } finally {
+      failed.forEach((server, why) -> access.report(extent.extent(), server, false, why));
+    }
+  }
+
+  /** As above; adds the servers that failed to {@code failed}. */
+  private Place readFromOne(
+      List<Place> order,
+      ExtentView extent,
+      int offset,
+      int count,
+      ByteBuffer target,
+      Set<Integer> wrong,
+      long deadlineNs,
+      Map<ServerLink, String> failed)
+      throws TakoException, StaleExtentException {
     Place again = null;
     TakoException last = null;
     StaleExtentException stale = null;
@@ -171,9 +192,11 @@ final class ReplicatedSource {
         if (mayBeOld && !place.equals(again)) {
           again = place;
           i--; // a former session's connection, or its transport: only the present one says more
-        } else if (!(e instanceof NoSessionException)) {
+        } else if (isItsFault(e)) {
           zone.server().suspect();
-          access.report(extent.extent(), zone.server(), false, e.getMessage());
+          if (!zone.server().isSessions()) { // else the leader would be told of itself
+            failed.put(zone.server(), e.getMessage());
+          }
         }
         if (access.isOver(deadlineNs)) {
           throw last;
@@ -186,11 +209,16 @@ final class ReplicatedSource {
     return null;
   }
 
+  /** Whether the server is to blame: not when the leader is away, nor when it is busy and well. */
+  static boolean isItsFault(TakoException failure) {
+    return !(failure instanceof NoSessionException) && failure.status() != Status.BUSY;
+  }
+
   /** Whether such a failure says something about one server, and nothing about the file. */
   static boolean isOfServer(Status status) {
     return switch (status) {
       case DISCONNECTED, UNAVAILABLE, DEADLINE_EXCEEDED, PERMISSION_DENIED, INTERNAL -> true;
-      case VERSION_MISMATCH, UNSUPPORTED -> true;
+      case VERSION_MISMATCH, UNSUPPORTED, BUSY -> true;
       default -> false;
     };
   }
