@@ -43,22 +43,28 @@ final class SelfInList {
   /**
    * The element that is this server.
    *
-   * @throws TakoException INVALID_ARGUMENT when there is none, or the first one, which has the
-   *     namespace, is this server by another name
+   * @throws TakoException INVALID_ARGUMENT when there is none, or another one is this server, too,
+   *     by another name
    */
   String find() throws IOException {
     String self = byName();
     if (self == null) {
       self = byAddress();
     }
-    String first = list.get(0);
-    if (!self.equals(first) && ServerList.port(first) == port && isSame(first, self)) {
+    checkOnce(self);
+    return self;
+  }
+
+  /** Both names would be servers and peers of the catalog, with one process for the two. */
+  private void checkOnce(String self) throws TakoException {
+    List<String> names = list.stream().filter(server -> isSame(server, self)).toList();
+    if (names.size() > 1) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "%s (%s) has this server twice, as %s and as %s: name it once"
-              .formatted(ConfigKeys.CLUSTER_SERVERS, String.join(",", list), first, self));
+              .formatted(
+                  ConfigKeys.CLUSTER_SERVERS, String.join(",", list), names.get(0), names.get(1)));
     }
-    return self;
   }
 
   private String byName() {
@@ -93,8 +99,14 @@ final class SelfInList {
     return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
   }
 
-  private boolean isSame(String first, String self) {
-    InetAddress address = lookUp(first);
+  private boolean isSame(String server, String self) {
+    if (server.equals(self)) {
+      return true;
+    }
+    if (ServerList.port(server) != port) {
+      return false;
+    }
+    InetAddress address = lookUp(server);
     return address != null && address.equals(lookUp(self));
   }
 

@@ -57,5 +57,16 @@ class SelfInListTest {
   void shouldRefuseAListThatHasItTwice() {
     assertThatThrownBy(() -> find("alias:7,here:7", "here"))
         .hasMessageContaining("has this server twice, as alias:7 and as here:7");
+    assertThatThrownBy(() -> find("here:7,alias:7", "here"))
+        .hasMessageContaining("has this server twice, as here:7 and as alias:7");
+    assertThatThrownBy(() -> find("there:7,alias:7,nowhere:7,here:7", "here"))
+        .hasMessageContaining("has this server twice, as alias:7 and as here:7");
+    assertThatThrownBy(() -> find("there:7,alias:7,here:7", "0.0.0.0"))
+        .hasMessageContaining("has this server twice, as alias:7 and as here:7");
+  }
+
+  @Test
+  void shouldKeepServersApartThatHaveOneAddressAndTwoPorts() throws IOException {
+    assertThat(find("here:7,alias:8", "here")).isEqualTo("here:7");
   }
 }
