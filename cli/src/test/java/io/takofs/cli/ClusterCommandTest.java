@@ -16,6 +16,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,7 +72,9 @@ class ClusterCommandTest {
       ServerEntry entry =
           ServerEntry.newBuilder().setHost(host).setPort(1).setPoolId(host.charAt(0)).build();
       new CatalogClient(store)
-          .change(map -> ClusterMaps.register(map, new Registration(0, 0, entry), id -> false));
+          .change(
+              map ->
+                  ClusterMaps.register(map, new Registration(0, 0, entry), id -> Optional.empty()));
     }
     assertThat(run(0, "remove", "2")).contains("server 2 is DECOMMISSIONING");
     assertThat(run(0, "add", "2")).contains("server 2 is UP");

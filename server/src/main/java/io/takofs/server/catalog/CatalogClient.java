@@ -11,6 +11,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -209,11 +210,31 @@ public final class CatalogClient {
     return store.get(sessionKey(server)).isPresent();
   }
 
-  /** Takes a session, from the server's former incarnation if it has it still. */
+  /** The address of the process that holds a server's session; empty when none does. */
+  Optional<String> holder(int server) throws TakoException {
+    return holder(store.get(sessionKey(server)));
+  }
+
+  /** A session's value is {@code address incarnation}. */
+  private static Optional<String> holder(Value session) {
+    return session.isPresent()
+        ? Optional.of(new String(session.bytes(), StandardCharsets.UTF_8).split(" ", -1)[0])
+        : Optional.empty();
+  }
+
+  /**
+   * Takes a session, from the server's former incarnation if it has it still.
+   *
+   * @throws TakoException ALREADY_EXISTS when a server at another address has it; UNAVAILABLE when
+   *     another process took it meanwhile
+   */
   long openSession(String key, Registration me, Duration ttl) throws TakoException {
+    Value former = store.get(key);
+    ClusterMaps.checkHolder(holder(former), me);
     byte[] bytes = (me.address() + " " + me.entry().getEpoch()).getBytes(StandardCharsets.UTF_8);
-    long version = store.compareAndSet(key, store.get(key).version(), bytes, ttl);
+    long version = store.compareAndSet(key, former.version(), bytes, ttl);
     if (version == ConfigStore.LOST) {
+      ClusterMaps.checkHolder(holder(store.get(key)), me);
       throw new TakoException(
           Status.UNAVAILABLE, key + " was taken by another process of this server meanwhile");
     }

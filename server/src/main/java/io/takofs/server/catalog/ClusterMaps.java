@@ -22,10 +22,10 @@ public final class ClusterMaps {
 
   private ClusterMaps() {}
 
-  /** Whether the server of an id holds its session. */
+  /** The address of the process that holds the session of a server; empty when none does. */
   @FunctionalInterface
-  public interface Lives {
-    boolean test(int server) throws TakoException;
+  public interface Holders {
+    Optional<String> of(int server) throws TakoException;
   }
 
   /**
@@ -41,11 +41,11 @@ public final class ClusterMaps {
    * The map after {@code server} registered: a new server, or one that started again, maybe at
    * another address.
    *
-   * @throws TakoException that {@code lives} throws; INVALID_ARGUMENT when it belongs to another
+   * @throws TakoException that {@code holders} throws; INVALID_ARGUMENT when it belongs to another
    *     cluster or was removed from this one; ALREADY_EXISTS when its pool, or its address, is that
    *     of another server that lives
    */
-  public static ClusterMap register(ClusterMap map, Registration server, Lives lives)
+  public static ClusterMap register(ClusterMap map, Registration server, Holders holders)
       throws TakoException {
     checkCluster(map, server);
     Optional<ServerEntry> known =
@@ -53,7 +53,7 @@ public final class ClusterMaps {
             .filter(each -> each.getPoolId() == server.entry().getPoolId())
             .findAny();
     if (known.isPresent()) {
-      checkSamePool(known.get(), server, lives);
+      checkSamePool(known.get(), server, holders);
     } else if (server.serverId() != 0) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
@@ -70,7 +70,7 @@ public final class ClusterMaps {
             .build();
     List<ServerEntry> servers = new ArrayList<>();
     for (ServerEntry each : map.getServersList()) {
-      servers.add(each.getId() == id ? entry : withoutAddress(each, server, lives));
+      servers.add(each.getId() == id ? entry : withoutAddress(each, server, holders));
     }
     if (known.isEmpty()) {
       servers.add(entry);
@@ -123,15 +123,9 @@ public final class ClusterMaps {
     }
   }
 
-  private static void checkSamePool(ServerEntry known, Registration server, Lives lives)
+  private static void checkSamePool(ServerEntry known, Registration server, Holders holders)
       throws TakoException {
-    if (!address(known).equals(server.address()) && lives.test(known.getId())) {
-      throw new TakoException(
-          Status.ALREADY_EXISTS,
-          ("the pool %016x of this server (%s) is that of server %d, which lives at %s: it is a"
-                  + " copy; remove it and start with --format")
-              .formatted(known.getPoolId(), server.address(), known.getId(), address(known)));
-    }
+    checkHolder(holders.of(known.getId()), server);
     if (server.entry().getEpoch() < known.getEpoch()) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
@@ -142,14 +136,30 @@ public final class ClusterMaps {
     }
   }
 
+  /**
+   * Whoever registers second is refused, be it the copy or not: nothing here tells which it is.
+   *
+   * @param holder of the session of {@code server}
+   */
+  static void checkHolder(Optional<String> holder, Registration server) throws TakoException {
+    if (holder.isPresent() && !holder.get().equals(server.address())) {
+      throw new TakoException(
+          Status.ALREADY_EXISTS,
+          ("two servers have the same pool %016x, this one (%s) and the one at %s, which joined"
+                  + " first: one pool is a copy of the other; keep the one with the data that is to"
+                  + " stay, stop the server of the copy and remove the copy")
+              .formatted(server.entry().getPoolId(), server.address(), holder.get()));
+    }
+  }
+
   /** A server at an address that is another's now is lost: its pool is not there any more. */
-  private static ServerEntry withoutAddress(ServerEntry former, Registration server, Lives lives)
-      throws TakoException {
+  private static ServerEntry withoutAddress(
+      ServerEntry former, Registration server, Holders holders) throws TakoException {
     boolean there = former.getState() == State.UP || former.getState() == State.DECOMMISSIONING;
     if (!there || !address(former).equals(server.address())) {
       return former;
     }
-    if (lives.test(former.getId())) {
+    if (holders.of(former.getId()).isPresent()) {
       throw new TakoException(
           Status.ALREADY_EXISTS,
           ("server %d with another pool lives at %s: give this server an address of its own, or"

@@ -180,11 +180,9 @@ public final class Membership implements AutoCloseable {
     } else {
       catalog.checkProtocol();
     }
-    map = register(me);
-    int id = idOf(map, me);
-    String key = CatalogClient.sessionKey(id);
-    session = new Session(key, catalog.openSession(key, me, settings.ttl));
-    renewedNs = clock.nanoTime();
+    int id = number(me);
+    openSession(id, me);
+    map = registerWithSession(me);
     self.joined(map.getClusterId(), id);
     Facts.of("cluster", map.getName())
         .and("server", id)
@@ -192,6 +190,33 @@ public final class Membership implements AutoCloseable {
         .and("catalog", catalog.description())
         .info(LOG, "this server has joined the cluster");
     take(new State(map, id, catalog.keys()));
+  }
+
+  /** The server's number; a pool that the map does not have gets one. */
+  private int number(Registration me) throws TakoException {
+    ClusterMap map = catalog.requireMap();
+    registered(map, me); // What speaks against it is found before the session is taken.
+    Optional<Integer> known = number(map, me);
+    return known.isPresent() ? known.get() : idOf(register(me), me);
+  }
+
+  private void openSession(int id, Registration me) throws TakoException {
+    String key = CatalogClient.sessionKey(id);
+    session = new Session(key, catalog.openSession(key, me, settings.ttl));
+    renewedNs = clock.nanoTime();
+  }
+
+  /**
+   * The entry follows the session, which one process gets: another server with the same pool could
+   * take over an entry that has no session yet.
+   */
+  private ClusterMap registerWithSession(Registration me) throws TakoException {
+    try {
+      return register(me);
+    } catch (TakoException e) {
+      close(); // It would keep out others with the pool.
+      throw e;
+    }
   }
 
   /**
@@ -252,18 +277,21 @@ public final class Membership implements AutoCloseable {
 
   /** The first server has the namespace. */
   private ClusterMap registered(ClusterMap map, Registration me) throws TakoException {
-    ClusterMap next = ClusterMaps.register(map, me, catalog::lives);
+    ClusterMap next = ClusterMaps.register(map, me, catalog::holder);
     return settings.first && next.getGroupsCount() == 0
         ? ClusterMaps.addGroup(next, List.of(idOf(next, me)))
         : next;
   }
 
   private static int idOf(ClusterMap map, Registration me) {
+    return number(map, me).orElseThrow();
+  }
+
+  private static Optional<Integer> number(ClusterMap map, Registration me) {
     return map.getServersList().stream()
         .filter(each -> each.getPoolId() == me.entry().getPoolId())
-        .findAny()
-        .orElseThrow()
-        .getId();
+        .map(ServerEntry::getId)
+        .findAny();
   }
 
   private void initialise(Registration me) throws TakoException {

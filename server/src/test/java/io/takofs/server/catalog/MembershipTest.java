@@ -21,6 +21,9 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -224,19 +227,120 @@ class MembershipTest {
     return leader.membership.map().getGroups(0).getTerm();
   }
 
+  /** A server with a copy of the pool of {@code of}, at another address. */
+  private Member copy(Member of) {
+    Member copy = new Member(of.poolId, "three");
+    copy.clusterId = of.clusterId;
+    copy.serverId = of.serverId;
+    copy.epoch = of.epoch;
+    return copy;
+  }
+
+  private static void assertRefusedForItsPool(Member second, Member first) {
+    assertThat(second.problem())
+        .contains("two servers have the same pool", "this one (" + second.host + ":1)")
+        .contains("the one at " + first.host + ":1, which joined first", "remove the copy")
+        .doesNotContain("--format");
+    assertThat(second.membership.serverId()).isZero();
+  }
+
   @Test
   void shouldRefuseACopyOfAPoolOfAServerThatLives() throws Exception {
     Member one = new Member(11, "one").start();
     Member two = new Member(22, "two").start();
-    Member copy = new Member(22, "three");
-    copy.clusterId = two.clusterId;
-    copy.serverId = two.serverId;
-    copy.start();
-    assertThat(copy.problem()).contains("is that of server 2, which lives at two:1", "copy");
-    assertThat(copy.membership.serverId()).isZero();
+    Member copy = copy(two).start();
+    assertRefusedForItsPool(copy, two);
     pass(TTL.multipliedBy(2), one, two, copy);
-    assertThat(copy.membership.serverId()).isZero();
+    assertRefusedForItsPool(copy, two);
     assertThat(ClusterMaps.server(one.membership.map(), 2).getHost()).isEqualTo("two");
+  }
+
+  @Test
+  void shouldRefuseAServerWhoseCopyLivesUntilThatStops() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    two.membership.close();
+    Member copy = copy(two).start();
+    two.start();
+    assertRefusedForItsPool(two, copy);
+    pass(TTL.multipliedBy(2), one, two, copy);
+    assertRefusedForItsPool(two, copy);
+    copy.membership.close();
+    two.tick();
+    assertThat(two.membership.serverId()).isEqualTo(2);
+    assertThat(ClusterMaps.server(two.membership.map(), 2).getHost()).isEqualTo("two");
+  }
+
+  /** Each of them found that the other one has no session yet. */
+  @Test
+  void shouldLetOneOfTwoServersWithOnePoolJoinThatStartTogether() throws Exception {
+    new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    two.membership.close();
+    two.epoch++;
+    Member copy = copy(two);
+    CountDownLatch waits = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    store.beforeSet(
+        "session/2",
+        () -> {
+          waits.countDown();
+          await(goesOn);
+        });
+    CompletableFuture<Void> started = CompletableFuture.runAsync(two::start);
+    await(waits);
+    store.beforeSet(
+        "map",
+        () -> {
+          goesOn.countDown();
+          started.join();
+        });
+    copy.start();
+    assertRefusedForItsPool(two, copy);
+    assertThat(copy.membership.serverId()).isEqualTo(2);
+    assertThat(ClusterMaps.server(copy.membership.map(), 2).getHost()).isEqualTo("three");
+    two.tick();
+    assertRefusedForItsPool(two, copy);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void shouldLetOneOfTwoServersWithOneNewPoolJoin() throws Exception {
+    new Member(11, "one").start();
+    Member two = new Member(22, "two");
+    Member copy = new Member(22, "three");
+    store.beforeSet("session/2", copy::start); // The number is given, and nobody has the session.
+    two.start();
+    assertRefusedForItsPool(two, copy);
+    assertThat(ClusterMaps.server(catalog.map(), 2).getHost()).isEqualTo("three");
+    assertThat(catalog.map().getServersCount()).isEqualTo(2);
+  }
+
+  @Test
+  void shouldGiveUpTheSessionOfAServerThatIsRefusedThen() throws Exception {
+    new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    two.membership.close();
+    store.beforeSet("session/2", () -> remove(2));
+    two.restart();
+    assertThat(two.problem()).contains("which has removed it");
+    assertThat(catalog.lives(2)).isFalse();
+  }
+
+  private void remove(int server) {
+    try {
+      catalog.change(map -> ClusterMaps.mark(map, server, State.LOST));
+      catalog.change(map -> ClusterMaps.remove(map, server));
+    } catch (TakoException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test

@@ -3,17 +3,24 @@ package io.takofs.server.catalog;
 import io.takofs.base.Clock;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** A store in memory, for tests: nothing survives, time is its clock's. */
 public final class MemoryConfigStore implements ConfigStore {
   private final CatalogState state = new CatalogState();
   private final Clock clock;
+  private final Map<String, Runnable> before = new ConcurrentHashMap<>();
 
   /**
    * @param clock by which leases end
    */
   public MemoryConfigStore(Clock clock) {
     this.clock = clock;
+  }
+
+  /** Runs {@code action} before {@code key} is set the next time, as another process may. */
+  void beforeSet(String key, Runnable action) {
+    before.put(key, action);
   }
 
   @Override
@@ -30,6 +37,10 @@ public final class MemoryConfigStore implements ConfigStore {
 
   @Override
   public long compareAndSet(String key, long expected, byte[] bytes, Duration ttl) {
+    Runnable action = before.remove(key);
+    if (action != null) {
+      action.run();
+    }
     return apply(
         new CatalogCommand(CatalogCommand.Kind.SET, key, expected, ttl.toMillis(), bytes.clone()));
   }
