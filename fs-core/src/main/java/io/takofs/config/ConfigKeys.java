@@ -430,7 +430,7 @@ public final class ConfigKeys {
       register(
           ConfigKey.string(
                   "fs.tako.cluster.servers",
-                  "host:port,host:port, or empty",
+                  ServerList.ALLOWED + ", or empty",
                   "",
                   "Servers of the cluster, the same list on each of them; the first has the"
                       + " namespace. A server finds itself there by its host and port. Empty: a"

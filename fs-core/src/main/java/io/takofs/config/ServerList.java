@@ -6,14 +6,19 @@ import java.util.Locale;
 
 /** Lists of servers in configurations: {@code host:port,host:port}. */
 public final class ServerList {
+  /** What a list may be, for people. */
+  static final String ALLOWED = "host:port,host:port (the port is 7420 where it is left out)";
+
   private static final int PORT_MAX = 65535;
 
   private ServerList() {}
 
   /**
-   * The servers of {@code text}, in its order, hosts in lower case, ports always there.
+   * The servers of {@code text}, in its order, hosts in lower case, ports always there; none when
+   * it is blank.
    *
-   * @throws IllegalArgumentException when an element is no host and port, or there twice
+   * @throws IllegalArgumentException when an element is no host and port, or there twice, or when
+   *     there are commas only
    */
   public static List<String> parse(String text) {
     List<String> servers = new ArrayList<>();
@@ -28,6 +33,9 @@ public final class ServerList {
       }
       servers.add(canonical);
     }
+    if (servers.isEmpty() && !text.isBlank()) {
+      throw new IllegalArgumentException("it has commas and names no server");
+    }
     return servers;
   }
 
@@ -37,7 +45,7 @@ public final class ServerList {
     String host = (hasPort ? server.substring(0, colon) : server).toLowerCase(Locale.ROOT);
     int port = hasPort ? port(server, colon + 1) : ConfigKeys.SERVER_PORT.defaultValue();
     if (host.isEmpty() || !host.matches("[a-z0-9._-]+|\\[[0-9a-f:.]+\\]")) {
-      throw new IllegalArgumentException("'" + server + "' is not host:port");
+      throw new IllegalArgumentException("'" + server + "' is neither host:port nor a host");
     }
     return host + ":" + port;
   }

@@ -130,8 +130,8 @@ public final class TakoConfig {
         throw new TakoException(
             Status.INVALID_ARGUMENT,
             String.format(
-                "%s: %s is '%s' (%s); allowed is host:port,host:port",
-                source, name, text, e.getMessage()),
+                "%s: %s is '%s' (%s); allowed is %s",
+                source, name, text, e.getMessage(), ServerList.ALLOWED),
             e);
       }
     } else if (name.startsWith(ConfigKeys.PREFIX)) {

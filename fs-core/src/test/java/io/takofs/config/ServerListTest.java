@@ -15,4 +15,11 @@ class ServerListTest {
     }
     assertThat(ServerList.address("::1", 3)).isEqualTo("[::1]:3");
   }
+
+  @Test
+  void shouldTakeTheDefaultPortAsItSays() {
+    int port = ConfigKeys.SERVER_PORT.defaultValue();
+    assertThat(ServerList.parse("one,[::1]")).containsExactly("one:" + port, "[::1]:" + port);
+    assertThat(ServerList.ALLOWED).contains("port is " + port);
+  }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +69,17 @@ class TakoConfigTest {
   void shouldSayWhyAListOfServersIsRefused() {
     assertThatThrownBy(() -> new TakoConfig().set("fs.tako.cluster.servers", "A:1,b:1,a:1"))
         .hasMessageContaining("is 'A:1,b:1,a:1' (a:1 is there twice); allowed is host:port");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fs.tako.cluster.servers", "fs.tako.cluster.bay.servers"})
+  void shouldRefuseAListOfCommas(String name) throws TakoException {
+    for (String commas : List.of(",", ",,", " , ")) {
+      assertThatThrownBy(() -> new TakoConfig().set(name, commas))
+          .hasMessageContaining(name + " is '" + commas + "' (it has commas and names no server)")
+          .hasMessageContaining("allowed is host:port,host:port (the port is 7420 where");
+    }
+    new TakoConfig().set(name, "").set(name, " ").set(name, "a,,b:1,");
   }
 
   @Test
