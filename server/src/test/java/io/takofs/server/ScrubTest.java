@@ -53,6 +53,34 @@ class ScrubTest extends SlabRepairRig {
     checkNoLeak(1, 2, 3);
   }
 
+  /** No server has room for another copy, so each period finds the same bytes. */
+  @Test
+  void shouldCountOnceWhatCannotBeReplacedYet() throws Exception {
+    lead(2, 1, "rack", "rack");
+    write("/file", 2, 5);
+    spoil(2);
+    for (int period = 1; period <= 3; period++) {
+      sleep(7 * DAY);
+      assertThat(servers.verified).isEqualTo(10 * period);
+      assertThat(rig.repair.status().getWrongCopies()).isEqualTo(1);
+    }
+  }
+
+  /** What is written there later is another copy. */
+  @Test
+  void shouldCountWhatIsWrongInTheSamePlaceLater() throws Exception {
+    lead(1, 1);
+    for (int file = 1; file <= 3; file++) {
+      write("/file", 1, 5);
+      spoil(1);
+      sleep(7 * DAY);
+      sleep(7 * DAY);
+      assertThat(rig.repair.status().getWrongCopies()).isEqualTo(file);
+      delete("/file");
+      run(60);
+    }
+  }
+
   @Test
   void shouldKeepTheOnlyCopy() throws Exception {
     lead(1, 1);

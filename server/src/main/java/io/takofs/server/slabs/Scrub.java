@@ -53,8 +53,8 @@ final class Scrub {
   private final RepairSettings settings;
   private final Map<Integer, Pass> passes = new TreeMap<>(); // by server
   private final long startNs;
+  private final WrongCopies wrong = new WrongCopies();
   private long bytes;
-  private long wrong;
 
   Scrub(
       Clock clock,
@@ -77,9 +77,9 @@ final class Scrub {
     return bytes;
   }
 
-  /** Copies of extents that were found wrong since the leader was started. */
+  /** Copies of extents that were found wrong since the leader was started; each counts once. */
   long wrong() {
-    return wrong;
+    return wrong.found();
   }
 
   /** Goes on at every server. */
@@ -103,6 +103,7 @@ final class Scrub {
 
   private void goOn(int server, Pass pass, long periodNs) {
     if (pass.slab == null && !begin(server, pass)) {
+      wrong.prune(conditions::isPresent);
       pass.cursor = 0;
       pass.dueNs += Math.max(periodNs, clock.nanoTime() - pass.dueNs);
       return;
@@ -135,6 +136,7 @@ final class Scrub {
         pass.slab =
             new CopyAttempt(slab.getId(), slab.getVersion(), replica.get(), clock.nanoTime());
         pass.slab.records(machine.committedIn(slab.getId()));
+        wrong.retain(replica.get(), pass.slab.pending());
         return true;
       }
     }
@@ -174,12 +176,20 @@ final class Scrub {
   }
 
   private void found(CopyAttempt attempt, Extent extent) {
-    wrong++;
     Slab slab = machine.slabs().get(attempt.slab);
-    int server = attempt.target.getServer();
     boolean isOnly = slab.getReplicasCount() == 1;
+    if (wrong.add(attempt.target, extent)) {
+      tell(attempt, extent, isOnly);
+    }
+    if (isOnly) {
+      badFiles.corrupt(extent);
+    }
+    conditions.damaged(slab, attempt.target.getServer());
+  }
+
+  private static void tell(CopyAttempt attempt, Extent extent, boolean isOnly) {
     Facts.of("slab", attempt.slab)
-        .and("server", server)
+        .and("server", attempt.target.getServer())
         .and("offset", extent.getOffset())
         .and("bytes", extent.getLength())
         .error(
@@ -187,10 +197,7 @@ final class Scrub {
             isOnly
                 ? "the only copy has wrong bytes: restore the file that tako fsck names, and check"
                     + " the memory of that machine"
-                : "a copy has wrong bytes, and is replaced: check the memory of that machine");
-    if (isOnly) {
-      badFiles.corrupt(extent);
-    }
-    conditions.damaged(slab, server);
+                : "a copy has wrong bytes, and will be replaced when a server has room: check the"
+                    + " memory of that machine");
   }
 }

@@ -161,7 +161,7 @@ final class SlabConditions {
   }
 
   /** Whether it was not replaced, and its slab did not go. */
-  private boolean isPresent(Replica replica) {
+  boolean isPresent(Replica replica) {
     Slab slab = machine.slabs().at(replica);
     return slab != null && slab.getReplicasList().contains(replica);
   }
