@@ -8,6 +8,7 @@ import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerEntry.State;
 import io.takofs.proto.ServerHealth;
 import io.takofs.server.report.Clusters;
+import io.takofs.server.report.StuckRepair;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -54,6 +55,7 @@ final class ClusterChecks {
   }
 
   private void checkRepair(RepairStatus repair) {
+    StuckRepair.of(repair).forEach(each -> diagnosis.problem(each.problem(), each.advice()));
     if (repair.getWaitsForCount() > 0) {
       diagnosis.problem(
           "no copy is made again, because "

@@ -3,7 +3,9 @@ package io.takofs.cli;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.RepairStatus;
 import io.takofs.server.report.Clusters;
+import io.takofs.server.report.StuckRepair;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -48,17 +50,18 @@ final class RepairCommand implements Callable<Integer> {
 
   /** What it says, for people. */
   static List<String> lines(RepairStatus repair) {
-    String progress =
-        ClusterText.isRepairing(repair) ? ClusterText.repair(repair) : "no slab waits for a copy";
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        ClusterText.isRepairing(repair) ? ClusterText.repair(repair) : "no slab waits for a copy");
+    StuckRepair.of(repair).forEach(each -> lines.add(each.sentence()));
     if (repair.getWaitsForCount() > 0) {
-      return List.of(
-          progress,
+      lines.add(
           "nothing is copied before "
               + Clusters.names(repair.getWaitsForList())
               + " answer, or tako repair --force is said");
+    } else if (repair.getGoesWithoutCount() > 0) {
+      lines.add("it goes on without " + Clusters.names(repair.getGoesWithoutList()));
     }
-    return repair.getGoesWithoutCount() == 0
-        ? List.of(progress)
-        : List.of(progress, "it goes on without " + Clusters.names(repair.getGoesWithoutList()));
+    return lines;
   }
 }

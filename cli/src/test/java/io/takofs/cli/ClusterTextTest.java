@@ -87,6 +87,12 @@ class ClusterTextTest {
         .isEqualTo("nothing is copied before servers 3, 4 answer, or tako repair --force is said");
     assertThat(RepairCommand.lines(idle.toBuilder().addGoesWithout(4).build()))
         .containsExactly("no slab waits for a copy", "it goes on without server 4");
+    RepairStatus stuck = idle.toBuilder().setSlabsWaiting(2).setSlabsWithoutServer(2).build();
+    assertThat(RepairCommand.lines(stuck))
+        .hasSize(2)
+        .last()
+        .asString()
+        .startsWith("2 slabs wait for a server: ");
   }
 
   @Test

@@ -395,6 +395,47 @@ class SlabRepairTest extends SlabRepairRig {
     assertThat(isWhole(2)).isTrue();
     assertThat(serversOf(dataSlab())).containsExactly(1, 2);
     assertThat(servers.emptied).isEmpty();
+    assertThat(rig.repair.status().getSlabsWithoutServer()).isEqualTo(1);
+    assertThat(rig.repair.status().getSlabsWithoutRoom()).isZero();
+    servers.mark(2, ServerEntry.State.UP);
+    run(2);
+    assertThat(rig.repair.status().getSlabsWithoutServer()).isZero();
+  }
+
+  @Test
+  void shouldSayThatServersAreFullUntilOneHasRoom() throws Exception {
+    LentSlabs[] zones = {LentSlabs.of(1), LentSlabs.of(1), LentSlabs.of(1)};
+    lead(2, zones, "rack", "rack", "rack");
+    write("/kept", 2, 3);
+    long kept = written;
+    List<Integer> keeping = serversOf(dataSlab());
+    int other = 6 - keeping.get(0) - keeping.get(1);
+    write("/other", 1, 3);
+    assertThat(serversOf(dataSlab())).containsExactly(other);
+    int leaving = keeping.get(1);
+    servers.mark(leaving, ServerEntry.State.DECOMMISSIONING);
+    await(() -> rig.repair.status().getSlabsWithoutRoom() == 1, 20);
+    for (int i = 0; i < 1000; i++) {
+      turn();
+      assertThat(rig.repair.status().getSlabsWithoutRoom()).isEqualTo(1);
+      assertThat(rig.repair.status().getSlabsWithoutServer()).isZero();
+    }
+    delete("/other");
+    await(() -> !serversOf(slab(kept)).contains(leaving) && isWhole(2), 60);
+    run(2);
+    assertThat(rig.repair.status().getSlabsWithoutRoom()).isZero();
+  }
+
+  @Test
+  void shouldWaitForAServerUntilOneIsAdded() throws Exception {
+    lead(3, 3);
+    write("/file", 3, 3);
+    servers.stop(3);
+    run(20);
+    assertThat(rig.repair.status().getSlabsWithoutServer()).isEqualTo(1);
+    servers.start(3);
+    run(5);
+    assertThat(rig.repair.status().getSlabsWithoutServer()).isZero();
   }
 
   @Test

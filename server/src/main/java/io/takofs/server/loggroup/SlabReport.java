@@ -10,6 +10,7 @@ import io.takofs.proto.Slab;
 import io.takofs.proto.SlabStatus;
 import io.takofs.server.extent.GroupSlabs;
 import io.takofs.server.report.Clusters;
+import io.takofs.server.report.StuckRepair;
 import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabRepair;
@@ -66,6 +67,7 @@ public final class SlabReport {
           "copies are made again without waiting for %s (tako repair --force)"
               .formatted(Clusters.names(repaired.getGoesWithoutList())));
     }
+    StuckRepair.of(repaired).forEach(each -> status.addWarnings(each.sentence()));
     states.values().forEach(status::addSlabs);
     replicas.forEach(
         (server, count) ->

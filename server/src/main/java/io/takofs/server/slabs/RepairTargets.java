@@ -106,17 +106,25 @@ final class RepairTargets {
     return racks.contains(watch.entry(lender.server).getRack()) ? 1 : 0;
   }
 
+  /** Whether a server is up that has no other replica of {@code slab}, whatever it does now. */
+  boolean hasOther(Slab slab, int leaving) {
+    return leases.lenders().stream()
+        .anyMatch(lender -> watch.isUsable(lender.server) && !keeps(lender.server, slab, leaving));
+  }
+
   private boolean mayGet(SlabLender lender, Slab slab, int leaving) {
-    boolean keeps =
-        lender.server != leaving
-            && slab.getReplicasList().stream()
-                .anyMatch(replica -> replica.getServer() == lender.server);
     Long until = failed.get(new Failed(slab.getId(), lender.server));
-    return !keeps
+    return !keeps(lender.server, slab, leaving)
         && watch.isUsable(lender.server)
         && (leaving != 0 || !watch.isReported(lender.server))
         && lender.listed
         && (until == null || clock.nanoTime() - until >= 0);
+  }
+
+  /** Whether {@code server} has a replica of {@code slab} that stays. */
+  private static boolean keeps(int server, Slab slab, int leaving) {
+    return server != leaving
+        && slab.getReplicasList().stream().anyMatch(replica -> replica.getServer() == server);
   }
 
   private static boolean hasRoom(SlabLender lender, Slab slab) {

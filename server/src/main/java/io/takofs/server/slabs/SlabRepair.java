@@ -21,6 +21,7 @@ import io.takofs.proto.SwitchReplica;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.slabs.SlabConditions.Condition;
 import io.takofs.server.slabs.SlabConditions.Lack;
+import io.takofs.server.slabs.StuckSlabs.Want;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -83,6 +84,7 @@ public final class SlabRepair {
   private final RepairSettings settings;
   private final SlabConditions conditions;
   private final RepairTargets targets;
+  private final StuckSlabs stuck;
   private final Rebalance rebalance;
   private final BadFiles badFiles;
   private final Scrub scrub;
@@ -110,6 +112,7 @@ public final class SlabRepair {
     this.settings = settings;
     this.conditions = new SlabConditions(machine, watch, leases);
     this.targets = new RepairTargets(clock, leases, watch);
+    this.stuck = new StuckSlabs(conditions, targets);
     this.rebalance = new Rebalance(clock, machine, leases, watch, conditions, targets);
     this.badFiles = new BadFiles(machine);
     this.scrub = new Scrub(clock, machine, leases, conditions, badFiles, settings);
@@ -129,6 +132,7 @@ public final class SlabRepair {
     badFiles.tick();
     if (leases.lenders().isEmpty() || watch.isAlone()) {
       attempts.excuse();
+      stuck.retain(Set.of()); // what is there now is not known
       walk(this::settle);
       return;
     }
@@ -221,6 +225,7 @@ public final class SlabRepair {
     if (next.size() < WALK_MAX) {
       cursor = 0;
       lacking.keySet().removeIf(id -> machine.slabs().get(id) == null);
+      stuck.retain(lacking.keySet());
       roomWanted.turn();
       badFiles.prune();
       leases.tellEmptied();
@@ -363,9 +368,7 @@ public final class SlabRepair {
         moves ? rebalance.betterServers(slab, condition.leaving()) : candidates(slab);
     if (candidates.isEmpty() || conditions.sources(slab).isEmpty()) {
       if (!moves) {
-        for (int leaving : conditions.leaving(slab)) {
-          targets.full(slab, leaving).forEach(server -> roomWanted.add(server, slab));
-        }
+        noteWait(slab, candidates.isEmpty() && condition.lack() != Lack.MISSING);
       }
       rest(slab, condition);
       return;
@@ -380,6 +383,9 @@ public final class SlabRepair {
             .min(Comparator.comparing(each -> attempts.countAt(each.server)))
             .orElse(null);
     if (target == null) {
+      if (candidates.stream().noneMatch(each -> asked.contains(each.server))) {
+        stuck.remove(slab.getId()); // they are busy, with what waited as well
+      }
       return;
     }
     LeasedSlab lent = leases.take(target, slab.getFirstUnit(), slab.getEndUnit());
@@ -391,8 +397,25 @@ public final class SlabRepair {
       return;
     }
     forget(slab.getId());
+    stuck.remove(slab.getId());
     attempts.begin(slab, target.replica(lent));
     close(slab);
+  }
+
+  /**
+   * Notes for what {@code slab} waits.
+   *
+   * @param isStuck whether it lacks a server; one that is short has what copies there can be
+   */
+  private void noteWait(Slab slab, boolean isStuck) {
+    for (int leaving : conditions.leaving(slab)) {
+      targets.full(slab, leaving).forEach(server -> roomWanted.add(server, slab));
+    }
+    if (isStuck) {
+      stuck.add(slab);
+    } else {
+      stuck.remove(slab.getId());
+    }
   }
 
   /** The servers for the first replica to be replaced for which there are any. */
@@ -489,6 +512,8 @@ public final class SlabRepair {
         .setWrongCopies(scrub.wrong())
         .addAllWaitsFor(watch.waitsFor())
         .addAllGoesWithout(watch.goesWithout())
+        .setSlabsWithoutServer(stuck.count(lacking.keySet(), Want.SERVER))
+        .setSlabsWithoutRoom(stuck.count(lacking.keySet(), Want.ROOM))
         .build();
   }
 }
