@@ -71,12 +71,18 @@ class CommandsAtFollowersTest {
 
   /** What the commands say that are given one server; nothing that is of a moment. */
   private record Answers(
-      String status, String leases, String fsck, String top, Map<Integer, Boolean> reached) {
+      String status,
+      String leases,
+      String fsck,
+      String locations,
+      String top,
+      Map<Integer, Boolean> reached) {
     static Answers of(URI server) throws Exception {
       return new Answers(
           lasting(said(server, "status")),
           said(server, "leases"),
           said(server, "fsck", "-openforwrite", "/"),
+          said(server, "fsck", "--locations", "/open"),
           said(server, "top", "--once", "--interval", "0.1")
               .lines()
               .filter(line -> line.startsWith("cluster"))
@@ -139,6 +145,9 @@ class CommandsAtFollowersTest {
           .containsPattern("  1  " + leader.getAuthority() + " +up .* well");
       assertThat(first.leases()).contains("/open");
       assertThat(first.fsck()).contains("/open 1000000 bytes: OK, open for writing", "HEALTHY");
+      assertThat(first.locations())
+          .containsPattern("replication 3\n  offset 0, 1000000 bytes: 3 copies on ")
+          .contains(cluster.servers().stream().map(each -> each.uri().getAuthority()).toList());
       assertThat(first.top()).contains("3 servers, all are well");
       assertThat(first.reached()).hasSize(SERVERS).doesNotContainValue(false);
       assertThat(answers).allMatch(first::equals);

@@ -100,6 +100,17 @@ class OperationsTest {
           .contains("/d: 2 directories, 2 files, 98 KiB\n")
           .contains("HEALTHY");
       assertThat(healthy.code()).isZero();
+      assertThat(CommandLineRun.of(environment, "fsck", "-locations", "/d").output())
+          .contains(
+              """
+              /d/e/good 3 bytes: OK
+                replication 1
+                offset 0, 3 bytes: in the metadata
+              /d/e/large 100000 bytes: OK
+                replication 1
+                offset 0, 100000 bytes: 1 copy on %s
+              """
+                  .formatted(damaged.uri().getAuthority()));
       flipByte(damaged.pool().resolve("data"), pattern, 50_000);
       CommandLineRun corrupt = CommandLineRun.of(environment, "fsck");
       assertThat(corrupt.code()).isEqualTo(1);

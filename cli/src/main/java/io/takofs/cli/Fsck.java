@@ -1,14 +1,19 @@
 package io.takofs.cli;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.BlockPlaces;
 import io.takofs.client.DirectoryIterator;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
+import io.takofs.config.ServerList;
+import io.takofs.proto.Status;
 import io.takofs.server.report.Sizes;
 import java.io.PrintWriter;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Reads files to verify them. Of each directory between the first and the present one it holds one
@@ -21,6 +26,7 @@ final class Fsck {
   private final PrintWriter out;
   private final boolean nameFiles;
   private final boolean nameOpen;
+  private final boolean showLocations;
   private final byte[] buffer = new byte[1 << 20];
   private String start;
   private long directories;
@@ -35,12 +41,19 @@ final class Fsck {
    *
    * @param nameFiles whether it names every file
    * @param nameOpen whether it names files open for writing
+   * @param showLocations whether it names every file, and the servers that have its bytes
    */
-  Fsck(TakoClient client, PrintWriter out, boolean nameFiles, boolean nameOpen) {
+  Fsck(
+      TakoClient client,
+      PrintWriter out,
+      boolean nameFiles,
+      boolean nameOpen,
+      boolean showLocations) {
     this.client = client;
     this.out = out;
-    this.nameFiles = nameFiles;
+    this.nameFiles = nameFiles || showLocations;
     this.nameOpen = nameOpen;
+    this.showLocations = showLocations;
   }
 
   /** Whether all that was there could be read and is what was written. */
@@ -92,6 +105,7 @@ final class Fsck {
 
   private void file(PathStatus file) throws TakoException {
     String state = "OK";
+    boolean isThere = true;
     try (TakoInputStream in = client.open(file.path())) {
       files++;
       for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
@@ -99,6 +113,7 @@ final class Fsck {
       }
     } catch (TakoException e) {
       state = e.status().name();
+      isThere = e.status() == Status.CORRUPT;
       passOver(file.path(), e);
     }
     if (file.underConstruction()) {
@@ -108,6 +123,37 @@ final class Fsck {
     if (nameFiles || (nameOpen && file.underConstruction())) {
       out.println(file.path() + " " + file.length() + " bytes: " + state);
     }
+    if (showLocations && isThere) {
+      locations(file);
+    }
+  }
+
+  private void locations(PathStatus file) throws TakoException {
+    try {
+      List<BlockPlaces> blocks =
+          client.blockPlaces(file.path(), 0, Long.MAX_VALUE, file.blockSize());
+      out.println("  replication " + file.replication());
+      for (BlockPlaces block : blocks) {
+        out.printf("  offset %d, %d bytes: %s%n", block.offset(), block.length(), copies(block));
+      }
+    } catch (TakoException e) {
+      passOver(file.path(), e);
+    }
+  }
+
+  /** Where the copies of a block are. A server alone has all of them, one of each. */
+  private String copies(BlockPlaces block) throws TakoException {
+    if (block.inMetadata()) {
+      return "in the metadata";
+    }
+    if (client.isAlone()) {
+      return "1 copy on " + client.uri().getAuthority();
+    }
+    String servers =
+        block.hosts().stream()
+            .map(host -> ServerList.address(host.host(), host.port()))
+            .collect(Collectors.joining(", "));
+    return block.copies() + (block.copies() == 1 ? " copy on " : " copies on ") + servers;
   }
 
   /** Goes on after what concerns one path alone. */

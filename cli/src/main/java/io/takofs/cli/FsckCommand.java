@@ -31,6 +31,12 @@ final class FsckCommand implements Callable<Integer> {
       description = "Names files open for writing.")
   private boolean openForWrite;
 
+  @Option(
+      names = {"-locations", "--locations"},
+      description =
+          "Names every file, its replication, and the servers that have copies of its blocks.")
+  private boolean locations;
+
   @Parameters(
       arity = "0..1",
       defaultValue = "/",
@@ -42,7 +48,7 @@ final class FsckCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (TakoClient client = location.client(location.server(path))) {
-      Fsck fsck = new Fsck(client, out, files, openForWrite);
+      Fsck fsck = new Fsck(client, out, files, openForWrite, locations);
       fsck.check(ServerOptions.path(path));
       fsck.printSummary();
       out.flush();

@@ -52,9 +52,11 @@ final class BlockLookup {
       Map<Integer, Long> servers = held.get(at / blockSize);
       if (servers == null) {
         List<BlockPlaces.Host> any = anyHosts();
-        blocks.add(new BlockPlaces(at, bytes, Math.min(replication, any.size()), any));
+        int count = Math.min(replication, any.size());
+        boolean inMetadata = !copies.containsKey(at / blockSize);
+        blocks.add(new BlockPlaces(at, bytes, count, any, inMetadata));
       } else {
-        blocks.add(new BlockPlaces(at, bytes, copies(at / blockSize), hosts(servers)));
+        blocks.add(new BlockPlaces(at, bytes, copies(at / blockSize), hosts(servers), false));
       }
     }
     return blocks;

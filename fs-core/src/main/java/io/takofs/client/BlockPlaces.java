@@ -11,8 +11,10 @@ import java.util.List;
  *     have whose number is still to change: while a file gets another replication
  * @param hosts servers that have some of it, those with most of its bytes first; maybe more than
  *     there are copies of any byte
+ * @param inMetadata whether no byte of it is in file data: its bytes are where the namespace is
  */
-public record BlockPlaces(long offset, long length, int copies, List<Host> hosts) {
+public record BlockPlaces(
+    long offset, long length, int copies, List<Host> hosts, boolean inMetadata) {
   /**
    * A server.
    *

@@ -759,6 +759,7 @@ class ReplicatedFileTest {
     assertThat(blocks.get(1).hosts())
         .extracting(BlockPlaces.Host::host)
         .containsExactly("data2", "data4", "data5");
+    assertThat(blocks).noneMatch(BlockPlaces::inMetadata);
     assertThat(client.blockPlaces("/f", 400_000, 1, 400_000)).hasSize(1);
   }
 

@@ -136,8 +136,8 @@ class StatusesTest {
     BlockLocation[] blocks =
         Statuses.blocks(
             List.of(
-                new BlockPlaces(0, 10, 2, List.of(near, far, other)),
-                new BlockPlaces(10, 1, 0, List.of())),
+                new BlockPlaces(0, 10, 2, List.of(near, far, other), false),
+                new BlockPlaces(10, 1, 0, List.of(), true)),
             SERVER);
     assertThat(blocks[0].getHosts()).containsExactly("a", "b");
     assertThat(blocks[0].getNames()).containsExactly("a:7420", "b:7421");
