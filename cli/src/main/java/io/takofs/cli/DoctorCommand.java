@@ -49,8 +49,7 @@ final class DoctorCommand implements Callable<Integer> {
     }
     Diagnosis diagnosis = new Diagnosis();
     new HostChecks(diagnosis).run();
-    new VerbsChecks(diagnosis)
-        .run(servers.isEmpty() || !servers.stream().allMatch(DoctorCommand::isLocal));
+    new VerbsChecks(diagnosis).run();
     boolean asked = true;
     for (URI server : servers) {
       asked &= reaches(server, diagnosis, servers.size() == 1 ? "server" : "server " + server);

@@ -31,30 +31,26 @@ final class VerbsChecks {
     this.section = diagnosis.section("verbs");
   }
 
-  /**
-   * Checks.
-   *
-   * @param wanted whether a server is to be reached that could offer verbs
-   */
-  void run(boolean wanted) throws IOException {
+  /** Checks. A host without a device has no problem, for it has the other transports. */
+  void run() throws IOException {
     Optional<String> cause = VerbsDiagnosis.libraryCause();
     section.addProperty("libraries_loaded", cause.isEmpty());
-    boolean devices = listDevices(wanted);
+    boolean devices = listDevices();
     checkLockedMemory(devices);
     if (ShmTransport.unavailabilityCause().isPresent()) {
       return; // Verbs need the native library first, and that it is missing is said already.
     }
-    if (cause.isPresent()) {
+    if (cause.isEmpty()) {
+      checkPorts(devices);
+    } else if (devices) {
       diagnosis.problem(
           "the libraries for verbs are not loaded: " + cause.get(),
           "install rdma-core: the packages libibverbs1, librdmacm1 and ibverbs-providers");
-    } else {
-      checkPorts(devices);
     }
   }
 
   /** Names the devices that the kernel has; false if there is none. */
-  private boolean listDevices(boolean wanted) throws IOException {
+  private boolean listDevices() throws IOException {
     String[] names = DEVICES.list();
     JsonArray devices = new JsonArray();
     for (String name : names == null ? new String[0] : names) {
@@ -63,17 +59,20 @@ final class VerbsChecks {
     section.add("devices", devices);
     boolean softRoce = LinuxLimits.hasModule("rdma_rxe");
     section.addProperty("kernel_has_soft_roce", softRoce);
-    if (devices.isEmpty() && wanted) {
-      diagnosis.problem(
-          "this host has no RDMA device, so tcp is used between hosts",
-          "with an RDMA adapter: install its driver; "
-              + (softRoce
-                  ? "without: make a soft-RoCE device of a network interface, as root: rdma link add"
-                      + " rxe0 type rxe netdev INTERFACE (rdma is in iproute2)"
-                  : "without: this kernel has no module rdma_rxe for a soft-RoCE device; bin/vm boots"
-                      + " a virtual machine that has one"));
+    if (devices.isEmpty()) {
+      section.addProperty("remark", withoutDevice(softRoce));
     }
     return !devices.isEmpty();
+  }
+
+  private static String withoutDevice(boolean softRoce) {
+    return "this host has no RDMA device, so tcp is used between hosts; with an RDMA adapter: install"
+        + " its driver; "
+        + (softRoce
+            ? "without: make a soft-RoCE device of a network interface, as root: rdma link add rxe0"
+                + " type rxe netdev INTERFACE (rdma is in iproute2)"
+            : "without: this kernel has no module rdma_rxe for a soft-RoCE device; bin/vm boots a"
+                + " virtual machine that has one");
   }
 
   private void checkLockedMemory(boolean devices) throws IOException {
