@@ -560,7 +560,8 @@ public final class ConfigKeys {
                   "7d",
                   "How often each server verifies all file data that it keeps against the"
                       + " checksums; 0ms for never. A copy that is wrong is replaced by a good"
-                      + " one.")
+                      + " one. Of a cluster, what the server with the namespace has holds for all"
+                      + " servers.")
               .readByServers());
 
   /** Bytes a second that each server verifies. */
@@ -571,7 +572,8 @@ public final class ConfigKeys {
                   "0",
                   "1t",
                   "16m",
-                  "Bytes a second that a server verifies; 0 for no limit.")
+                  "Bytes a second that a server verifies; 0 for no limit. Of a cluster, what the"
+                      + " server with the namespace has holds for all servers.")
               .readByServers());
 
   /** Hadoop's topology script. */

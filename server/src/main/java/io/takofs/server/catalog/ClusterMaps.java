@@ -57,8 +57,9 @@ public final class ClusterMaps {
     } else if (server.serverId() != 0) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          ("this server was server %d of cluster %s, which has removed it: start once with --format"
-                  + " for a new pool")
+          ("this server was server %d of cluster %s, which has removed it: stop it,"
+                  + " remove the directory of its pool (fs.tako.server.pool.path), and start it"
+                  + " once with `tako server --format` for a new pool")
               .formatted(server.serverId(), map.getName()));
     }
     int id = known.isPresent() ? known.get().getId() : map.getLastServerId() + 1;
@@ -117,8 +118,9 @@ public final class ClusterMaps {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           ("the pool of this server belongs to cluster %016x, the catalog is that of cluster %016x"
-                  + " (%s): correct fs.tako.cluster.servers, or start once with --format for a new"
-                  + " pool")
+                  + " (%s): correct fs.tako.cluster.servers, or stop it, remove the directory of its pool"
+                  + " (fs.tako.server.pool.path), and start it once with `tako server --format`"
+                  + " for a new pool")
               .formatted(server.clusterId(), map.getClusterId(), map.getName()));
     }
   }

@@ -245,7 +245,7 @@ public final class SlabSupply {
     if (servers > 1 && !full.isEmpty()) {
       throw new TakoException(
           Status.NO_SPACE,
-          "no space for data: a file of %d copies needs room on %d of %d servers, and full are %s; delete files, make their pools larger, or add servers"
+          "no space for data: a file of %d copies needs room on %d of %d servers, and full are %s; delete files, or add servers"
               .formatted(copies, Math.min(copies, servers), servers, String.join(", ", full)));
     }
   }
