@@ -297,7 +297,8 @@ final class DevCommand implements Callable<Integer> {
       out.println("and at          " + further.uri());
     }
     out.println("configuration   export HADOOP_CONF_DIR=" + quoted(dev.configuration()));
-    out.println("                (for Hadoop's programs; `tako fs` takes --dir or TAKO_URI instead)");
+    out.println(
+        "                (for Hadoop's programs; `tako fs` takes --dir or TAKO_URI instead)");
     out.println("transport       " + TransportVerdict.verdict(uri));
     String pages = pages(uri);
     if (!pages.isEmpty()) {
