@@ -2,6 +2,7 @@ package io.takofs.transport.tcp;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 
 /** Endpoints of the tcp transport: {@code host:port}, an IPv6 address in brackets. */
 final class HostPort {
@@ -9,7 +10,12 @@ final class HostPort {
 
   private HostPort() {}
 
-  /** Resolves an endpoint; names it when it cannot. */
+  /**
+   * Resolves an endpoint.
+   *
+   * @throws UnknownHostException when its host has no address
+   * @throws IOException when it is no endpoint; both name it
+   */
   static InetSocketAddress parse(String endpoint) throws IOException {
     int colon = endpoint.lastIndexOf(':');
     if (colon < 1) {
@@ -28,7 +34,7 @@ final class HostPort {
     }
     InetSocketAddress address = new InetSocketAddress(host, port);
     if (address.isUnresolved()) {
-      throw new IOException(
+      throw new UnknownHostException(
           "unknown host '" + host + "': correct the name, or make it known to this machine (DNS)");
     }
     return address;

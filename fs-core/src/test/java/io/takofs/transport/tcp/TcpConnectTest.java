@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -177,7 +178,7 @@ class TcpConnectTest {
           .hasMessageContaining("'" + wrong + "' is no tcp endpoint");
     }
     assertThatThrownBy(() -> connect("no-such-host.invalid:7420", LONG_NS))
-        .isInstanceOf(IOException.class)
+        .isInstanceOf(UnknownHostException.class)
         .hasMessageContaining("unknown host 'no-such-host.invalid': correct the name");
   }
 

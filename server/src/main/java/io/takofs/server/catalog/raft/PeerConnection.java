@@ -4,6 +4,8 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.ServerList;
 import io.takofs.proto.CatalogAnswer;
 import io.takofs.proto.CatalogCall;
 import io.takofs.proto.PeerAnswer;
@@ -17,6 +19,7 @@ import io.takofs.rpc.RpcTarget;
 import io.takofs.server.catalog.ServerSecret;
 import io.takofs.transport.Transport;
 import java.io.IOException;
+import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -51,6 +54,11 @@ final class PeerConnection implements AutoCloseable {
 
     NotSentException(TakoException why) {
       super(why.status(), why.getMessage(), why);
+    }
+
+    /** Whether the peer's host has no address. */
+    boolean isOfUnknownHost() {
+      return getCause().getCause() instanceof UnknownHostException;
     }
   }
 
@@ -107,13 +115,21 @@ final class PeerConnection implements AutoCloseable {
       failure = null;
       return open;
     } catch (IOException e) {
-      failure =
-          e instanceof TakoException known
-              ? known
-              : new TakoException(Status.UNAVAILABLE, address + ": " + e, e);
+      failure = e instanceof TakoException known ? known : unavailable(e);
       failedNs = clock.nanoTime();
       throw new NotSentException(failure);
     }
+  }
+
+  private TakoException unavailable(IOException why) {
+    String text = why.getMessage() == null ? why.toString() : why.getMessage();
+    if (why instanceof UnknownHostException) {
+      text =
+          "host %s is unknown: correct %s, or the name service (DNS)"
+              .formatted(ServerList.host(address), ConfigKeys.CLUSTER_SERVERS);
+    }
+    boolean named = text.contains(address);
+    return new TakoException(Status.UNAVAILABLE, named ? text : address + ": " + text, why);
   }
 
   private Open connect() throws IOException {

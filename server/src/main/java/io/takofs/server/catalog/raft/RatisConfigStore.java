@@ -165,9 +165,17 @@ public final class RatisConfigStore extends CommandStore {
     return order;
   }
 
-  /** A wrong secret is what a person must know of, whatever else there is. */
+  /** What a person has to mend comes before a peer that may only be down; else the last one. */
   private static TakoException worse(TakoException former, TakoException next) {
-    return former != null && former.status() == Status.PERMISSION_DENIED ? former : next;
+    return former != null && weight(former) > weight(next) ? former : next;
+  }
+
+  /** The larger, the surer it is that waiting does not help. */
+  private static int weight(TakoException problem) {
+    if (problem.status() == Status.PERMISSION_DENIED) {
+      return 2; // a wrong secret
+    }
+    return problem instanceof PeerConnection.NotSentException e && e.isOfUnknownHost() ? 1 : 0;
   }
 
   private TakoException unavailable(TakoException why) {

@@ -1,0 +1,54 @@
+package io.takofs.server.catalog.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.takofs.server.ManualClock;
+import io.takofs.server.catalog.ServerSecret;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.security.SecureRandom;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What is said of peers none of which can be reached. */
+class SilentPeersTest {
+  private static final String UNKNOWN = "no-such-host.invalid:7421";
+
+  private static String free() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return "127.0.0.1:" + socket.getLocalPort();
+    }
+  }
+
+  private static String problem(List<String> peers) {
+    ManualClock clock = new ManualClock();
+    try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+        PeerConnections connections =
+            new PeerConnections(transport, ServerSecret.NONE, new SecureRandom(), clock);
+        RatisConfigStore store = new RatisConfigStore(peers, connections, clock)) {
+      return catchThrowable(() -> store.get("map")).getMessage();
+    }
+  }
+
+  @Test
+  void shouldNameAnUnknownHostBeforeAPeerThatRefuses() throws IOException {
+    String down = free();
+    for (List<String> peers : List.of(List.of(UNKNOWN, down), List.of(down, UNKNOWN))) {
+      assertThat(problem(peers))
+          .contains("does not answer: " + UNKNOWN + ": host no-such-host.invalid is unknown")
+          .contains("correct fs.tako.cluster.servers, or the name service");
+    }
+  }
+
+  @Test
+  void shouldSayWhyAPeerCannotBeReachedInPlainWords() throws IOException {
+    String down = free();
+    assertThat(problem(List.of(down)))
+        .contains("does not answer: cannot connect to " + down + ": Connection refused")
+        .doesNotContain("Exception");
+  }
+}
