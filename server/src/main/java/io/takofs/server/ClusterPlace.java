@@ -107,7 +107,10 @@ final class ClusterPlace implements AutoCloseable {
   private static String self(List<String> list, TakoConfig config) throws IOException {
     String host = config.get(ConfigKeys.SERVER_HOST);
     int port = config.get(ConfigKeys.SERVER_PORT);
-    return new SelfInList(list, host, port, InetAddress::getByName).find();
+    ListedHosts hosts = new ListedHosts(list, InetAddress::getByName);
+    String self = new SelfInList(list, host, port, hosts::of).find();
+    hosts.warning().ifPresent(LOG::warn);
+    return self;
   }
 
   private MemberCluster membership(ClusterSetup setup, ConfigStore store) throws IOException {
