@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A cluster's status as lines; of a server alone there is nothing to say. */
+/** A cluster's status as lines; of a server alone there is nothing but warnings. */
 final class ClusterText {
   private static final List<String> HEAD =
       List.of("ID", "ADDRESS", "STATE", "RACK", "VERSION", "USED", "OF", "SLABS", "HEALTH");
@@ -23,11 +23,11 @@ final class ClusterText {
 
   /** All of it, for {@code tako status}. */
   static String lines(ClusterStatus cluster) {
-    if (cluster.getServersCount() <= 1) {
-      return "";
-    }
     StringBuilder out = new StringBuilder();
     cluster.getWarningsList().forEach(each -> line(out, "warning", each));
+    if (cluster.getServersCount() <= 1) {
+      return out.toString(); // the others may not have joined
+    }
     line(out, "servers", cluster.getServersCount() + ", of which " + troubled(cluster));
     table(out, cluster.getServersList());
     if (cluster.getSlabsCount() > 0) {

@@ -40,6 +40,9 @@ class ClusterTextTest {
     ClusterStatus alone = ClusterStatus.newBuilder().addServers(server(1, "a")).build();
     assertThat(ClusterText.lines(alone)).isEmpty();
     assertThat(ClusterText.summary(alone)).isEmpty();
+    assertThat(ClusterText.lines(alone.toBuilder().addWarnings("b:1 has not joined").build()))
+        .hasLineCount(1)
+        .contains("b:1 has not joined");
   }
 
   @Test

@@ -123,6 +123,7 @@ final class ClusterPlace implements AutoCloseable {
             SESSION_TTL);
     Membership membership = new Membership(settings, new Self(setup), store, Clock.SYSTEM);
     return new MemberCluster(
+        list,
         membership,
         ServerSecret.read(config.get(ConfigKeys.SECRET_FILE)),
         new SecureRandom(),

@@ -17,9 +17,15 @@ import java.util.Optional;
  * The cluster as the catalog shows it to one of its servers.
  *
  * <p>Thread rule: any thread.
+ *
+ * @param listed as the configuration has them
  */
 record MemberCluster(
-    Membership membership, ServerSecret secret, SecureRandom random, HostAddresses hosts)
+    List<String> listed,
+    Membership membership,
+    ServerSecret secret,
+    SecureRandom random,
+    HostAddresses hosts)
     implements Cluster {
   @Override
   public ClusterMap map() {

@@ -27,6 +27,11 @@ public interface ClusterTopology {
     return Optional.empty();
   }
 
+  /** The servers that this one's configuration lists, {@code host:port}; none of one alone. */
+  default List<String> listed() {
+    return List.of();
+  }
+
   /** The addresses of a server's host in digits, as far as they were looked up. */
   default List<String> addresses(ServerEntry server) {
     return List.of();

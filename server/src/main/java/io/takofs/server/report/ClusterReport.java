@@ -1,6 +1,7 @@
 package io.takofs.server.report;
 
 import io.takofs.base.Clock;
+import io.takofs.config.ConfigKeys;
 import io.takofs.proto.ClusterMap;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ServerEntry;
@@ -9,7 +10,10 @@ import io.takofs.proto.ServerStatus;
 import io.takofs.proto.SpaceUsage;
 import io.takofs.server.peer.ClusterTopology;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -95,7 +99,9 @@ public final class ClusterReport {
     if (ofGroup.hasFiles()) {
       status.setFiles(ofGroup.getFiles());
     }
-    if (leader != self) {
+    if (leader == self) {
+      absent(map).ifPresent(status::addWarnings); // others pass on what the leader says
+    } else {
       status.setLeaderAgeMs(ageMs(ofGroupNs));
     }
     said.keySet().retainAll(map.getServersList().stream().map(ServerEntry::getId).toList());
@@ -103,6 +109,20 @@ public final class ClusterReport {
       status.addServers(each.getId() == self ? own(each, own) : other(each, leader));
     }
     return status.build();
+  }
+
+  /** The servers that are configured, and are not in {@code map}. */
+  private Optional<String> absent(ClusterMap map) {
+    List<String> absent = new ArrayList<>(cluster.listed());
+    absent.removeAll(map.getServersList().stream().map(ClusterTopology::endpoint).toList());
+    return absent.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "of the %d servers of %s these have not joined: %s; start them, or see in their logs why they are refused"
+                .formatted(
+                    cluster.listed().size(),
+                    ConfigKeys.CLUSTER_SERVERS,
+                    String.join(", ", absent)));
   }
 
   /** A server is silent from when it is first looked for. */

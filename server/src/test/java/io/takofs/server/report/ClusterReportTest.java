@@ -13,6 +13,7 @@ import io.takofs.proto.SlabStatus;
 import io.takofs.proto.SpaceUsage;
 import io.takofs.server.ManualClock;
 import io.takofs.server.peer.ClusterTopology;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +24,11 @@ class ClusterReportTest {
   private final ManualClock clock = new ManualClock();
 
   /** Three servers, the first of which leads. */
-  private record Three(int serverId) implements ClusterTopology {
+  private record Three(int serverId, List<String> listed) implements ClusterTopology {
+    Three(int serverId) {
+      this(serverId, List.of());
+    }
+
     @Override
     public ClusterMap map() {
       return ClusterMap.newBuilder()
@@ -76,6 +81,18 @@ class ClusterReportTest {
     assertThat(second.getHeardAgeMs()).isEqualTo(4000);
     assertThat(second.getTrouble()).isEmpty();
     assertThat(status.getServers(2).getTrouble()).isEqualTo("its pool is gone");
+  }
+
+  @Test
+  void leaderNamesTheServersThatHaveNotJoined() {
+    List<String> listed = List.of("a:0", "b:0", "c:0", "d:7420", "e:7420");
+    ClusterStatus status = new ClusterReport(new Three(1, listed), clock).build(OWN);
+    assertThat(status.getWarningsList()).hasSize(1);
+    assertThat(status.getWarnings(0))
+        .contains("of the 5 servers of fs.tako.cluster.servers", "joined: d:7420, e:7420;");
+    ClusterReport other = new ClusterReport(new Three(2, listed), clock);
+    other.ofGroup(status);
+    assertThat(other.build(OWN).getWarningsList()).isEqualTo(status.getWarningsList());
   }
 
   @Test
