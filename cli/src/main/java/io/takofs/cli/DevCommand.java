@@ -66,7 +66,7 @@ final class DevCommand implements Callable<Integer> {
           "Size of a new pool: about an eighth is for metadata and log, the rest for file data"
               + " (default: "
               + POOL_SIZE
-              + "). A pool that exists keeps its size.")
+              + ", or that of the first start). A pool that exists keeps its size.")
   private String poolSize;
 
   @Option(
@@ -93,20 +93,19 @@ final class DevCommand implements Callable<Integer> {
       }
     }
     dev.make();
+    Map<String, String> own = new LinkedHashMap<>();
+    own.put(ConfigKeys.POOL_SIZE.name(), firstSize());
     List<String> addresses = addresses();
+    own.putAll(clusterKeys(addresses));
     start(addresses);
     Files.writeString(dev.configuration().resolve("core-site.xml"), CoreSite.xml(dev.uri()));
-    if (addresses.isEmpty()) {
-      Files.deleteIfExists(dev.site());
-    } else {
-      Files.writeString(dev.site(), SiteFile.xml(clusterKeys(addresses)));
-    }
+    site().write(own);
     return describe();
   }
 
   private void requireOptions() throws IOException {
     try {
-      Units.parseSize(wantedSize());
+      Units.parseSize(poolSize == null ? POOL_SIZE : poolSize);
     } catch (IllegalArgumentException e) {
       throw misused("--pool-size " + poolSize + ": " + e.getMessage());
     }
@@ -133,8 +132,19 @@ final class DevCommand implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), what);
   }
 
-  private String wantedSize() {
-    return poolSize == null ? POOL_SIZE : poolSize;
+  private DevSite site() {
+    return new DevSite(dev.site());
+  }
+
+  /** The size of a pool that is made now: as that of the first start unless another is wanted. */
+  private String wantedSize() throws IOException {
+    return poolSize == null ? site().poolSize().orElse(POOL_SIZE) : poolSize;
+  }
+
+  /** The size to be remembered: a pool that exists keeps its own. */
+  private String firstSize() throws IOException {
+    boolean isFirst = dev.first().pool().isEmpty();
+    return isFirst ? wantedSize() : site().poolSize().orElse(wantedSize());
   }
 
   /** The addresses of a cluster's servers, for their configuration; none for a server alone. */
@@ -240,14 +250,15 @@ final class DevCommand implements Callable<Integer> {
     List<String> command = new ArrayList<>();
     command.add(Installation.home().resolve("bin").resolve("tako").toString());
     command.add("server");
+    addKeys(command, site().addedForServers());
     if (addresses.isEmpty()) {
       command.add("-Dfs.tako.server.port=0");
     } else {
       String mine = addresses.get(number - 1);
       command.add("-Dfs.tako.server.host=" + ServerList.host(mine));
       command.add("-Dfs.tako.server.port=" + ServerList.port(mine));
-      clusterKeys(addresses).forEach((key, value) -> command.add("-D" + key + "=" + value));
     }
+    addKeys(command, clusterKeys(addresses));
     command.add("-Dfs.tako.server.http.user=" + System.getProperty("user.name"));
     command.add("-Dfs.tako.server.pool.path=" + poolPath);
     command.add("-Dfs.tako.server.pool.size=" + wantedSize());
@@ -256,11 +267,15 @@ final class DevCommand implements Callable<Integer> {
     return command;
   }
 
-  /** The keys by which servers and commands find the cluster. */
-  private Map<String, String> clusterKeys(List<String> addresses) {
-    Map<String, String> keys = new LinkedHashMap<>();
-    keys.put(ConfigKeys.CLUSTER_SERVERS.name(), String.join(",", addresses));
-    return keys;
+  private static void addKeys(List<String> command, Map<String, String> keys) {
+    keys.forEach((key, value) -> command.add("-D" + key + "=" + value));
+  }
+
+  /** The keys by which servers and commands find the cluster; none for a server alone. */
+  private static Map<String, String> clusterKeys(List<String> addresses) {
+    return addresses.isEmpty()
+        ? Map.of()
+        : Map.of(ConfigKeys.CLUSTER_SERVERS.name(), String.join(",", addresses));
   }
 
   /** The pool of one of this directory's servers. */
@@ -362,7 +377,7 @@ final class DevCommand implements Callable<Integer> {
           removeTree(catalog);
         }
         Files.deleteIfExists(dev.addresses());
-        Files.deleteIfExists(dev.site());
+        new DevSite(dev.site()).write(Map.of());
       }
       spec.commandLine()
           .getOut()

@@ -51,19 +51,19 @@ final class DevDirectory {
     return path().resolve("conf");
   }
 
-  /** Configuration of the servers of a cluster, for the commands that read it. */
+  /** Configuration of the servers: their cluster, the size of their pools, what the user added. */
   Path site() {
     return configuration().resolve("tako-site.xml");
   }
 
   /**
-   * Finds the file of {@link #site}, which only a cluster has.
+   * Finds the file of {@link #site}, when the servers are a cluster.
    *
    * @throws IOException when the directory is another user's
    */
   Optional<Path> clusterSite() throws IOException {
     check();
-    return Optional.of(site()).filter(Files::exists);
+    return Optional.of(site()).filter(file -> Files.exists(addresses()) && Files.exists(file));
   }
 
   /** The servers' addresses, a line each, when there are several: they keep them. */

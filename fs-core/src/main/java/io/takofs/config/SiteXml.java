@@ -22,11 +22,11 @@ import org.xml.sax.SAXException;
 import org.xml.sax.SAXParseException;
 
 /** Configuration files in Hadoop's XML form. Nothing outside the file is ever read. */
-final class SiteXml {
+public final class SiteXml {
   private SiteXml() {}
 
   /** The properties of {@code file} in their order, values stripped of surrounding blanks. */
-  static List<Map.Entry<String, String>> read(Path file) throws IOException {
+  public static List<Map.Entry<String, String>> read(Path file) throws IOException {
     Element root = parse(file).getDocumentElement();
     if (!root.getTagName().equals("configuration")) {
       throw malformed(file, "the root element is <" + root.getTagName() + ">", null);
