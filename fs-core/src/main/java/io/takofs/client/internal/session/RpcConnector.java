@@ -1,10 +1,12 @@
 package io.takofs.client.internal.session;
 
 import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.LocalMemory;
 import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.RpcTarget;
 import io.takofs.transport.Transport;
@@ -38,6 +40,7 @@ public final class RpcConnector implements Connector {
   private volatile String server;
   private int asked; // of those configured
   private TransportSelector selector;
+  private boolean closed;
 
   /** The session's last transport; open files depend on how data is reached. */
   private volatile String lastTransport;
@@ -103,7 +106,10 @@ public final class RpcConnector implements Connector {
     }
   }
 
-  private synchronized TransportSelector selector() {
+  private synchronized TransportSelector selector() throws TakoException {
+    if (closed) { // a read that goes on would leave connections that nobody closes
+      throw new TakoException(Status.UNAVAILABLE, "the client is closed");
+    }
     if (selector == null) {
       selector = new TransportSelector(config);
     }
@@ -163,10 +169,15 @@ public final class RpcConnector implements Connector {
   public void close() {
     connecting.writeLock().lock();
     try {
-      release();
+      end();
     } finally {
       connecting.writeLock().unlock();
     }
+  }
+
+  private synchronized void end() {
+    closed = true;
+    release();
   }
 
   private synchronized void release() {
