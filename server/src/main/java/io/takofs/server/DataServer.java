@@ -329,6 +329,9 @@ public final class DataServer implements ServerView, AutoCloseable {
     if (cluster.serverId() == 0) {
       return Optional.of(ClusterCalls.notJoinedText(cluster));
     }
+    if (cluster.refusal().isPresent()) {
+      return cluster.refusal();
+    }
     GroupServer leading = group;
     if (leading != null) {
       return leading.sickness();

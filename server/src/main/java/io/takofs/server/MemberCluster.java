@@ -43,6 +43,11 @@ record MemberCluster(
   }
 
   @Override
+  public Optional<String> refusal() {
+    return membership.refusal();
+  }
+
+  @Override
   public List<String> addresses(ServerEntry server) {
     return hosts.of(server.getHost());
   }

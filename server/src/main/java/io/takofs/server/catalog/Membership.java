@@ -49,6 +49,7 @@ public final class Membership implements AutoCloseable {
 
   private volatile State state = State.OUTSIDE;
   private volatile String problem;
+  private volatile String refusal;
 
   private Session session = Session.NONE;
   private long renewedNs;
@@ -128,6 +129,11 @@ public final class Membership implements AutoCloseable {
     return Optional.ofNullable(problem);
   }
 
+  /** The reason why the cluster does not take the server in, be it again; not that none answers. */
+  public Optional<String> refusal() {
+    return Optional.ofNullable(refusal);
+  }
+
   /**
    * The group keeps nothing at server {@code id} any more. One that is DECOMMISSIONING is
    * DECOMMISSIONED with a next {@link #tick}.
@@ -160,9 +166,11 @@ public final class Membership implements AutoCloseable {
         keep();
       }
       problem = null;
+      refusal = null;
       complaint = null;
     } catch (TakoException e) {
       problem = e.getMessage();
+      refusal = session.isNone() && e.status() != Status.UNAVAILABLE ? problem : null;
       complain(e);
       if (state.serverId == 0 && e.status() == Status.UNAVAILABLE) {
         takeKept();

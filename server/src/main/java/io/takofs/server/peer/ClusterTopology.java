@@ -32,6 +32,11 @@ public interface ClusterTopology {
     return List.of();
   }
 
+  /** Why the cluster does not take this server in, be it again: it was removed, say. */
+  default Optional<String> refusal() {
+    return Optional.empty();
+  }
+
   /** The addresses of a server's host in digits, as far as they were looked up. */
   default List<String> addresses(ServerEntry server) {
     return List.of();

@@ -425,6 +425,10 @@ class MembershipTest {
     assertThat(state(member.map(), 2)).isEqualTo(State.DECOMMISSIONED);
     map = catalog.change(m -> ClusterMaps.remove(m, 2));
     assertThat(map.getServersCount()).isEqualTo(1);
+    assertThat(two.membership.refusal()).isEmpty();
+    pass(TTL.dividedBy(2), one, two);
+    assertThat(two.membership.refusal().orElse("")).contains("which has removed it");
+    assertThat(one.membership.refusal()).isEmpty();
     two.membership.close();
     two.restart();
     assertThat(two.problem())
