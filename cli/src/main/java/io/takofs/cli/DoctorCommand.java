@@ -2,13 +2,19 @@ package io.takofs.cli;
 
 import com.google.gson.JsonObject;
 import io.takofs.base.TakoException;
+import io.takofs.cli.doctor.ClusterChecks;
+import io.takofs.cli.doctor.Diagnosis;
+import io.takofs.cli.doctor.HostChecks;
+import io.takofs.cli.doctor.VerbsChecks;
 import io.takofs.client.TakoClient;
+import io.takofs.config.ConfigKeys;
 import io.takofs.proto.ClusterStatus;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -48,7 +54,7 @@ final class DoctorCommand implements Callable<Integer> {
       DevDirectory.ofEnvironment().ifPresent(servers::add);
     }
     Diagnosis diagnosis = new Diagnosis();
-    new HostChecks(diagnosis).run();
+    new HostChecks(diagnosis, pool()).run();
     new VerbsChecks(diagnosis).run();
     boolean asked = true;
     for (URI server : servers) {
@@ -72,6 +78,10 @@ final class DoctorCommand implements Callable<Integer> {
     } catch (UnknownHostException e) {
       return false; // the check below reports that the server cannot be reached
     }
+  }
+
+  private static Path pool() throws IOException {
+    return Path.of(Installation.configuration().get(ConfigKeys.POOL_PATH));
   }
 
   private static boolean reaches(URI server, Diagnosis diagnosis, String name) {

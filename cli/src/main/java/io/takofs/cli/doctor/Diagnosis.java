@@ -1,4 +1,4 @@
-package io.takofs.cli;
+package io.takofs.cli.doctor;
 
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonArray;
@@ -14,7 +14,7 @@ import java.io.PrintWriter;
  *
  * <p>Thread rule: one thread.
  */
-final class Diagnosis {
+public final class Diagnosis {
   /** Ends the names of numbers of bytes. */
   private static final String BYTES = "_bytes";
 
@@ -25,7 +25,7 @@ final class Diagnosis {
   private final JsonArray problems = new JsonArray();
 
   /** A new section, to be filled. */
-  JsonObject section(String name) {
+  public JsonObject section(String name) {
     JsonObject section = new JsonObject();
     sections.add(name, section);
     return section;
@@ -37,7 +37,7 @@ final class Diagnosis {
    * @param problem what is wrong, and where
    * @param advice what to do about it
    */
-  void problem(String problem, String advice) {
+  public void problem(String problem, String advice) {
     JsonObject entry = new JsonObject();
     entry.addProperty("problem", problem);
     entry.addProperty("advice", advice);
@@ -45,14 +45,14 @@ final class Diagnosis {
   }
 
   /** One object: the sections, and {@code problems}. */
-  String json() {
+  public String json() {
     JsonObject all = sections.deepCopy();
     all.add("problems", problems);
     return new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create().toJson(all);
   }
 
   /** Everything, for people. */
-  void print(PrintWriter out) {
+  public void print(PrintWriter out) {
     print(out, "", sections);
     out.println(problems.isEmpty() ? "no problems" : "problems");
     for (JsonElement problem : problems) {

@@ -1,4 +1,4 @@
-package io.takofs.cli;
+package io.takofs.cli.doctor;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
@@ -20,12 +20,13 @@ import java.util.List;
  *
  * <p>Thread rule: one thread.
  */
-final class ClusterChecks {
+public final class ClusterChecks {
   private static final int TIMEOUT_MS = 5000;
 
   private final Diagnosis diagnosis;
 
-  ClusterChecks(Diagnosis diagnosis) {
+  /** Checks to come, which add to {@code diagnosis}. */
+  public ClusterChecks(Diagnosis diagnosis) {
     this.diagnosis = diagnosis;
   }
 
@@ -33,7 +34,7 @@ final class ClusterChecks {
    * Adds the servers of the cluster to {@code section}, and a problem for each that should be there
    * and is not.
    */
-  void run(ClusterStatus cluster, JsonObject section) {
+  public void run(ClusterStatus cluster, JsonObject section) {
     List<ServerHealth> servers = cluster.getServersList();
     if (servers.size() <= 1) {
       return;

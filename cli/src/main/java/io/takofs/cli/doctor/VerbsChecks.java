@@ -1,4 +1,4 @@
-package io.takofs.cli;
+package io.takofs.cli.doctor;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
@@ -19,20 +19,21 @@ import java.util.OptionalLong;
  *
  * <p>Thread rule: one thread.
  */
-final class VerbsChecks {
+public final class VerbsChecks {
   /** A directory a device, whether or not there is a library to use it with. */
   private static final File DEVICES = new File("/sys/class/infiniband");
 
   private final Diagnosis diagnosis;
   private final JsonObject section;
 
-  VerbsChecks(Diagnosis diagnosis) {
+  /** Checks to come, which add to {@code diagnosis}. */
+  public VerbsChecks(Diagnosis diagnosis) {
     this.diagnosis = diagnosis;
     this.section = diagnosis.section("verbs");
   }
 
   /** Checks. A host without a device has no problem, for it has the other transports. */
-  void run() throws IOException {
+  public void run() throws IOException {
     Optional<String> cause = VerbsDiagnosis.libraryCause();
     section.addProperty("libraries_loaded", cause.isEmpty());
     boolean devices = listDevices();

@@ -1,4 +1,4 @@
-package io.takofs.cli;
+package io.takofs.cli.doctor;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,8 +1,7 @@
-package io.takofs.cli;
+package io.takofs.cli.doctor;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import io.takofs.config.ConfigKeys;
 import io.takofs.server.pool.RemoveIpc;
 import io.takofs.server.report.Sizes;
 import io.takofs.transport.RefusingAcceptor;
@@ -19,19 +18,28 @@ import java.util.Optional;
  *
  * <p>Thread rule: one thread.
  */
-final class HostChecks {
+public final class HostChecks {
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   /** Room for the queues of a few connections and their buffers. */
   private static final long SHARED_MEMORY_MIN = 64 << 20;
 
   private final Diagnosis diagnosis;
+  private final Path pool;
 
-  HostChecks(Diagnosis diagnosis) {
+  /**
+   * Checks to come.
+   *
+   * @param diagnosis to which they add
+   * @param pool where a server of this host has its pool
+   */
+  public HostChecks(Diagnosis diagnosis, Path pool) {
     this.diagnosis = diagnosis;
+    this.pool = pool;
   }
 
-  void run() throws IOException {
+  /** Checks. */
+  public void run() throws IOException {
     checkLibrary();
     checkSharedMemory();
     checkHugePages();
@@ -40,7 +48,6 @@ final class HostChecks {
   }
 
   private void checkLogout() throws IOException {
-    Path pool = Path.of(Installation.configuration().get(ConfigKeys.POOL_PATH));
     RemoveIpc.ofThisProcess()
         .danger(pool)
         .ifPresent(danger -> diagnosis.problem(danger, RemoveIpc.advice()));

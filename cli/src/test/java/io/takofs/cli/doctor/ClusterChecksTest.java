@@ -1,4 +1,4 @@
-package io.takofs.cli;
+package io.takofs.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,2 @@
+/** What {@code tako doctor} checks. */
+package io.takofs.cli.doctor;
