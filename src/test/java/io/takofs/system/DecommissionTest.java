@@ -28,7 +28,7 @@ class DecommissionTest {
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
   /** Slow enough that servers can be killed in the middle. */
-  private static final String SLOW = "5m";
+  private static final String SLOW = "1m";
 
   @Test
   void shouldMoveEverythingAwayWhileServersAreKilled() throws Exception {
