@@ -118,7 +118,8 @@ public final class ClusterReport {
     return absent.isEmpty()
         ? Optional.empty()
         : Optional.of(
-            "of the %d servers of %s these have not joined: %s; start them, or see in their logs why they are refused"
+            ("of the %d servers of %s these are not in the cluster: %s; start them, see in their logs"
+                    + " why they are refused, or take them out of the list")
                 .formatted(
                     cluster.listed().size(),
                     ConfigKeys.CLUSTER_SERVERS,

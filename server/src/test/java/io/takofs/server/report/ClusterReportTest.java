@@ -89,7 +89,8 @@ class ClusterReportTest {
     ClusterStatus status = new ClusterReport(new Three(1, listed), clock).build(OWN);
     assertThat(status.getWarningsList()).hasSize(1);
     assertThat(status.getWarnings(0))
-        .contains("of the 5 servers of fs.tako.cluster.servers", "joined: d:7420, e:7420;");
+        .contains(
+            "of the 5 servers of fs.tako.cluster.servers", "not in the cluster: d:7420, e:7420;");
     ClusterReport other = new ClusterReport(new Three(2, listed), clock);
     other.ofGroup(status);
     assertThat(other.build(OWN).getWarningsList()).isEqualTo(status.getWarningsList());
