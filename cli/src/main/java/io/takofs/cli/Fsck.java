@@ -141,7 +141,7 @@ final class Fsck {
     }
   }
 
-  /** Where the copies of a block are. A server alone has all of them, one of each. */
+  /** Names the servers that have copies of a block. A server alone has one copy of each. */
   private String copies(BlockPlaces block) throws TakoException {
     if (block.inMetadata()) {
       return "in the metadata";

@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** Lists of servers in configurations: {@code host:port,host:port}. */
 public final class ServerList {
-  /** What a list may be, for people. */
+  /** The form of a list, in words for people. */
   static final String ALLOWED = "host:port,host:port (the port is 7420 where it is left out)";
 
   private static final int PORT_MAX = 65535;

@@ -329,8 +329,9 @@ public final class DataServer implements ServerView, AutoCloseable {
     if (cluster.serverId() == 0) {
       return Optional.of(ClusterCalls.notJoinedText(cluster));
     }
-    if (cluster.refusal().isPresent()) {
-      return cluster.refusal();
+    Optional<String> refusal = cluster.refusal();
+    if (refusal.isPresent()) {
+      return refusal;
     }
     GroupServer leading = group;
     if (leading != null) {

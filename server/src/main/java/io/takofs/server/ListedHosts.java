@@ -54,7 +54,7 @@ final class ListedHosts {
     return addresses.get(host).orElseThrow(() -> new UnknownHostException(host));
   }
 
-  /** What a person should know of hosts without an address; empty when all have one. */
+  /** The warning that names hosts without an address; empty when all have one. */
   Optional<String> warning() {
     List<String> unknown =
         list.stream().filter(server -> addresses.get(ServerList.host(server)).isEmpty()).toList();

@@ -66,7 +66,7 @@ class ScrubTest extends SlabRepairRig {
     }
   }
 
-  /** What is written there later is another copy. */
+  /** An extent that is written there later has another copy, which counts anew. */
   @Test
   void shouldCountWhatIsWrongInTheSamePlaceLater() throws Exception {
     lead(1, 1);

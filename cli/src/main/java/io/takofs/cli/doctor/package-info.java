@@ -1,2 +1,2 @@
-/** What {@code tako doctor} checks. */
+/** The checks that {@code tako doctor} makes. */
 package io.takofs.cli.doctor;

@@ -207,7 +207,7 @@ public final class CatalogClient {
 
   /** Whether a server holds its session. */
   public boolean lives(int server) throws TakoException {
-    return store.get(sessionKey(server)).isPresent();
+    return holder(server).isPresent();
   }
 
   /** The address of the process that holds a server's session; empty when none does. */

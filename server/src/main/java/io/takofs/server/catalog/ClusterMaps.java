@@ -139,7 +139,8 @@ public final class ClusterMaps {
   }
 
   /**
-   * Whoever registers second is refused, be it the copy or not: nothing here tells which it is.
+   * Refuses the server that registers second, be it the copy or the original: the catalog cannot
+   * tell which one it is.
    *
    * @param holder of the session of {@code server}
    */

@@ -12,7 +12,7 @@ import java.util.Map;
  * <p>Thread rule: the owner of the group.
  */
 final class StuckSlabs {
-  /** What no server has. */
+  /** The thing that a slab waits for, which no server has. */
   enum Want {
     /** Each server that could get a replica has one. */
     SERVER,

@@ -3,9 +3,7 @@ package io.takofs.server.slabs;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Replica;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -19,18 +17,17 @@ final class WrongCopies {
   /** Copies that are remembered at most; nobody hears of more before some of those are gone. */
   static final int KNOWN_MAX = 16_384;
 
-  private final Map<Replica, Set<Extent>> known = new HashMap<>();
-  private int size;
+  /** A copy: that of {@code extent} in {@code replica}. */
+  private record Copy(Replica replica, Extent extent) {}
+
+  private final Set<Copy> known = new HashSet<>();
   private long found;
 
   /** Whether the copy of {@code extent} in {@code replica}, which is wrong, was not known. */
   boolean add(Replica replica, Extent extent) {
-    if (size == KNOWN_MAX || !known.computeIfAbsent(replica, r -> new HashSet<>()).add(extent)) {
-      return false;
-    }
-    size++;
-    found++;
-    return true;
+    boolean isNews = known.size() < KNOWN_MAX && known.add(new Copy(replica, extent));
+    found += isNews ? 1 : 0;
+    return isNews;
   }
 
   /** Copies that were added since the leader was started. */
@@ -40,17 +37,14 @@ final class WrongCopies {
 
   /** Of the copies in {@code replica} only those of {@code extents} are there still. */
   void retain(Replica replica, Collection<Extent> extents) {
-    Set<Extent> here = known.get(replica);
-    if (here != null) {
-      size -= here.size();
-      here.retainAll(Set.copyOf(extents));
-      size += here.size();
+    if (!known.isEmpty()) {
+      Set<Extent> present = Set.copyOf(extents);
+      known.removeIf(each -> each.replica.equals(replica) && !present.contains(each.extent));
     }
   }
 
   /** Forgets replicas that are gone. */
   void prune(Predicate<Replica> isPresent) {
-    known.entrySet().removeIf(each -> each.getValue().isEmpty() || !isPresent.test(each.getKey()));
-    size = known.values().stream().mapToInt(Set::size).sum();
+    known.removeIf(each -> !isPresent.test(each.replica));
   }
 }

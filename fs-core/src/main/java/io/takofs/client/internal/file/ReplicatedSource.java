@@ -7,8 +7,8 @@ import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -64,12 +64,20 @@ final class ReplicatedSource {
       return mapped.server();
     }
     long deadlineNs = access.deadline();
-    Place giver = readFromOne(extent, offset, count, target, wrong, deadlineNs);
-    while (giver == null) {
+    Map<ServerLink, String> failed = new HashMap<>();
+    while (true) {
+      try {
+        Place giver = readFromOne(extent, offset, count, target, wrong, deadlineNs, failed);
+        if (giver != null) {
+          return giver.server();
+        }
+      } finally {
+        // The leader may be away, so it is told after all were asked, or the bytes are there.
+        failed.forEach((server, why) -> access.report(extent.extent(), server, false, why));
+        failed.clear();
+      }
       access.pause(deadlineNs);
-      giver = readFromOne(extent, offset, count, target, wrong, deadlineNs);
     }
-    return giver.server();
   }
 
   /**
@@ -129,29 +137,10 @@ final class ReplicatedSource {
 
   /**
    * Asks one replica after the other, those with wrong bytes last; null when none gave the bytes,
-   * some did not answer, and there is time left.
+   * some did not answer, and there is time left. Adds those that failed, and why, to {@code
+   * failed}.
    */
   private Place readFromOne(
-      ExtentView extent,
-      int offset,
-      int count,
-      ByteBuffer target,
-      Set<Integer> wrong,
-      long deadlineNs)
-      throws TakoException, StaleExtentException {
-    List<Place> order = new ArrayList<>(ReplicaOrder.of(access, extent));
-    order.sort(Comparator.comparing(place -> wrong.contains(place.server())));
-    Map<ServerLink, String> failed = new LinkedHashMap<>();
-    try {
-      return readFromOne(order, extent, offset, count, target, wrong, deadlineNs, failed);
-    } finally {
-      failed.forEach((server, why) -> access.report(extent.extent(), server, false, why));
-    }
-  }
-
-  /** As above; adds the servers that failed to {@code failed}. */
-  private Place readFromOne(
-      List<Place> order,
       ExtentView extent,
       int offset,
       int count,
@@ -160,6 +149,8 @@ final class ReplicatedSource {
       long deadlineNs,
       Map<ServerLink, String> failed)
       throws TakoException, StaleExtentException {
+    List<Place> order = new ArrayList<>(ReplicaOrder.of(access, extent));
+    order.sort(Comparator.comparing(place -> wrong.contains(place.server())));
     Place again = null;
     TakoException last = null;
     StaleExtentException stale = null;

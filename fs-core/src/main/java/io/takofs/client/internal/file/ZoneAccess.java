@@ -194,9 +194,8 @@ final class ZoneAccess {
         // busy is well: it fenced a writer's connections for what the writer was granted once, say,
         // and this process takes a while to unmap what it had over them. A writer waits for it, a
         // reader need not.
-        boolean busy = e.status() == Status.BUSY;
-        boolean mayEnd = e.status() == Status.DISCONNECTED || e.status() == Status.UNAVAILABLE;
-        if (!mayEnd && !(busy && (patient || mayConnectAnew()))) {
+        boolean busy = e.status() == Status.BUSY && (patient || mayConnectAnew());
+        if (!busy && e.status() != Status.DISCONNECTED && e.status() != Status.UNAVAILABLE) {
           throw failure(e.status(), e.getMessage(), e);
         }
         pause(deadlineNs, e.getMessage(), patient || busy);

@@ -165,7 +165,7 @@ public final class RatisConfigStore extends CommandStore {
     return order;
   }
 
-  /** What a person has to mend comes before a peer that may only be down; else the last one. */
+  /** The failure that a person has to mend, before a peer that may only be down; else the last. */
   private static TakoException worse(TakoException former, TakoException next) {
     return former != null && weight(former) > weight(next) ? former : next;
   }
@@ -204,12 +204,11 @@ public final class RatisConfigStore extends CommandStore {
     PeerCall call = PeerCall.newBuilder().setDescribe(DescribePeer.getDefaultInstance()).build();
     try {
       PeerDescription peer = connections.ask(address, call, DESCRIBE_NS).getDescription();
-      String id = peer.getId();
       PeerStatus.Role role =
           peer.getLeader()
               ? PeerStatus.Role.LEADER
               : peer.getVotes() ? PeerStatus.Role.FOLLOWER : PeerStatus.Role.NEW;
-      return new PeerStatus(address, id, role);
+      return new PeerStatus(address, peer.getId(), role);
     } catch (TakoException e) {
       return new PeerStatus(address, "", PeerStatus.Role.SILENT);
     }

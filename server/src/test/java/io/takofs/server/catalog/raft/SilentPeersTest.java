@@ -14,7 +14,7 @@ import java.security.SecureRandom;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is said of peers none of which can be reached. */
+/** Peers of which none can be reached: the store says why, and what to do. */
 class SilentPeersTest {
   private static final String UNKNOWN = "no-such-host.invalid:7421";
 
