@@ -142,7 +142,7 @@ final class RawClient implements AutoCloseable {
       data = connect();
       return true;
     } catch (TakoException e) {
-      if (e.status() == Status.UNAVAILABLE) {
+      if (e.status() == Status.BUSY) {
         return false;
       }
       throw e;
