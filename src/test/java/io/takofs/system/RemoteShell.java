@@ -13,6 +13,7 @@ import java.time.Duration;
  * <p>Thread rule: one thread.
  */
 final class RemoteShell {
+  private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final long INTERVAL_NS = Duration.ofMillis(100).toNanos();
 
   private final Path directory;
@@ -20,6 +21,16 @@ final class RemoteShell {
 
   RemoteShell(Path directory) {
     this.directory = directory;
+  }
+
+  /** The directory that both machines see. */
+  Path directory() {
+    return directory;
+  }
+
+  /** Runs {@code command} in a shell, which must succeed in 20 s; returns its output. */
+  String run(String command) throws Exception {
+    return run(command, LIMIT);
   }
 
   /**

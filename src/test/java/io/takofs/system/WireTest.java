@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.takofs.client.TakoClient;
-import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -22,49 +21,28 @@ import org.junit.jupiter.api.Timeout;
 @Tag("wire")
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WireTest {
-  private static final String DIRECTORY = System.getProperty("tako.test.wire.directory");
-  private static final String SERVER = System.getProperty("tako.test.wire.server");
-  private static final String TRANSPORT = System.getProperty("tako.test.transport");
-
-  /** Longer than it takes to notice, and shorter than a session lives without its client. */
-  private static final Duration DISTURBANCE = Duration.ofSeconds(4);
-
   /** Within which a server gives up what cannot be reached; emulated machines are slow. */
   private static final Duration NOTICED = Duration.ofSeconds(12);
 
-  private static final String KERNEL_FAULTS =
-      "dmesg --notime --level=emerg,alert,crit,err,warn"
-          + " | grep -E 'rxe|rdma|infiniband|uverbs|refcount|WARNING|BUG|Oops|Call Trace' || :";
-  private static final String LOSE = "tc qdisc add dev eth0 root netem loss ";
-  private static final String LOSE_NO_MORE = "tc qdisc del dev eth0 root";
   private static final String QUEUE_PAIRS =
       "rdma resource show qp | grep -o 'lqpn.*type RC state RTS' || :";
 
+  private static Wire wire;
   private static RemoteServer server;
   private static String devicesBefore;
   private static String faultsBefore;
 
-  /** Emulated machines that others keep busy are slow to answer the first time. */
-  private static final String[] SETTINGS = {
-    "fs.tako.client.timeout", "2m", "fs.tako.client.connect.timeout", "60s"
-  };
-
   private String directory;
   private TakoClient client;
 
-  /** A disturbance while a writer writes. */
-  @FunctionalInterface
-  private interface Disturbance {
-    void happen() throws Exception;
-  }
-
   @BeforeAll
   static void startServer() throws Exception {
-    assumeTrue(DIRECTORY != null, "not run, src/test/vm/wire runs it");
+    wire = new Wire();
     server =
         new RemoteServer(
-            Path.of(DIRECTORY),
-            SERVER,
+            wire.shell(),
+            Wire.SERVER,
+            7420,
             "fs.tako.server.session.ttl",
             "16s",
             "fs.tako.server.lease.soft",
@@ -79,8 +57,8 @@ class WireTest {
             "32m",
             "fs.tako.server.pool.log.size",
             "64m");
-    devicesBefore = server.run("rdma resource show");
-    faultsBefore = server.run(KERNEL_FAULTS);
+    devicesBefore = wire.deviceObjects();
+    faultsBefore = wire.kernelFaults();
     server.start();
   }
 
@@ -89,15 +67,15 @@ class WireTest {
   static void stopServer() throws Exception {
     if (server != null) {
       server.terminate();
-      assertThat(server.run("rdma resource show")).isEqualTo(devicesBefore);
-      assertThat(server.run(KERNEL_FAULTS)).isEqualTo(faultsBefore);
+      assertThat(wire.deviceObjects()).isEqualTo(devicesBefore);
+      assertThat(wire.kernelFaults()).isEqualTo(faultsBefore);
     }
   }
 
   @BeforeEach
   void connect(TestInfo test) throws Exception {
     directory = "/" + test.getTestMethod().orElseThrow().getName();
-    client = Clients.connect(server.uri(), TRANSPORT, SETTINGS);
+    client = Clients.connect(server.uri(), Wire.TRANSPORT, Wire.PATIENCE);
   }
 
   @AfterEach
@@ -119,15 +97,15 @@ class WireTest {
     checkThatTheWriterGoesOn(
         () -> {
           server.signal("STOP");
-          pass(DISTURBANCE);
+          Wire.pass();
           server.signal("CONT");
         });
   }
 
   @Test
   void shouldGoOnAfterTheLinkWasDown() throws Exception {
-    assumeTrue(TRANSPORT.equals("tcp"), "verbs is lost then");
-    checkThatTheWriterGoesOn(WireTest::takeTheLinkDown);
+    assumeTrue(Wire.TRANSPORT.equals("tcp"), "verbs is lost then");
+    checkThatTheWriterGoesOn(wire::takeTheLinkDown);
   }
 
   /**
@@ -137,51 +115,31 @@ class WireTest {
    */
   @Test
   void shouldGoOnOverTcpWhenVerbsIsLostWithTheLink() throws Exception {
-    assumeTrue(TRANSPORT.equals("auto"), "there is nothing else to go on over");
+    assumeTrue(Wire.TRANSPORT.equals("auto"), "there is nothing else to go on over");
     assertThat(client.transportVerdict()).startsWith("verbs");
-    checkThatTheWriterGoesOn(WireTest::takeTheLinkDown);
+    checkThatTheWriterGoesOn(wire::takeTheLinkDown);
     assertThat(client.transportVerdict()).startsWith("tcp").contains("verbs failed");
   }
 
   @Test
   void shouldGoOnAfterTheWireWasCut() throws Exception {
-    checkThatTheWriterGoesOn(
-        () -> {
-          long begin = System.nanoTime();
-          server.run(LOSE + "100%");
-          local(LOSE + "100%");
-          try {
-            pass(DISTURBANCE);
-            if (TRANSPORT.equals("verbs")) {
-              Poll.until("the server has given its connections up", NOTICED, WireTest::isAlone);
-              print("its connections were given up", begin);
-            }
-          } finally {
-            server.run(LOSE_NO_MORE);
-            local(LOSE_NO_MORE);
-          }
-        });
+    checkThatTheWriterGoesOn(() -> wire.whileCut(this::awaitGivenUp));
   }
 
   @Test
   void shouldKeepItsConnectionsWhenPacketsAreLost() throws Exception {
-    try (WriterThread writer = startThread()) {
+    try (WriterThread writer = Wire.startWriter(server.uri(), directory)) {
       String before = server.run(QUEUE_PAIRS);
-      server.run(LOSE + "5%");
-      String statistics;
-      try {
-        writer.readPending();
-        writer.awaitAcknowledgements(30);
-        statistics = server.run("tc -s qdisc show dev eth0");
-      } finally {
-        server.run(LOSE_NO_MORE);
-      }
-      assertThat(statistics).containsPattern("dropped [1-9]");
-      if (TRANSPORT.equals("verbs")) {
+      wire.whileLossy(
+          () -> {
+            writer.readPending();
+            writer.awaitAcknowledgements(30);
+          });
+      if (Wire.TRANSPORT.equals("verbs")) {
         // Of two: soft-RoCE now and then stands still on the one with windows, which ends it.
         assertThat(server.run(QUEUE_PAIRS).lines()).containsAnyElementsOf(before.lines().toList());
       }
-      finishAndCheck(writer);
+      Wire.finishAndCheck(client, writer, directory);
     }
   }
 
@@ -189,7 +147,7 @@ class WireTest {
   void shouldRecoverTheFilesOfAClientThatIsKilled() throws Exception {
     try (WriterProcess writer = startProcess()) {
       writer.kill();
-      checkFiles(writer);
+      Wire.checkFiles(client, writer, directory);
     }
   }
 
@@ -202,70 +160,28 @@ class WireTest {
     }
   }
 
-  private static void takeTheLinkDown() throws Exception {
-    server.run("ip link set eth0 down");
-    pass(DISTURBANCE);
-    server.run("ip link set eth0 up");
-  }
-
-  private WriterThread startThread() throws Exception {
-    WriterThread writer =
-        WriterThread.start(server.uri(), TRANSPORT, directory, directory.hashCode(), SETTINGS);
-    writer.awaitAcknowledgements(10);
-    return writer;
-  }
-
   private WriterProcess startProcess() throws Exception {
     WriterProcess writer =
-        WriterProcess.start(server.uri(), TRANSPORT, directory, directory.hashCode(), SETTINGS);
+        WriterProcess.start(
+            server.uri(), Wire.TRANSPORT, directory, directory.hashCode(), Wire.PATIENCE);
     writer.awaitAcknowledgements(10);
     return writer;
   }
 
-  private void checkThatTheWriterGoesOn(Disturbance disturbance) throws Exception {
-    try (WriterThread writer = startThread()) {
-      disturbance.happen();
-      writer.readPending();
+  private void checkThatTheWriterGoesOn(Wire.Disturbance disturbance) throws Exception {
+    Wire.checkThatAWriterGoesOn(client, server.uri(), directory, disturbance);
+  }
+
+  /** Over tcp the server's kernel goes on to send what it has. */
+  private void awaitGivenUp() throws Exception {
+    if (Wire.TRANSPORT.equals("verbs")) {
       long begin = System.nanoTime();
-      writer.awaitAcknowledgements(1);
-      print("went on", begin);
-      writer.awaitAcknowledgements(10);
-      finishAndCheck(writer);
+      Poll.until("the server has given its connections up", NOTICED, WireTest::isAlone);
+      Wire.print(directory, "its connections were given up 4 s and this", begin);
     }
-  }
-
-  private void finishAndCheck(WriterThread writer) throws Exception {
-    writer.finish();
-    assertThat(writer.failure()).as(writer.failureText()).isNull();
-    checkFiles(writer);
-  }
-
-  private void checkFiles(Writer writer) throws Exception {
-    WrittenFiles.awaitClosed(client, directory);
-    WrittenFiles.check(client, directory, writer.acknowledged());
-    Clients.checkNothingLeaks(client);
-  }
-
-  /** Runs a command on this machine. */
-  private static void local(String command) throws Exception {
-    assertThat(new ProcessBuilder(command.split(" ")).inheritIO().start().waitFor()).isZero();
   }
 
   private static boolean isAlone() throws Exception {
     return server.run(QUEUE_PAIRS).isBlank();
-  }
-
-  private void print(String what, long sinceNs) {
-    System.out.printf(
-        "%s over %s: %s after %d ms%n",
-        directory, TRANSPORT, what, Duration.ofNanos(System.nanoTime() - sinceNs).toMillis());
-  }
-
-  private static void pass(Duration duration) throws Exception {
-    long begin = System.nanoTime();
-    Poll.until(
-        duration + " have passed",
-        duration.multipliedBy(2),
-        () -> System.nanoTime() - begin > duration.toNanos());
   }
 }
