@@ -1,0 +1,187 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.client.BlockPlaces;
+import io.takofs.client.CreateOptions;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoOutputStream;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A cluster on two machines that only a wire joins: the namespace and one more server are on the
+ * other machine, the third server and the clients on this one. Every file has three copies.
+ */
+@Tag("wire")
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class WireClusterTest {
+  private static final int SERVERS = 3;
+  private static final int PORT = 7420;
+  private static final int LENGTH = 3_000_000;
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  private static Wire wire;
+  private static RemoteServer namespace;
+  private static RemoteServer other;
+  private static ServerProcess near;
+
+  private String directory;
+
+  @BeforeAll
+  static void startServers() throws Exception {
+    wire = new Wire();
+    String addresses =
+        "%s:%d,%s:%d,%s:%d"
+            .formatted(Wire.SERVER, PORT, Wire.SERVER, PORT + 1, ServerAddress.host(), PORT);
+    String[] settings = {
+      "fs.tako.cluster.servers", addresses,
+      "fs.tako.replication.min", Integer.toString(SERVERS), // waits until the servers have joined
+      "fs.tako.server.quarantine", "200ms",
+      "fs.tako.server.pool.size", "192m",
+      "fs.tako.server.pool.pages.size", "32m",
+      "fs.tako.server.pool.log.size", "64m"
+    };
+    namespace = new RemoteServer(wire.shell(), Wire.SERVER, PORT, settings);
+    other = new RemoteServer(wire.shell(), Wire.SERVER, PORT + 1, settings);
+    namespace.launch();
+    other.launch();
+    String[] here = new String[settings.length + 2];
+    System.arraycopy(settings, 0, here, 0, settings.length);
+    here[settings.length] = "fs.tako.server.port";
+    here[settings.length + 1] = Integer.toString(PORT);
+    near = ServerProcess.start(here);
+    namespace.awaitReady();
+    other.awaitReady();
+    try (TakoClient client = connect()) {
+      ClusterHealth.awaitServers(client, SERVERS, LIMIT);
+    }
+  }
+
+  @AfterAll
+  static void stopServers() throws Exception {
+    if (near != null) {
+      near.close();
+    }
+  }
+
+  @BeforeEach
+  void name(TestInfo test) {
+    directory = "/" + test.getTestMethod().orElseThrow().getName();
+  }
+
+  private static URI uri() {
+    return namespace.uri();
+  }
+
+  private static TakoClient connect() throws Exception {
+    return Clients.connect(uri(), Wire.TRANSPORT, Wire.PATIENCE);
+  }
+
+  private static byte[] content(int seed) {
+    byte[] content = new byte[LENGTH];
+    new Random(seed).nextBytes(content);
+    return content;
+  }
+
+  @Test
+  @Order(1)
+  void shouldKeepCopiesOnBothMachines() throws Exception {
+    byte[] content = content(1);
+    try (TakoClient client = connect()) {
+      try (TakoOutputStream out = client.create("/both", CreateOptions.DEFAULT)) {
+        out.write(content);
+      }
+      for (BlockPlaces block : client.blockPlaces("/both", 0, LENGTH, 1 << 20)) {
+        assertThat(block.copies()).isEqualTo(SERVERS);
+        assertThat(block.hosts())
+            .extracting(BlockPlaces.Host::host)
+            .contains(Wire.SERVER, ServerAddress.host());
+      }
+      assertThat(Clients.read(client, "/both")).isEqualTo(content);
+      assertThat(client.transportCounters()).containsOnlyKeys(Wire.TRANSPORT);
+    }
+  }
+
+  @Test
+  @Order(2)
+  void shouldCallNoServerOfTheOtherMachineForFileData() throws Exception {
+    byte[] content = content(2);
+    CreateOptions options = CreateOptions.DEFAULT.withExpectedLength(LENGTH);
+    try (TakoClient client = connect()) {
+      try (TakoOutputStream out = client.create("/counted", options)) {
+        out.write(content, 0, LENGTH / 2);
+        out.hflush();
+        HandledCalls handled = HandledCalls.of(client);
+        List<String> before = handled.now();
+        out.write(content, LENGTH / 2, LENGTH - LENGTH / 2);
+        assertThat(handled.now()).as("handled for a write").isEqualTo(before);
+      }
+      assertThat(Clients.read(client, "/counted")).isEqualTo(content);
+    }
+  }
+
+  /** The bytes come from the other machine then. */
+  @Test
+  @Order(3)
+  void shouldReadFromTheOtherMachineWhileTheServerOfThisOneIsDown() throws Exception {
+    byte[] content = content(3);
+    try (TakoClient client = connect()) {
+      try (TakoOutputStream out = client.create("/far", CreateOptions.DEFAULT)) {
+        out.write(content);
+      }
+      near.kill();
+      assertThat(Clients.read(client, "/far")).isEqualTo(content);
+      near.restart();
+      ClusterHealth.awaitCopies(client, SERVERS, LIMIT);
+      assertThat(Clients.read(client, "/far")).isEqualTo(content);
+    }
+  }
+
+  @Test
+  @Order(4)
+  void shouldGoOnAfterTheWireWasCut() throws Exception {
+    checkThatAWriterGoesOn(() -> wire.whileCut(() -> {}));
+  }
+
+  @Test
+  @Order(5)
+  void shouldGoOnAfterAServerOfTheOtherMachineIsKilled() throws Exception {
+    checkThatAWriterGoesOn(
+        () -> {
+          other.kill();
+          other.start();
+        });
+  }
+
+  @Test
+  @Order(6)
+  void shouldGoOnAfterTheServerOfTheNamespaceIsKilled() throws Exception {
+    checkThatAWriterGoesOn(
+        () -> {
+          namespace.kill();
+          namespace.start();
+        });
+  }
+
+  private void checkThatAWriterGoesOn(Wire.Disturbance disturbance) throws Exception {
+    try (TakoClient client = connect()) {
+      Wire.checkThatAWriterGoesOn(client, uri(), directory, disturbance);
+      ClusterHealth.awaitCopies(client, SERVERS, LIMIT);
+    }
+  }
+}
