@@ -6,6 +6,7 @@ import io.takofs.proto.Extent;
 import io.takofs.proto.FileInfo;
 import io.takofs.proto.OpenedFile;
 import io.takofs.proto.Truncate;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /** A file of a {@link FakeServer}, whose lock guards it. */
@@ -15,6 +16,7 @@ final class FakeFile {
   ByteString inline = ByteString.EMPTY;
   long version;
   long writer;
+  int granted; // extents of replicated slabs that are neither committed nor given up
   private long length;
 
   FakeFile(long id) {
@@ -47,7 +49,10 @@ final class FakeFile {
   String commit(CommitExtents commit) {
     if (commit.getExtentsCount() > 0) {
       inline = ByteString.EMPTY;
-      extents.tailMap(commit.getExtents(0).getFileOffset()).clear();
+      NavigableMap<Long, Extent> former =
+          extents.tailMap(commit.getExtents(0).getFileOffset(), true);
+      granted += former.size() - commit.getExtentsCount();
+      former.clear();
       commit.getExtentsList().forEach(extent -> extents.put(extent.getFileOffset(), extent));
     }
     if (commit.getInlineData().isEmpty() || commit.getInlineOffset() == inline.size()) {

@@ -65,13 +65,19 @@ public final class FakeServer implements Connector {
     STALL
   }
 
+  /** Limits of a server. */
+  private static final int GRANTS_MAX = 256;
+
+  private static final int GRANT_EXTENTS_MAX = 64;
+  private static final int COMMIT_EXTENTS_MAX = 64;
+
   private static final Slab OWN =
       Slab.newBuilder().setId(1).setVersion(1).addReplicas(Replica.getDefaultInstance()).build();
 
   final ByteBuffer arena;
   private final MemoryBudget budget = new MemoryBudget(0);
   private final Arenas shown; // null when it is no file
-  private final int unitsPerExtent;
+  private int unitsPerExtent;
   private final Map<String, FakeFile> files = new HashMap<>();
   private final Map<Long, FakeFile> byId = new HashMap<>();
   private final Set<Long> sessions = new HashSet<>();
@@ -437,10 +443,20 @@ public final class FakeServer implements Connector {
     return Reply.newBuilder().setOpenedFile(file.opened()).build();
   }
 
+  /** Grants extents of so many units from now on. */
+  synchronized void grantInUnits(int units) {
+    unitsPerExtent = units;
+  }
+
   private Reply grant(GrantExtents request) {
     Grants.Builder grants = Grants.newBuilder();
     long left = request.getBytes();
-    while (slabs != null && left > 0) {
+    FakeFile file = byId.get(request.getFileId());
+    file.granted -= request.getUnusedCount() + request.getLeftCount();
+    if (file.granted >= GRANTS_MAX) {
+      return refuse(Status.INVALID_ARGUMENT, file.granted + " extents are granted");
+    }
+    while (slabs != null && left > 0 && grants.getExtentsCount() < GRANT_EXTENTS_MAX) {
       Extent extent = slabs.grant(unitsPerExtent);
       if (extent == null) {
         return refuse(Status.UNAVAILABLE, "too few servers");
@@ -450,8 +466,9 @@ public final class FakeServer implements Connector {
     }
     if (slabs != null) {
       slabs.giveUp(request);
+      file.granted += grants.getExtentsCount();
     }
-    while (left > 0) {
+    while (slabs == null && left > 0) {
       if ((nextUnit + unitsPerExtent) * (long) Layout.UNIT_SIZE > arena.capacity()) {
         if (grants.getExtentsCount() > 0) {
           break;
@@ -489,6 +506,9 @@ public final class FakeServer implements Connector {
           && !file.extents.containsValue(extent)) {
         return refuse(Status.STALE_VERSION, "slab " + extent.getSlab() + " was closed");
       }
+    }
+    if (commit.getExtentsCount() > COMMIT_EXTENTS_MAX) {
+      return refuse(Status.INVALID_ARGUMENT, commit.getExtentsCount() + " extents at a time");
     }
     String fault = file.commit(commit);
     return fault != null

@@ -23,7 +23,7 @@ import java.util.Set;
 /** The slabs of a {@link FakeServer}, whose lock guards it. */
 final class FakeSlabs {
   /** Bytes of each data server's arena. */
-  static final int ARENA_SIZE = 3 * Layout.SLAB_SIZE;
+  static final int ARENA_SIZE = 4 * Layout.SLAB_SIZE;
 
   private final int replication;
   private final List<FakeDataServer> servers;

@@ -79,6 +79,11 @@ final class ExtentBuilder {
     return committed;
   }
 
+  /** The position in the file after its bytes. */
+  long end() {
+    return fileOffset + length;
+  }
+
   /** Whether a replica is on {@code server}. */
   boolean isOn(int server) {
     return places.stream().anyMatch(place -> place.server() == server);

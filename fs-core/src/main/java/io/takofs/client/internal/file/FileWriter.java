@@ -182,7 +182,7 @@ public final class FileWriter {
   }
 
   private void nextExtent(int wanted) throws TakoException {
-    if (uncommitted.size() == COMMIT_MAX) {
+    if (uncommitted.size() >= COMMIT_MAX) {
       flush();
     }
     current = extentAt(extentsEnd, wanted);
@@ -224,10 +224,17 @@ public final class FileWriter {
           report(failure);
         }
       }
-      if (move(failed, all)) {
-        sink.moved();
-        failed.clear();
-        all = false;
+      try {
+        if (move(failed, all)) {
+          sink.moved();
+          failed.clear();
+          all = false;
+        }
+      } catch (TakoException e) {
+        if (e.status() != Status.STALE_VERSION || access.isOver(deadlineNs)) {
+          throw e;
+        }
+        all = true; // a slab was closed meanwhile
       }
     }
   }
@@ -269,10 +276,12 @@ public final class FileWriter {
   }
 
   /**
-   * Moves what is in uncommitted extents with replicas on {@code failed} servers.
+   * Moves what is in uncommitted extents with replicas on {@code failed} servers. An extent may
+   * take many smaller ones; those before the next extent to move are committed when they are many.
    *
    * @param all whether all others are moved too, because their grants may have ended
    * @return false when another replica failed meanwhile, and not all was moved
+   * @throws TakoException STALE_VERSION when grants have ended, with their slab
    */
   private boolean move(Set<Integer> failed, boolean all) throws TakoException {
     giveUp(grant -> all || isOn(grant, failed));
@@ -305,6 +314,14 @@ public final class FileWriter {
         current = moved.isEmpty() ? null : moved.get(moved.size() - 1);
       }
       i += moved.size() - 1;
+      while (i + 1 > COMMIT_MAX) {
+        sink.flush();
+        if (sink.hasFailures()) {
+          return false;
+        }
+        commitFirst();
+        i -= COMMIT_MAX;
+      }
     }
     return !sink.hasFailures();
   }
@@ -366,6 +383,9 @@ public final class FileWriter {
     for (int attempt = 1; ; attempt++) {
       flushSink();
       try {
+        while (uncommitted.size() > COMMIT_MAX) {
+          commitFirst();
+        }
         commitOnce(close);
         return;
       } catch (TakoException e) {
@@ -389,15 +409,36 @@ public final class FileWriter {
     }
   }
 
-  private void commitOnce(boolean close) throws TakoException {
-    CommitExtents.Builder commit = commitOf(position(), close);
-    for (ExtentBuilder extent : uncommitted) {
+  /**
+   * Commits as many extents as one commit takes, which are placed at their servers, and not those
+   * after them, nor what is inline. They have more bytes than the file had inline before.
+   */
+  private void commitFirst() throws TakoException {
+    List<ExtentBuilder> first = uncommitted.subList(0, COMMIT_MAX);
+    long end = first.get(COMMIT_MAX - 1).end();
+    call(first, commitOf(end, false));
+    committed = end;
+    for (ExtentBuilder extent : first) {
+      extent.commit();
+      access.done(extent, true);
+    }
+    first.clear();
+  }
+
+  private void call(List<ExtentBuilder> extents, CommitExtents.Builder commit)
+      throws TakoException {
+    for (ExtentBuilder extent : extents) {
       if (extent.length() > extent.committed()) {
         commit.addExtents(extent.build());
       }
     }
-    inline.addTo(commit);
     session.call("write", path, Request.newBuilder().setCommitExtents(commit), lease.holder());
+  }
+
+  private void commitOnce(boolean close) throws TakoException {
+    CommitExtents.Builder commit = commitOf(position(), close);
+    inline.addTo(commit);
+    call(uncommitted, commit);
     if (sink != null) {
       sink.committed();
     }
