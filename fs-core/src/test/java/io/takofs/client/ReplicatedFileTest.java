@@ -398,6 +398,29 @@ class ReplicatedFileTest {
         .equals(List.of(ids[0], ids[1], ids[2]));
   }
 
+  /** Servers with room in small pieces only, as after many deletes. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldMoveLargeExtentsToMoreThanOneCommitTakes(boolean dies) throws IOException {
+    leader.grantInUnits(Layout.EXTENT_SIZE_MAX / Layout.UNIT_SIZE);
+    byte[] content = bytes(17 << 20);
+    int first = 10 << 20;
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content, 0, first);
+      leader.grantInUnits(1);
+      if (dies) {
+        server(3).die();
+      } else {
+        slabs.closeAll();
+      }
+      out.write(content, first, content.length - first);
+      out.hflush();
+      assertThat(read("/f")).isEqualTo(content);
+    }
+    assertThat(read("/f")).isEqualTo(content);
+    assertReplicas("/f", content, 2, 4);
+  }
+
   /** The last replica has the only bytes: it is waited for. */
   @Test
   void shouldWaitForTheLastReplica() throws IOException {
@@ -738,7 +761,9 @@ class ReplicatedFileTest {
         .isInstanceOfSatisfying(
             TakoException.class,
             e -> assertThat(e.status()).isIn(Status.DISCONNECTED, Status.UNAVAILABLE))
-        .hasMessageContaining("/f");
+        .hasMessageContaining("/f")
+        .hasMessageContaining(
+            "the bytes from 0 on, in the block at 0, on data2:7420, data3:7420, data4:7420");
   }
 
   @Test

@@ -312,6 +312,12 @@ public final class FileReader {
           throw e;
         }
         source = null;
+      } catch (NoSessionException e) {
+        throw e; // the leader is away
+      } catch (TakoException e) {
+        throw ReplicatedSource.isOfServer(e.status())
+            ? failure(e.status(), "nobody gives " + bytes(extent, from) + ": " + e.getMessage(), e)
+            : e;
       } catch (StaleExtentException e) {
         if (!extent.extent().equals(before)) {
           wrong = new HashSet<>();
@@ -339,20 +345,24 @@ public final class FileReader {
   }
 
   private TakoException corrupt(ExtentView extent, long from, StaleExtentException e) {
+    return failure(
+        Status.CORRUPT,
+        e.getMessage()
+            + ", of "
+            + bytes(extent, from)
+            + "; the memory is damaged or was written by someone else",
+        e);
+  }
+
+  /** Names bytes, and where they are. */
+  private String bytes(ExtentView extent, long from) {
     long blockSize = Math.max(1, view.file.getBlockSize());
     String servers =
         extent.places().stream()
             .map(place -> session.servers().at(place.server()).name())
             .collect(Collectors.joining(", "));
-    return failure(
-        Status.CORRUPT,
-        e.getMessage()
-            + ", in the block at "
-            + from / blockSize * blockSize
-            + ", on "
-            + servers
-            + "; the memory is damaged or was written by someone else",
-        e);
+    return "the bytes from %d on, in the block at %d, on %s"
+        .formatted(from, from / blockSize * blockSize, servers);
   }
 
   private TakoException failure(Status status, String what, Exception cause) {
