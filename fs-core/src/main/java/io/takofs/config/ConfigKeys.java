@@ -546,8 +546,8 @@ public final class ConfigKeys {
                   "fs.tako.rebalance.enabled",
                   true,
                   "Whether copies move, one at a time and within the bandwidth of repair: to another"
-                      + " rack where all copies are in one, and from servers that are fuller than"
-                      + " the mean by more than 5 % to emptier ones.")
+                      + " rack where all copies are in one, and from full servers to emptier ones"
+                      + " until none is fuller or emptier than the mean by more than 5 %.")
               .readByServers());
 
   /** Time in which each server verifies all of its copies once. */

@@ -46,6 +46,24 @@ class SlabRebalanceTest extends SlabRepairRig {
     checkNoLeak(1, 2, 3);
   }
 
+  /** In a large cluster no server has much more than all have with a new one. */
+  @Test
+  void shouldFillANewServerOfMany() throws Exception {
+    lead(9, 1);
+    for (int i = 0; i < 45; i++) {
+      write("/file" + i, 1, SLAB);
+    }
+    run(120);
+    servers.add(LentSlabs.of(16));
+    double all = 45.0 / 160;
+    await(() -> share(10) >= all - 0.05 && isWhole(1), 240);
+    run(60);
+    List<Slab> even = slabs();
+    run(60);
+    assertThat(slabs()).as("nothing moves any more").isEqualTo(even);
+    assertThat(share(10)).isLessThan(all + 0.05);
+  }
+
   @Test
   void shouldGoOnWhenTheLeaderIsStartedAgain() throws Exception {
     lead(2, 2);

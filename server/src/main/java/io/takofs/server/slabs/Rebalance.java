@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * Chooses replicas that move although nothing is wrong with them: of slabs that have all replicas
  * in one rack to another rack, and from the fullest server of which any can move to emptier ones,
- * until every server's share of used bytes is within 5 % of all servers' share. Nothing is
- * remembered: what the servers have and use says what is left to do, so a leader that was started
- * again goes on.
+ * until every server's share of used bytes is within 5 % of all servers' share, or a slab away.
+ * Nothing is remembered: what the servers have and use says what is left to do, so a leader that
+ * was started again goes on.
  *
  * <p>It comes to an end: a move to another rack leaves one slab less in one rack, no move makes a
  * slab have fewer racks, and what moves between racks that are as good makes the shares more even.
@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: the owner of the group.
  */
 final class Rebalance {
-  /** How much of a server more than of all may be used before something moves from there. */
+  /** How much more or less of a server than of all may be used before something moves. */
   private static final double TOLERANCE = 0.05;
 
   /** Pause after a look that found nothing to move: it looks at all slabs. */
@@ -104,7 +104,10 @@ final class Rebalance {
     Collection<SlabLender> lenders = leases.lenders();
     long used = lenders.stream().mapToLong(this::used).sum();
     long capacity = lenders.stream().mapToLong(lender -> lender.usage.getCapacity()).sum();
-    double most = (double) used / capacity + TOLERANCE;
+    double all = (double) used / capacity;
+    // One new server of many leaves none that has much more than all have.
+    boolean isOneEmptier = lenders.stream().anyMatch(lender -> share(lender, 0) < all - TOLERANCE);
+    double most = isOneEmptier ? all : all + TOLERANCE;
     // The only server of a rack may be the fullest one, and keep everything.
     return lenders.stream()
         .filter(lender -> share(lender, 0) > most)
