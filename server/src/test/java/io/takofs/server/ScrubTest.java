@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.proto.Extent;
 import io.takofs.proto.Replica;
+import io.takofs.proto.ServerEntry;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Servers verify what they keep, once a period of seven days; the servers are scripted. */
@@ -40,6 +42,51 @@ class ScrubTest extends SlabRepairRig {
     sleep(7 * DAY);
     assertThat(servers.verified).isEqualTo(30);
     assertThat(rig.repair.status().getWrongCopies()).isZero();
+  }
+
+  /** As servers do that verify within a limit. */
+  @Test
+  void shouldAskSeldomWhileNothingComes() throws Exception {
+    lead(3, 3);
+    write("/file", 3, 5);
+    servers.verifies = false;
+    sleep(601);
+    int before = servers.verifications;
+    run(10);
+    assertThat(servers.verifications - before).as("at three servers").isBetween(20, 200);
+    before = servers.verifications;
+    for (int i = 0; i < 1000; i++) { // each answer wants a tick
+      servers.deliver();
+      rig.housekeeping.tick();
+    }
+    assertThat(servers.verifications - before).isLessThan(20);
+    servers.verifies = true;
+    run(2);
+    assertThat(rig.repair.status().getBytesVerified()).isEqualTo(15 * 65536);
+  }
+
+  /** What a server has still to verify is verified after copies were made for long. */
+  @Test
+  void shouldGoOnAfterAPause() throws Exception {
+    lead(4, 2);
+    write("/file", 2, 5);
+    servers.verifies = false;
+    sleep(601);
+    List<Integer> before = serversOf(dataSlab());
+    write("/other", 1, 5);
+    long other = written;
+    int gone = serversOf(slab(other)).get(0);
+    servers.copied = 0;
+    write("/gone", 2, 5);
+    servers.mark(gone, ServerEntry.State.DECOMMISSIONING);
+    await(() -> rig.repair.status().getSlabsCopiedNow() > 0, 20);
+    run(90);
+    assertThat(before).isNotEmpty();
+    servers.copied = Integer.MAX_VALUE;
+    servers.verifies = true;
+    await(() -> rig.repair.status().getSlabsCopiedNow() == 0 && isWhole(2), 60);
+    run(60);
+    assertThat(rig.repair.status().getBytesVerified()).isGreaterThanOrEqualTo(10 * 65536);
   }
 
   @Test

@@ -484,6 +484,48 @@ class SlabRepairTest extends SlabRepairRig {
     checkNoLeak(1, 2, 3);
   }
 
+  /** A copy that is known to be wrong stays so while none can be made. */
+  @Test
+  void shouldReplaceAReplicaWithWrongBytesAfterTargetsFailed() throws Exception {
+    lead(3, 3);
+    write("/file", 3, 4);
+    Slab slab = dataSlab();
+    Replica bad = slab.getReplicas(1);
+    servers
+        .zone(bad.getServer())
+        .spoil(bad.getLease(), rig.machine.committedIn(slab.getId()).get(2));
+    servers.copied = 0;
+    rig.repair.report(wrongBytes(slab, bad.getServer()));
+    await(() -> servers.copies > 0, 20);
+    run(60);
+    assertThat(rig.repair.status().getSlabsWaiting() + rig.repair.status().getSlabsCopiedNow())
+        .isEqualTo(1);
+    assertThat(dataSlab().getClosed()).as("it can be written meanwhile").isFalse();
+    servers.copied = 10;
+    await(() -> !dataSlab().getReplicasList().contains(bad) && isWhole(3), 90);
+    checkNoLeak(1, 2, 3);
+  }
+
+  /** An extent that is wrong everywhere cannot be copied, and the others serve meanwhile. */
+  @Test
+  void shouldLeaveASlabOfWhichNoReplicaIsGood() throws Exception {
+    lead(3, 2);
+    write("/file", 2, 4);
+    Slab slab = dataSlab();
+    Extent wrong = rig.machine.committedIn(slab.getId()).get(2);
+    for (Replica replica : slab.getReplicasList()) {
+      servers.zone(replica.getServer()).spoil(replica.getLease(), wrong);
+    }
+    rig.repair.report(wrongBytes(slab, slab.getReplicas(0).getServer()));
+    await(() -> servers.copies > 0, 20);
+    run(60);
+    int before = servers.copies;
+    run(300);
+    assertThat(servers.copies).isEqualTo(before);
+    assertThat(dataSlab().getClosed()).isFalse();
+    assertThat(dataSlab().getReplicasList()).isEqualTo(slab.getReplicasList());
+  }
+
   private static ReportReplicas wrongBytes(Slab slab, int... servers) {
     ReportReplicas.Builder reports = ReportReplicas.newBuilder();
     for (int server : servers) {
@@ -620,6 +662,23 @@ class SlabRepairTest extends SlabRepairRig {
     await(() -> rig.repair.files().getMissing() == 1, 20);
     delete("/lost");
     servers.start(gone);
+    await(() -> rig.repair.files().getMissing() == 0, 5);
+  }
+
+  /** So many are silent that none is repaired. */
+  @Test
+  void shouldCountTheFilesThatNobodyCanReadWhileMostServersAreSilent() throws Exception {
+    lead(3, 1);
+    write("/lost", 1, 3);
+    while (serversOf(dataSlab()).contains(1)) {
+      write("/lost" + written, 1, 255);
+    }
+    servers.stop(2);
+    servers.stop(3);
+    await(() -> rig.repair.files().getMissing() > 0, 20);
+    assertThat(rig.repair.status().getWaitsForList()).contains(2, 3);
+    servers.start(2);
+    servers.start(3);
     await(() -> rig.repair.files().getMissing() == 0, 5);
   }
 }

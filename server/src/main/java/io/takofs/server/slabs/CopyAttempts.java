@@ -179,7 +179,7 @@ final class CopyAttempts {
     long now = clock.nanoTime();
     if (now - attempt.progressNs >= patienceNs()) {
       targets.failed(attempt.slab, server);
-      conditions.forgetDamage(slab, leaving(slab, attempt.target, condition));
+      conditions.forgetDamageOfAll(slab);
       conditions.stay(slab);
       giveUp(attempt, attempt.trouble);
       return;

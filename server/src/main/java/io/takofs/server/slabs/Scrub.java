@@ -35,6 +35,11 @@ final class Scrub {
   /** A slab of which a server verifies nothing for so long is passed over. */
   private static final long STUCK_NS = TimeUnit.MINUTES.toNanos(1);
 
+  /** Pause between two questions how far a server has come. */
+  private static final long POLL_MIN_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  private static final long POLL_MAX_NS = TimeUnit.SECONDS.toNanos(1);
+
   /** Slabs that one tick looks at, to find one with a replica at the server. */
   private static final int LOOK_MAX = 4096;
 
@@ -82,6 +87,25 @@ final class Scrub {
     return wrong.found();
   }
 
+  /** Nothing was to be verified until now. */
+  void excuse() {
+    long now = clock.nanoTime();
+    for (Pass pass : passes.values()) {
+      if (pass.slab != null) {
+        pass.slab.progressNs = now;
+      }
+    }
+  }
+
+  /** Nanoseconds until a question may be due; answers that are awaited ask for a tick. */
+  long pauseNs() {
+    return passes.values().stream()
+        .filter(pass -> pass.slab != null && !pass.slab.isAsked)
+        .mapToLong(pass -> Math.max(POLL_MIN_NS, pass.slab.pauseNs))
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
   /** Goes on at every server. */
   void tick() {
     long periodNs = settings.scrubPeriod().toNanos();
@@ -119,7 +143,9 @@ final class Scrub {
             && leases.isIntact(attempt.target)
             && clock.nanoTime() - attempt.progressNs < STUCK_NS;
     if (isThere && !attempt.pending().isEmpty()) {
-      ask(attempt);
+      if (attempt.askedNs == 0 || clock.nanoTime() - attempt.askedNs >= attempt.pauseNs) {
+        ask(attempt);
+      }
     } else {
       pass.slab = null; // the next tick takes the next one
     }
@@ -152,6 +178,8 @@ final class Scrub {
             .addAllExtents(asked)
             .setBytesPerSecond(settings.scrubBandwidth());
     attempt.isAsked = true;
+    attempt.askedNs = clock.nanoTime();
+    attempt.pauseNs = Math.min(POLL_MAX_NS, Math.max(POLL_MIN_NS, 2 * attempt.pauseNs));
     leases.copy(verify, reply -> answered(attempt, asked, reply));
   }
 
@@ -161,7 +189,11 @@ final class Scrub {
       return; // it is asked again, or passed over
     }
     CopyProgress progress = reply.getCopyProgress();
-    bytes += attempt.take(asked, progress, clock.nanoTime());
+    long verified = attempt.take(asked, progress, clock.nanoTime());
+    if (verified > 0) {
+      bytes += verified;
+      attempt.pauseNs = POLL_MIN_NS;
+    }
     List<Extent> failed =
         progress.getFailedList().stream()
             .filter(failure -> failure.getWrongBytes() && failure.getIndex() < asked.size())

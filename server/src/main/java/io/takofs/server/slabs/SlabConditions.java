@@ -178,10 +178,14 @@ final class SlabConditions {
     }
   }
 
-  /** Forgets that the replica of {@code slab} at {@code server} has wrong bytes. */
-  void forgetDamage(Slab slab, int server) {
-    slab.getReplicasList().stream()
-        .filter(each -> each.getServer() == server)
-        .forEach(damaged::remove);
+  /**
+   * Forgets that replicas of {@code slab} have wrong bytes if all have that are there: what is
+   * wrong in each of them cannot be copied.
+   */
+  void forgetDamageOfAll(Slab slab) {
+    List<Replica> there = slab.getReplicasList().stream().filter(leases::isIntact).toList();
+    if (damaged.containsAll(there)) {
+      there.forEach(damaged::remove);
+    }
   }
 }

@@ -132,6 +132,7 @@ public final class SlabRepair {
     badFiles.tick();
     if (leases.lenders().isEmpty() || watch.isAlone()) {
       attempts.excuse();
+      scrub.excuse();
       stuck.retain(Set.of()); // what is there now is not known
       walk(this::settle);
       return;
@@ -139,8 +140,10 @@ public final class SlabRepair {
     attempts.advance(this::replace);
     walk(this::look);
     begin();
-    if (attempts.isEmpty() && !isMoving.getAsBoolean()) { // else servers are busy copying
+    if (attempts.isEmpty() && !isMoving.getAsBoolean()) {
       scrub.tick();
+    } else {
+      scrub.excuse(); // servers are busy copying
     }
   }
 
@@ -183,7 +186,7 @@ public final class SlabRepair {
 
   /** Nanoseconds until the next tick is wanted. */
   public long pauseNs() {
-    return cursor == 0 ? attempts.pauseNs() : STEP_NS;
+    return cursor == 0 ? Math.min(attempts.pauseNs(), scrub.pauseNs()) : STEP_NS;
   }
 
   /**
@@ -240,6 +243,9 @@ public final class SlabRepair {
    * else that is there can be written again: neither depends on who is silent.
    */
   private void settle(Slab slab) throws TakoException {
+    if (!leases.lenders().isEmpty()) { // else the map is not known, and so who should answer
+      badFiles.readable(slab.getId(), conditions.of(slab).living() > 0);
+    }
     if (slab.getReplicasList().stream().anyMatch(leases::isLost)) {
       close(slab);
     } else if (!attempts.contains(slab.getId())) {
