@@ -193,7 +193,8 @@ public final class DataServer implements ServerView, AutoCloseable {
    * The state after a tick.
    *
    * @param pauseNs until the next one is wanted
-   * @param failure of the log or of the memory after which no call is executed, or null
+   * @param failure after which no call may be executed, or null: of the log or of the memory, or
+   *     because another server has this one's place
    */
   public record Tick(long pauseNs, String failure) {}
 
@@ -212,6 +213,10 @@ public final class DataServer implements ServerView, AutoCloseable {
   public Tick tick() {
     if (closed) {
       return new Tick(Long.MAX_VALUE, null);
+    }
+    if (cluster.isReplaced()) {
+      // What it would acknowledge from now on is in no namespace, and its memory in no slab.
+      return new Tick(IDLE_NS, "its place is taken: " + cluster.refusal().orElse("by a copy"));
     }
     DataConnections connections = zone.connections();
     GroupServer leading = group;

@@ -48,6 +48,11 @@ record MemberCluster(
   }
 
   @Override
+  public boolean isReplaced() {
+    return membership.isReplaced();
+  }
+
+  @Override
   public List<String> addresses(ServerEntry server) {
     return hosts.of(server.getHost());
   }

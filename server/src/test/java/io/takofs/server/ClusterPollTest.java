@@ -15,11 +15,15 @@ import io.takofs.server.report.ClusterReport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A leader and a data server ask each other how they are. */
 @Timeout(120)
@@ -83,6 +87,31 @@ class ClusterPollTest {
       clock.advanceMillis(TimeUnit.SECONDS.toMillis(8));
       await(() -> second(poll).getTrouble().startsWith("silent for 00:00:12: server 2"));
       assertThat(second(poll).getUsage().getCapacity()).isPositive();
+    }
+  }
+
+  /** It would acknowledge what no other server ever hears of. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldNotGoOnOnceACopyOfItsPoolHasItsPlace(boolean leads) throws Exception {
+    AtomicBoolean replaced = new AtomicBoolean();
+    TestCluster place =
+        new TestCluster(leads ? 1 : 2, "secret") {
+          @Override
+          public boolean isReplaced() {
+            return replaced.get();
+          }
+
+          @Override
+          public Optional<String> refusal() {
+            return Optional.of("two servers have the same pool");
+          }
+        };
+    try (TestServer server =
+        TestServer.inCluster(directory.resolve("pool"), new ManualClock(), place, leads)) {
+      assertThat(server.server.tick().failure()).isNull();
+      replaced.set(true);
+      assertThat(server.server.tick().failure()).contains("two servers have the same pool");
     }
   }
 }

@@ -50,6 +50,7 @@ public final class Membership implements AutoCloseable {
   private volatile State state = State.OUTSIDE;
   private volatile String problem;
   private volatile String refusal;
+  private volatile boolean replaced;
 
   private Session session = Session.NONE;
   private long renewedNs;
@@ -134,6 +135,11 @@ public final class Membership implements AutoCloseable {
     return Optional.ofNullable(refusal);
   }
 
+  /** Whether the server had joined, and another one with a copy of its pool has its place now. */
+  public boolean isReplaced() {
+    return replaced;
+  }
+
   /**
    * The group keeps nothing at server {@code id} any more. One that is DECOMMISSIONING is
    * DECOMMISSIONED with a next {@link #tick}.
@@ -167,10 +173,12 @@ public final class Membership implements AutoCloseable {
       }
       problem = null;
       refusal = null;
+      replaced = false;
       complaint = null;
     } catch (TakoException e) {
       problem = e.getMessage();
       refusal = session.isNone() && e.status() != Status.UNAVAILABLE ? problem : null;
+      replaced = session.isNone() && serverId() != 0 && e.status() == Status.ALREADY_EXISTS;
       complain(e);
       if (state.serverId == 0 && e.status() == Status.UNAVAILABLE) {
         takeKept();

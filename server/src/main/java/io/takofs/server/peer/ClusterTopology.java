@@ -37,6 +37,11 @@ public interface ClusterTopology {
     return Optional.empty();
   }
 
+  /** Whether another server with a copy of this one's pool has its place in the cluster now. */
+  default boolean isReplaced() {
+    return false;
+  }
+
   /** The addresses of a server's host in digits, as far as they were looked up. */
   default List<String> addresses(ServerEntry server) {
     return List.of();

@@ -255,6 +255,26 @@ class MembershipTest {
     assertThat(ClusterMaps.server(one.membership.map(), 2).getHost()).isEqualTo("two");
   }
 
+  /** It stands still for longer than its session lives, and a copy is started meanwhile. */
+  @Test
+  void shouldKnowThatACopyOfThePoolHasItsPlace() throws Exception {
+    Member one = new Member(11, "one").start();
+    Member two = new Member(22, "two").start();
+    pass(TTL.multipliedBy(2), one);
+    two.own.advance(TTL.multipliedBy(2));
+    Member copy = copy(two).start();
+    assertThat(copy.membership.serverId()).isEqualTo(2);
+    assertThat(two.membership.isReplaced()).isFalse();
+    two.tick();
+    assertThat(two.membership.isReplaced()).isTrue();
+    assertThat(copy.membership.isReplaced()).isFalse();
+    copy.membership.close();
+    two.tick();
+    assertThat(two.membership.isReplaced()).isFalse();
+    copy.tick();
+    assertThat(copy.membership.isReplaced()).isTrue();
+  }
+
   @Test
   void shouldRefuseAServerWhoseCopyLivesUntilThatStops() throws Exception {
     Member one = new Member(11, "one").start();
