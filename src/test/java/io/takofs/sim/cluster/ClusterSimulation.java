@@ -52,7 +52,7 @@ final class ClusterSimulation {
   private final SimServer.Commits commits;
   private final List<SimDataServer> followers = new ArrayList<>();
   private final SimMap map;
-  private SimMoves moves = new SimMoves(SimMoves.Wrong.NOTHING);
+  private WeakServers servers = new WeakServers(WeakServers.Weakness.NONE);
   private final long dataBytes;
   private final boolean windows; // memory windows at all servers
   private final SimClients clients;
@@ -106,9 +106,9 @@ final class ClusterSimulation {
         new ClusterSimulation(seed, steps, SimClients.real(), others, commits).run());
   }
 
-  /** Files move in servers that break a rule. */
-  ClusterSimulation moving(SimMoves.Wrong wrong) {
-    moves = new SimMoves(wrong);
+  /** The servers break a rule. */
+  ClusterSimulation weakened(WeakServers.Weakness weakness) {
+    servers = new WeakServers(weakness);
     return this;
   }
 
@@ -129,7 +129,7 @@ final class ClusterSimulation {
   Result run() {
     try (SimServer server =
         new SimServer(network, map, dataBytes, !swarm.has(Fault.CLOCK_JUMP), commits)) {
-      server.move(moves);
+      server.reach(servers);
       addFollowers(server);
       check(server.start(), "the first start was killed");
       List<SimMachine> machines = machines(server);
@@ -158,7 +158,7 @@ final class ClusterSimulation {
       return new Result(
           userSteps,
           copies,
-          moves.copied(),
+          servers.moved(),
           windows,
           bytesAtOthers,
           server.mostOutstanding(),

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,8 +27,8 @@ class ClusterSimulationTest {
   private static final int STEPS = 150;
   private static final int OTHERS = 2;
 
-  /** Seeds within which a copy that is late or not there must have been caught. */
-  private static final int SEEDS_TO_FIND_MOVES = 500;
+  /** Seeds within which servers that break a rule must have been caught. */
+  private static final int SEEDS_TO_FIND_WEAKNESS = 500;
 
   /** Seeds within which a weakened client or server must have been caught. */
   private static final int SEEDS_TO_FAIL = 10;
@@ -99,31 +100,36 @@ class ClusterSimulationTest {
     shouldCatch(SimClients.losingTailsOnClose(), SimServer.Commits.AT_ONCE);
   }
 
-  @Test
-  void shouldCatchFilesThatMoveBeforeTheirCopiesAreThere() {
-    shouldCatch(SimMoves.Wrong.MOVE_EARLY);
+  @ParameterizedTest
+  @EnumSource(names = {"MOVE_EARLY", "COPY_EARLY", "FENCE_SOME"})
+  void shouldCatchServersThatBreakARule(WeakServers.Weakness weakness) {
+    shouldCatch(weakness);
   }
 
-  /** It takes hundreds of seeds: a copy has to be late, and its memory granted anew before it. */
-  @Test
+  /**
+   * A copy that no fence refuses takes hundreds of seeds: it has to be late, and its memory granted
+   * anew before it. Fences that do nothing are found as those that do half of it.
+   */
+  @ParameterizedTest
+  @EnumSource(names = {"COPY_UNFENCED", "FENCE_SKIPPED"})
   @EnabledIfSystemProperty(named = "tako.sim.rare", matches = "true")
-  void shouldCatchCopiesThatNoFenceRefuses() {
-    shouldCatch(SimMoves.Wrong.COPY_UNFENCED);
+  void shouldCatchServersThatBreakARuleInManySeeds(WeakServers.Weakness weakness) {
+    shouldCatch(weakness);
   }
 
-  private static void shouldCatch(SimMoves.Wrong wrong) {
-    for (long seed = 0; seed < SEEDS_TO_FIND_MOVES; seed++) {
+  private static void shouldCatch(WeakServers.Weakness weakness) {
+    for (long seed = 0; seed < SEEDS_TO_FIND_WEAKNESS; seed++) {
       try {
         new ClusterSimulation(seed, STEPS, SimClients.real(), OTHERS, SimServer.Commits.AT_ONCE)
-            .moving(wrong)
+            .weakened(weakness)
             .run();
       } catch (AssertionError found) {
         assertThat(found).hasMessageContaining("seed " + seed);
-        LOG.info("{} is caught by seed {}: {}", wrong, seed, found.getMessage());
+        LOG.info("{} is caught by seed {}: {}", weakness, seed, found.getMessage());
         return;
       }
     }
-    fail(wrong + " is not caught");
+    fail(weakness + " is not caught");
   }
 
   private static void shouldCatch(SimClients clients, SimServer.Commits commits) {

@@ -67,7 +67,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
   private SlowCommits slow; // null when entries are committed at once
   private int mostOutstanding;
   private StateRules rules;
-  private SimMoves moves = new SimMoves(SimMoves.Wrong.NOTHING);
+  private WeakServers servers = new WeakServers(WeakServers.Weakness.NONE);
 
   /** When the entries of its log are committed. */
   enum Commits {
@@ -108,9 +108,9 @@ final class SimServer extends SimMachine implements AutoCloseable {
     others.forEach(server -> server.copyFrom(machines));
   }
 
-  /** From the next start files move as {@code how} says. */
-  void move(SimMoves how) {
-    moves = how;
+  /** From the next start it reaches all data servers, itself as well, by {@code weak}. */
+  void reach(WeakServers weak) {
+    servers = weak;
   }
 
   @Override
@@ -227,7 +227,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
     server.lead(
         new GroupStorage(store, entries, epoch()),
         new GroupLookups(new StaticGroups(Map.of()), Runnable::run),
-        moves.of(peers));
+        servers.of(peers));
     if (slow != null) {
       SlowCommits log = slow;
       log.onCommit(
