@@ -11,19 +11,29 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers of unequal size: how much they take, what is said when one is full, room afterwards. */
 class ClusterFullTest {
   private static final int FILE_BYTES = 8 << 20;
   private static final Duration LIMIT = Duration.ofMinutes(1);
 
-  @ParameterizedTest
-  @ValueSource(strings = {"shm", "tcp"})
+  @Test
   @Timeout(value = 10, unit = TimeUnit.MINUTES)
-  void shouldFillUnequalServersAndNameTheFullOne(String transport) throws Exception {
+  void shouldFillUnequalServersOverTcpAndNameTheFullOne() throws Exception {
+    fillUnequalServersAndNameTheFullOne("tcp");
+  }
+
+  @Test
+  @Tag("long")
+  @Timeout(value = 10, unit = TimeUnit.MINUTES)
+  void shouldFillUnequalServersOverShmAndNameTheFullOne() throws Exception {
+    fillUnequalServersAndNameTheFullOne("shm");
+  }
+
+  private static void fillUnequalServersAndNameTheFullOne(String transport) throws Exception {
     try (ServerCluster cluster =
             ServerCluster.startWithPools(
                 new String[] {"256m", "512m", "1g"},

@@ -40,6 +40,7 @@ class ServerCrashTest {
    */
   @Test
   @Tag("verbs")
+  @Tag("long")
   @Timeout(value = 25, unit = TimeUnit.MINUTES)
   void shouldCarryOnWhenAttemptsToConnectTakeLong() throws Exception {
     killUnder(

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * right, and no extent is lost.
  */
 class WriterCrashTest {
-  private static final int KILLS = Integer.getInteger("tako.test.writer.kills", 5);
+  private static final int KILLS = Integer.getInteger("tako.test.writer.kills", 3);
 
   @ParameterizedTest
   @ValueSource(strings = {"shm", "tcp"})

@@ -12,6 +12,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * filled the pool: its late bytes must land nowhere that matters.
  */
 class ZombieWriterTest {
+  private static final int FREEZES = Integer.getInteger("tako.test.freezes", 1);
+
   @ParameterizedTest
   @ValueSource(strings = {"shm", "tcp"})
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
@@ -24,7 +26,7 @@ class ZombieWriterTest {
                 "fs.tako.server.quarantine", "200ms",
                 "fs.tako.server.pool.size", "128m");
         TakoClient client = Clients.connect(server, transport)) {
-      for (int round = 0; round < 3; round++) {
+      for (int round = 0; round < FREEZES; round++) {
         String directory = "/zombie" + round;
         try (WriterProcess writer =
             WriterProcess.start(server.uri(), transport, directory, round)) {
@@ -52,7 +54,7 @@ class ZombieWriterTest {
                 "fs.tako.server.quarantine", "200ms",
                 "fs.tako.server.pool.size", "128m");
         TakoClient client = Clients.connect(server, "shm")) {
-      for (int round = 0; round < 3; round++) {
+      for (int round = 0; round < FREEZES; round++) {
         String directory = "/zombie" + round;
         try (WriterProcess writer = WriterProcess.start(server.uri(), "shm", directory, round)) {
           writer.awaitAcknowledgements(3 + 5 * round);

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("verbs")
 @Timeout(600)
 class VerbsLeakTest {
-  private static final int CONNECTIONS = Integer.getInteger("tako.test.connections", 1000);
+  private static final int CONNECTIONS = Integer.getInteger("tako.test.connections", 200);
 
   /** Connections of each kind that are open at a time. */
   private static final int OPEN = 4;
