@@ -104,8 +104,7 @@ final class RepairWatch {
         status.getServersList().stream()
             .mapToLong(server -> server.getHeard() ? server.getReplicas() : 0)
             .summaryStatistics();
-    return replicas.getCount() == RepairFiles.SERVERS
-        && 2 * replicas.getMin() >= replicas.getMax();
+    return replicas.getCount() == RepairFiles.SERVERS && 2 * replicas.getMin() >= replicas.getMax();
   }
 
   private ClusterStatus next(ClusterStatus last) throws IOException, InterruptedException {
