@@ -125,6 +125,7 @@ public final class RepairMain implements Callable<Integer> {
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("fs.tako.transport", transport);
     settings.put("fs.tako.server.dead.interval", "2s");
+    settings.put("fs.tako.rebalance.enabled", "false"); // its copies are not those of the repair
     if (bandwidth != null || !beside) {
       settings.put("fs.tako.repair.bandwidth", bandwidth == null ? "0" : bandwidth);
     }
@@ -136,7 +137,7 @@ public final class RepairMain implements Callable<Integer> {
       for (int round = -1; round < rounds; round++) {
         files.write();
         Map<String, Measurement> figures = round < 0 ? measurements(names) : measured;
-        int dead = round % 2 == 0 ? 2 : 3; // the other one starts the round as an empty server
+        int dead = round % 2 == 0 ? 2 : 3; // the one that was killed last has no copies any more
         ProcessHandle killed = cluster.server(dead);
         if (beside) {
           measureBeside(files, watch, killed, figures);
@@ -145,9 +146,8 @@ public final class RepairMain implements Callable<Integer> {
           measureRepair(transport, watch, killed, others, figures);
         }
         files.verify();
-        cluster.startAgain();
-        watch.awaitBalance(); // by which the server that is new compiles what it copies with
         files.delete();
+        cluster.startAgain();
       }
     }
   }

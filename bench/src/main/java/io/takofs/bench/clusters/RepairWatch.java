@@ -5,7 +5,6 @@ import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.SlabStatus;
 import java.io.IOException;
-import java.util.LongSummaryStatistics;
 
 /**
  * Asks a cluster again and again how its repair goes. A time is that of the last answer before
@@ -83,28 +82,6 @@ final class RepairWatch {
               .formatted(bytes, leastBytes, status));
     }
     return new Repair(bytes, lastNs - detectedNs, lastNs - copyingNs);
-  }
-
-  /**
-   * Waits until each server has at least half as many copies as the one that has most, and nothing
-   * is copied.
-   *
-   * @throws IOException when it takes too long
-   */
-  void awaitBalance() throws IOException, InterruptedException {
-    endsNs = System.nanoTime() + timeoutNs;
-    ClusterStatus status = files.status();
-    while (!isWhole(status) || !isBalanced(status)) {
-      status = next(status);
-    }
-  }
-
-  private static boolean isBalanced(ClusterStatus status) {
-    LongSummaryStatistics replicas =
-        status.getServersList().stream()
-            .mapToLong(server -> server.getHeard() ? server.getReplicas() : 0)
-            .summaryStatistics();
-    return replicas.getCount() == RepairFiles.SERVERS && 2 * replicas.getMin() >= replicas.getMax();
   }
 
   private ClusterStatus next(ClusterStatus last) throws IOException, InterruptedException {
