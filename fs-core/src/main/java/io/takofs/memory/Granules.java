@@ -51,7 +51,7 @@ public final class Granules {
     check(to, at, count, crcs);
     if (!FAST || !from.isDirect() || to.isReadOnly()) {
       to.put(at, from, offset, count * Layout.GRANULE_SIZE);
-      slowly(to, at, count, crcs);
+      checksums(to, at, count, crcs);
     } else if (to.isDirect()) {
       touch(to, at, count);
       NativeCore.copyChecksums(to, at, from, offset, count, crcs);

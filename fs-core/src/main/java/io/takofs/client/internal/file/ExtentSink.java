@@ -28,6 +28,14 @@ interface ExtentSink {
   }
 
   /**
+   * Whether {@link #writeGranules} copies the bytes before it looks at them, so that it does not
+   * matter who changes an array meanwhile.
+   */
+  default boolean copiesFirst() {
+    return false;
+  }
+
+  /**
    * Writes the checksum entries of {@code count} full granules, from {@code granule} on, of the
    * extent that was written last; granules come in order, soon after their bytes.
    */

@@ -226,7 +226,35 @@ final class ReplicatedSink {
     Member[] to = targets(extent);
     int length = count * Layout.GRANULE_SIZE;
     note(offset);
-    try (StableBytes stable = StableBytes.of(source, length)) {
+    if (to.length == 1) {
+      attempt(
+          to[0],
+          extent.get(0),
+          (sink, place) -> writeStable(sink, place, offset, source, count, crcs));
+    } else {
+      writeAll(to, extent, offset, source, count, crcs);
+    }
+    note(offset + length);
+    source.position(source.position() + length);
+  }
+
+  /** Writes what cannot change between the checksum and the copy. */
+  private static void writeStable(
+      ExtentSink sink, Place place, int offset, ByteBuffer source, int count, int[] crcs)
+      throws TakoException {
+    if (sink.copiesFirst()) {
+      sink.writeGranules(place, offset, source.duplicate(), count, crcs);
+    } else {
+      try (StableBytes stable = StableBytes.of(source, count * Layout.GRANULE_SIZE)) {
+        sink.writeGranules(place, offset, stable.bytes(), count, crcs);
+      }
+    }
+  }
+
+  private void writeAll(
+      Member[] to, List<Place> extent, int offset, ByteBuffer source, int count, int[] crcs)
+      throws TakoException {
+    try (StableBytes stable = StableBytes.of(source, count * Layout.GRANULE_SIZE)) {
       Member first = to[0];
       // Together with the first copy, which costs no second pass over the bytes.
       attempt(
@@ -238,8 +266,6 @@ final class ReplicatedSink {
       }
       each(to, 1, (sink, place) -> sink.write(place, offset, stable.bytes()));
     }
-    note(offset + length);
-    source.position(source.position() + length);
   }
 
   /** The present extent ends at {@code end}: of interest where it has one replica. */
