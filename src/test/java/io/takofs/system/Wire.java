@@ -38,13 +38,13 @@ final class Wire {
 
   private final RemoteShell shell;
 
-  /** What happens to a machine, or on one. */
+  /** An event that befalls a machine, or the wire. */
   @FunctionalInterface
   interface Disturbance {
     void happen() throws Exception;
   }
 
-  /** Where there is no wire, the test is not run. */
+  /** Skips the test when there is no wire. */
   Wire() {
     assumeTrue(DIRECTORY != null, "not run, src/test/vm/wire runs it");
     shell = new RemoteShell(Path.of(DIRECTORY));
@@ -55,7 +55,7 @@ final class Wire {
     return shell;
   }
 
-  /** What the other machine's kernel complained of. */
+  /** The complaints of the other machine's kernel. */
   String kernelFaults() throws Exception {
     return shell.run(KERNEL_FAULTS);
   }

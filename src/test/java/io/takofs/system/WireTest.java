@@ -177,7 +177,7 @@ class WireTest {
     if (Wire.TRANSPORT.equals("verbs")) {
       long begin = System.nanoTime();
       Poll.until("the server has given its connections up", NOTICED, WireTest::isAlone);
-      Wire.print(directory, "its connections were given up 4 s and this", begin);
+      Wire.print(directory, "beyond the first 4 s, its connections were given up", begin);
     }
   }
 

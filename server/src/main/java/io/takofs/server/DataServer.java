@@ -215,7 +215,7 @@ public final class DataServer implements ServerView, AutoCloseable {
       return new Tick(Long.MAX_VALUE, null);
     }
     if (cluster.isReplaced()) {
-      // What it would acknowledge from now on is in no namespace, and its memory in no slab.
+      // The calls that it would acknowledge now are in no namespace, and its memory is in no slab.
       return new Tick(IDLE_NS, "its place is taken: " + cluster.refusal().orElse("by a copy"));
     }
     DataConnections connections = zone.connections();

@@ -129,6 +129,13 @@ abstract class SlabRepairRig {
     throw new AssertionError("no space");
   }
 
+  /** The bytes of one of the extents of {@code slab} become wrong in {@code replica}. */
+  void spoil(Slab slab, Replica replica, int extent) {
+    servers
+        .zone(replica.getServer())
+        .spoil(replica.getLease(), rig.machine.committedIn(slab.getId()).get(extent));
+  }
+
   void delete(String path) throws TakoException {
     TestClient.ok(rig.execute(client, TestClient.delete(path)));
   }

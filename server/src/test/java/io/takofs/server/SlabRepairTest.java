@@ -470,9 +470,7 @@ class SlabRepairTest extends SlabRepairRig {
     write("/file", 3, 4);
     Slab slab = dataSlab();
     Replica bad = slab.getReplicas(1);
-    servers
-        .zone(bad.getServer())
-        .spoil(bad.getLease(), rig.machine.committedIn(slab.getId()).get(2));
+    spoil(slab, bad, 2);
     ReportReplicas reports = wrongBytes(slab, bad.getServer());
     rig.repair.report(reports);
     await(() -> servers.copies > 0 && isWhole(3), 20);
@@ -491,9 +489,7 @@ class SlabRepairTest extends SlabRepairRig {
     write("/file", 3, 4);
     Slab slab = dataSlab();
     Replica bad = slab.getReplicas(1);
-    servers
-        .zone(bad.getServer())
-        .spoil(bad.getLease(), rig.machine.committedIn(slab.getId()).get(2));
+    spoil(slab, bad, 2);
     servers.copied = 0;
     rig.repair.report(wrongBytes(slab, bad.getServer()));
     await(() -> servers.copies > 0, 20);
@@ -512,10 +508,7 @@ class SlabRepairTest extends SlabRepairRig {
     lead(3, 2);
     write("/file", 2, 4);
     Slab slab = dataSlab();
-    Extent wrong = rig.machine.committedIn(slab.getId()).get(2);
-    for (Replica replica : slab.getReplicasList()) {
-      servers.zone(replica.getServer()).spoil(replica.getLease(), wrong);
-    }
+    slab.getReplicasList().forEach(replica -> spoil(slab, replica, 2));
     rig.repair.report(wrongBytes(slab, slab.getReplicas(0).getServer()));
     await(() -> servers.copies > 0, 20);
     run(60);

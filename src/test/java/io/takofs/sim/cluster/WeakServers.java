@@ -17,7 +17,7 @@ import java.util.function.Consumer;
  * little, or too early, must be found. Counts the copies of extents that move to another slab.
  */
 final class WeakServers {
-  /** A rule that servers break, to see that the simulation finds it; as in the models. */
+  /** A rule that servers break, to see that the simulation finds it. */
   enum Weakness {
     NONE,
     /** They say that they have all copies of what moves as soon as they are asked. */

@@ -51,6 +51,11 @@ final class CopyAttempt {
     pauseNs = forNs;
   }
 
+  /** Whether the pause since the last question is over. */
+  boolean isDue(long nowNs) {
+    return askedNs == 0 || nowNs - askedNs >= pauseNs;
+  }
+
   /** The present records of the slab: what of them is not copied yet is asked for. */
   void records(List<Extent> records) {
     pending = records.stream().map(CopyAttempt::bytesOf).filter(e -> !done.contains(e)).toList();

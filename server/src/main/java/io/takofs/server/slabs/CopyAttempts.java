@@ -195,7 +195,7 @@ final class CopyAttempts {
         return;
       }
     }
-    if (attempt.askedNs == 0 || now - attempt.askedNs >= attempt.pauseNs) {
+    if (attempt.isDue(now)) {
       ask(attempt, slab);
     }
   }

@@ -143,7 +143,7 @@ final class Scrub {
             && leases.isIntact(attempt.target)
             && clock.nanoTime() - attempt.progressNs < STUCK_NS;
     if (isThere && !attempt.pending().isEmpty()) {
-      if (attempt.askedNs == 0 || clock.nanoTime() - attempt.askedNs >= attempt.pauseNs) {
+      if (attempt.isDue(clock.nanoTime())) {
         ask(attempt);
       }
     } else {

@@ -316,7 +316,8 @@ public final class FileReader {
         throw e; // the leader is away
       } catch (TakoException e) {
         throw ReplicatedSource.isOfServer(e.status())
-            ? failure(e.status(), "nobody gives " + bytes(extent, from) + ": " + e.getMessage(), e)
+            ? failure(
+                e.status(), "no server gives " + bytes(extent, from) + ": " + e.getMessage(), e)
             : e;
       } catch (StaleExtentException e) {
         if (!extent.extent().equals(before)) {

@@ -30,6 +30,9 @@ final class RemoteSink implements ExtentSink {
   private int buffers;
   private boolean lost;
 
+  /** Checksums of granules that were put into one buffer. */
+  private final int[] found = new int[Granules.BATCH];
+
   /** Something was written that processors of the server may not see yet. */
   private boolean hasUnflushedWrites;
 
@@ -187,7 +190,6 @@ final class RemoteSink implements ExtentSink {
   @Override
   public void writeGranules(Place place, int offset, ByteBuffer source, int count, int[] crcs)
       throws TakoException {
-    int[] found = new int[Math.min(count, Granules.BATCH)];
     for (int done = 0; done < count; ) {
       int at = offset + done * Layout.GRANULE_SIZE;
       if (current == null || !current.continues(place, at)) {

@@ -419,7 +419,10 @@ final class ReplicatedSink {
     return untouched.containsAll(extent);
   }
 
-  /** What was not committed of {@code extent} is elsewhere, and its place may be granted anew. */
+  /**
+   * The bytes of {@code extent} that were not committed are elsewhere, and its place may be granted
+   * anew.
+   */
   void forget(List<Place> extent) {
     kept.remove(extent);
     untouched.removeAll(extent);
