@@ -113,11 +113,7 @@ class FileMovesTest extends SlabRepairRig {
     lead(3, 3);
     write("/file", 1, 3);
     setReplication("/file", 3);
-    Request append =
-        Request.newBuilder()
-            .setAppend(io.takofs.proto.Append.newBuilder().setPath("/file"))
-            .build();
-    OpenedFile open = TestClient.ok(rig.execute(client, append)).getOpenedFile();
+    OpenedFile open = append("/file");
     run(20);
     assertThat(has("/file", 1)).isTrue();
     assertThat(status().getFilesToMove()).isEqualTo(1);

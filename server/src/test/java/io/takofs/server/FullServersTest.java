@@ -31,6 +31,7 @@ class FullServersTest extends SlabRepairRig {
     servers.stop(other);
     run(2);
     write("/one", 1, 3);
+    append("/one"); // so its slab is not emptied
     assertThat(serversOf(dataSlab())).containsExactly(full);
     servers.start(other);
     servers.stop(full);
@@ -115,6 +116,9 @@ class FullServersTest extends SlabRepairRig {
     write("/two", 3, 3);
     long two = written;
     assertThat(serversOf(slab(two))).containsExactly(3);
+    for (String path : List.of("/all", "/gone", "/one", "/two")) {
+      append(path); // so no slab is emptied
+    }
     run(60);
     assertThat(serversOf(slab(one))).as("there is no room for another").containsExactly(2);
     delete("/gone");

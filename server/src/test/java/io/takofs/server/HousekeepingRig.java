@@ -18,6 +18,7 @@ import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.peer.DataServers;
 import io.takofs.server.peer.LocalDataServer;
+import io.takofs.server.slabs.Compaction;
 import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.RepairSettings;
 import io.takofs.server.slabs.SlabLeases;
@@ -64,6 +65,7 @@ final class HousekeepingRig {
   final SlabSupply supply;
   final SlabRepair repair;
   final FileMoves moves;
+  final Compaction compaction;
   final SlabLeases leases;
   final Housekeeping housekeeping;
   int ticks;
@@ -119,6 +121,7 @@ final class HousekeepingRig {
     this.supply = group.supply();
     this.repair = group.repair();
     this.moves = group.moves();
+    this.compaction = group.compaction();
     this.leases = group.leases();
     this.housekeeping = new Housekeeping(group);
     try {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.Append;
 import io.takofs.proto.CommitExtents;
 import io.takofs.proto.Extent;
 import io.takofs.proto.LeasedSlab;
@@ -111,6 +112,11 @@ abstract class SlabRepairRig {
   OpenedFile create(String path, int replication) throws TakoException {
     return TestClient.ok(rig.execute(client, TestClient.create(path, 0, replication)))
         .getOpenedFile();
+  }
+
+  OpenedFile append(String path) throws TakoException {
+    Request append = Request.newBuilder().setAppend(Append.newBuilder().setPath(path)).build();
+    return TestClient.ok(rig.execute(client, append)).getOpenedFile();
   }
 
   Extent grant(OpenedFile file) throws TakoException {

@@ -118,9 +118,9 @@ final class ClusterPage implements HtmlPage {
         "Files that get another number of copies",
         repair.getFilesToMove()
             + (repair.getMovesWait().isEmpty() ? "" : ", waits " + repair.getMovesWait()));
-    html.row(
-        "Moved to another number of copies",
-        repair.getFilesMoved() + " files, " + Sizes.human(repair.getBytesMoved()));
+    html.row("Files that got another number of copies", repair.getFilesMoved());
+    html.row("Slabs emptied because their room was needed", repair.getSlabsEmptied());
+    html.row("Moved for that", Sizes.human(repair.getBytesMoved()));
     html.row("Bytes verified", Sizes.human(repair.getBytesVerified()));
     html.row("Wrong copies found", repair.getWrongCopies());
     html.endTable();

@@ -17,6 +17,7 @@ import io.takofs.proto.Status;
 import io.takofs.server.extent.Quarantined;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.namespace.state.SessionInfo;
+import io.takofs.server.slabs.Compaction;
 import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.ServerWatch;
 import io.takofs.server.slabs.SlabLeases;
@@ -74,6 +75,7 @@ public final class Housekeeping {
   private final SlabSupply supply;
   private final SlabRepair repair;
   private final FileMoves moves;
+  private final Compaction compaction;
   private final ServerWatch watch;
   private final Fencing fencing;
   private final Counters counters;
@@ -104,6 +106,7 @@ public final class Housekeeping {
     this.supply = group.supply();
     this.repair = group.repair();
     this.moves = group.moves();
+    this.compaction = group.compaction();
     this.watch = group.watch();
     this.fencing = new Fencing(clock, group.servers, group::leadership, machine.slabs()::get);
     this.lastScanNs = clock.nanoTime() - IDLE_NS;
@@ -129,6 +132,7 @@ public final class Housekeeping {
       }
       repair.tick();
       moves.tick();
+      compaction.tick();
       do {
         workOff();
       } while (hasBacklog() && clock.nanoTime() - begin < BUDGET_NS);
@@ -137,7 +141,8 @@ public final class Housekeeping {
       LOG.warn("housekeeping has to wait: {}", e.getMessage());
       return IDLE_NS;
     }
-    return isBusy() ? BUSY_NS : Math.min(IDLE_NS, Math.min(repair.pauseNs(), moves.pauseNs()));
+    long copyingNs = Math.min(repair.pauseNs(), Math.min(moves.pauseNs(), compaction.pauseNs()));
+    return isBusy() ? BUSY_NS : Math.min(IDLE_NS, copyingNs);
   }
 
   /** Whether there is work that a next tick should go on with soon. */
@@ -302,7 +307,8 @@ public final class Housekeeping {
     }
     if (request.hasGrantExtents()) {
       supply.checkServers(copies);
-      boolean mayCome = machine.quarantinedCount() > 0 || machine.reclaimPending();
+      boolean mayCome =
+          machine.quarantinedCount() > 0 || machine.reclaimPending() || compaction.mayMakeRoom();
       if (supply.isAsking() || (mayCome && !request.getHasWaited())) {
         throw new TakoException(
             Status.UNAVAILABLE, "the space of other files is being freed at the moment; try again");

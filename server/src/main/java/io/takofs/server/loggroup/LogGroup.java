@@ -7,6 +7,8 @@ import io.takofs.proto.LogEntry;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.peer.DataServers;
+import io.takofs.server.slabs.BatchCopier;
+import io.takofs.server.slabs.Compaction;
 import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.ServerWatch;
 import io.takofs.server.slabs.SlabLeases;
@@ -38,6 +40,7 @@ public final class LogGroup {
   private final SlabSupply supply;
   private final SlabRepair repair;
   private final FileMoves moves;
+  private final Compaction compaction;
   private Leadership leadership = Leadership.newBuilder().setGroup(ID).build();
 
   /**
@@ -61,8 +64,11 @@ public final class LogGroup {
         new SlabSupply(clock, journal::execute, machine, leases, watch, settings.replicationMin());
     this.repair =
         new SlabRepair(clock, journal::execute, machine, leases, watch, settings.repair());
-    this.moves = new FileMoves(clock, journal::execute, machine, supply, watch, repair);
-    repair.setMoving(moves::isCopying);
+    BatchCopier copier = new BatchCopier(clock, journal::execute, machine, watch, repair);
+    this.moves = new FileMoves(clock, journal::execute, machine, supply, watch, copier);
+    this.compaction =
+        new Compaction(clock, journal::execute, machine, supply, watch, repair, copier);
+    repair.setMoving(copier::isCopying);
   }
 
   /**
@@ -141,6 +147,11 @@ public final class LogGroup {
   /** The moves of files that are to have another number of copies. */
   public FileMoves moves() {
     return moves;
+  }
+
+  /** Empties slabs of which little is used when their room is needed. */
+  public Compaction compaction() {
+    return compaction;
   }
 
   public Counters counters() {

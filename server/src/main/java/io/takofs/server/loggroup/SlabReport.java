@@ -11,6 +11,7 @@ import io.takofs.proto.SlabStatus;
 import io.takofs.server.extent.GroupSlabs;
 import io.takofs.server.report.Clusters;
 import io.takofs.server.report.StuckRepair;
+import io.takofs.server.slabs.Compaction;
 import io.takofs.server.slabs.FileMoves;
 import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabRepair;
@@ -28,12 +29,14 @@ public final class SlabReport {
   private final SlabLeases leases;
   private final SlabRepair repair;
   private final FileMoves moves;
+  private final Compaction compaction;
 
   public SlabReport(LogGroup group) {
     this.slabs = group.machine().slabs();
     this.leases = group.leases();
     this.repair = group.repair();
     this.moves = group.moves();
+    this.compaction = group.compaction();
   }
 
   /** The slabs by state, and the servers that keep any. */
@@ -55,7 +58,7 @@ public final class SlabReport {
     ClusterStatus.Builder status =
         ClusterStatus.newBuilder()
             .addAllWarnings(leases.refusals())
-            .setRepair(moves.status(repaired))
+            .setRepair(compaction.status(moves.status(repaired)))
             .setFiles(repair.files());
     if (repaired.getWaitsForCount() > 0) {
       status.addWarnings(

@@ -200,8 +200,12 @@ public final class MetricsText {
         repair.getFilesToMove());
     total(
         "tako_moved_bytes_total",
-        "Bytes of files that got another number of copies.",
+        "Bytes of files that got another number of copies, or whose slab was emptied.",
         repair.getBytesMoved());
+    total(
+        "tako_slabs_emptied_total",
+        "Slabs that were emptied because their room was needed.",
+        repair.getSlabsEmptied());
     total("tako_scrub_bytes_total", "Bytes that were verified.", repair.getBytesVerified());
     single(
         "tako_files_missing", "Files of which bytes are missing.", cluster.getFiles().getMissing());

@@ -5,6 +5,7 @@ import io.takofs.proto.CopyFailure;
 import io.takofs.proto.CopyProgress;
 import io.takofs.proto.EndMove;
 import io.takofs.proto.Extent;
+import io.takofs.proto.GrantMove;
 import io.takofs.proto.MoveExtents;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Slab;
@@ -33,6 +34,7 @@ final class MoveBatch {
   /** The last reason of a target why an extent could not be copied. */
   String trouble = "a server does not answer";
 
+  private final boolean emptiesSlab;
   private final List<Extent> from;
   private final List<Extent> to;
 
@@ -56,12 +58,13 @@ final class MoveBatch {
   }
 
   /**
-   * @param from extents of the file, as they are
+   * @param move extents of the file, as they are
    * @param to the copier's grant for each of them, all of one entry
    */
-  MoveBatch(long fileId, List<Extent> from, List<Extent> to, Slab target, long nowNs) {
-    this.fileId = fileId;
-    this.from = List.copyOf(from);
+  MoveBatch(GrantMove move, List<Extent> to, Slab target, long nowNs) {
+    this.fileId = move.getFileId();
+    this.emptiesSlab = move.getEmptiesSlab();
+    this.from = move.getExtentsList();
     this.to = List.copyOf(to);
     this.sourceSlab = from.get(0).getSlab();
     this.target = target;
@@ -128,7 +131,11 @@ final class MoveBatch {
 
   /** The entry that puts the copies in the place of the extents. */
   MoveExtents.Builder move() {
-    return MoveExtents.newBuilder().setFileId(fileId).addAllFrom(from).addAllTo(to);
+    return MoveExtents.newBuilder()
+        .setFileId(fileId)
+        .setEmptiesSlab(emptiesSlab)
+        .addAllFrom(from)
+        .addAllTo(to);
   }
 
   /** The entry that ends the grants. */

@@ -44,6 +44,10 @@ final class RoomWanted {
         .anyMatch(units -> free.getFirstUnit() <= units.first && free.getEndUnit() >= units.end);
   }
 
+  boolean isEmpty() {
+    return now.isEmpty() && before.isEmpty();
+  }
+
   /** A walk through the slabs begins: what is not said again in it is forgotten after it. */
   void turn() {
     before = now;

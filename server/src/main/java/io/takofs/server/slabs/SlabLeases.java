@@ -310,7 +310,7 @@ public final class SlabLeases {
     }
     lender.listed = true;
     lender.listedNs = clock.nanoTime();
-    lender.exhausted = false;
+    lender.exhausted = lender.usage.getFree() == 0;
     judge(lender, held);
     returnLeases(lender);
   }

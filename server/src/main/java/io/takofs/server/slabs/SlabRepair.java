@@ -90,6 +90,7 @@ public final class SlabRepair {
   private final Scrub scrub;
   private final CopyAttempts attempts;
   private BooleanSupplier isMoving = () -> false;
+  private long leftClosed; // a slab that stays closed; 0 for none
   private final Map<Long, Waiting> lacking = new HashMap<>(); // by slab
   private final NavigableSet<Waiting> toBegin = new TreeSet<>(); // of those, not tried in this walk
   private final RoomWanted roomWanted = new RoomWanted();
@@ -152,6 +153,24 @@ public final class SlabRepair {
   /** Nothing is verified while {@code isMoving} says that files move. */
   public void setMoving(BooleanSupplier isMoving) {
     this.isMoving = isMoving;
+  }
+
+  /** Whether a server is full that could get a replica of some slab. */
+  boolean wantsRoom() {
+    return !roomWanted.isEmpty();
+  }
+
+  /** Whether that needs room which {@code slab} takes. */
+  boolean wantsRoomOf(Slab slab) {
+    return roomWanted.isIn(slab);
+  }
+
+  /**
+   * {@code slab} is being emptied: while all of its replicas are there it is neither opened nor
+   * given others. 0 when none is emptied any more.
+   */
+  void leaveClosed(long slab) {
+    leftClosed = slab;
   }
 
   /** Whether replicas are being made. */
@@ -248,21 +267,20 @@ public final class SlabRepair {
     }
     if (slab.getReplicasList().stream().anyMatch(leases::isLost)) {
       close(slab);
-    } else if (!attempts.contains(slab.getId())) {
+    } else if (!attempts.contains(slab.getId()) && slab.getId() != leftClosed) {
       reopen(slab);
     }
   }
 
   /** Closes what has lost a replica, opens what lacks nothing, and notes what is to be copied. */
   private void look(Slab slab) throws TakoException {
-    if (attempts.contains(slab.getId())) {
+    if (attempts.contains(slab.getId()) || slab.getId() == leftClosed) {
       return;
     }
     Condition condition = conditions.of(slab);
     badFiles.readable(slab.getId(), condition.living() > 0);
     if (makesRoom(slab)) {
       remove(slab);
-      roomWanted.clear(); // one is enough at a time
       return;
     }
     if (condition.lack() == Lack.NOTHING) {
@@ -324,13 +342,16 @@ public final class SlabRepair {
    * Nobody can write in a slab without extents, so its servers need not be told of anybody. Where
    * extents rest, the state says who can.
    */
-  private void remove(Slab slab) throws TakoException {
-    if (log(entry().setRemoveSlab(RemoveSlab.newBuilder().setId(slab.getId())))) {
+  boolean remove(Slab slab) throws TakoException {
+    boolean isGone = log(entry().setRemoveSlab(RemoveSlab.newBuilder().setId(slab.getId())));
+    if (isGone) {
+      roomWanted.clear(); // one is enough at a time
       forget(slab.getId());
       slab.getReplicasList().stream()
           .filter(replica -> !machine.leftReplicas().contains(replica))
           .forEach(leases::giveBack);
     }
+    return isGone;
   }
 
   private LogEntry.Builder entry() {
@@ -414,8 +435,10 @@ public final class SlabRepair {
    * @param isStuck whether it lacks a server; one that is short has what copies there can be
    */
   private void noteWait(Slab slab, boolean isStuck) {
-    for (int leaving : conditions.leaving(slab)) {
-      targets.full(slab, leaving).forEach(server -> roomWanted.add(server, slab));
+    if (!conditions.sources(slab).isEmpty()) { // else room would be of no use
+      for (int leaving : conditions.leaving(slab)) {
+        targets.full(slab, leaving).forEach(server -> roomWanted.add(server, slab));
+      }
     }
     if (isStuck) {
       stuck.add(slab);

@@ -8,6 +8,7 @@ import io.takofs.proto.AddSlab;
 import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.RemoveSlab;
+import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Slab;
@@ -16,12 +17,14 @@ import io.takofs.proto.Status;
 import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.StateMachine;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +49,9 @@ public final class SlabSupply {
   /** Time for which slabs are leased ahead for a kind of files that nobody writes any more. */
   private static final long LATE_NS = TimeUnit.MINUTES.toNanos(1);
 
+  /** Time for which a shortage counts that nobody has noticed again. */
+  private static final long SHORT_NS = TimeUnit.SECONDS.toNanos(10);
+
   /** Time for which no slab is made ahead after the log refused one. */
   private static final long REFUSED_NS = TimeUnit.SECONDS.toNanos(5);
 
@@ -54,6 +60,14 @@ public final class SlabSupply {
   private interface Making {
     void run() throws TakoException;
   }
+
+  /**
+   * Servers have no slab for files that somebody wanted to write, or to move.
+   *
+   * @param copies that the files are to have
+   * @param avoided servers that must have none of them
+   */
+  record Shortage(int copies, Set<Integer> avoided, long sinceNs) {}
 
   /** A kind of files that had to wait for slabs: where they were to be, and when. */
   private record Late(int near, Set<Integer> avoided, long askedNs) {}
@@ -66,6 +80,7 @@ public final class SlabSupply {
   private final SlabPlacement placement;
   private final int copiesMin;
   private final Map<Integer, Late> late = new TreeMap<>(); // by copies
+  private final Map<Integer, Shortage> shortages = new TreeMap<>(); // by copies
   private boolean refused; // the last slab that was to be made ahead
   private long refusedNs;
 
@@ -114,6 +129,7 @@ public final class SlabSupply {
       long before = machine.freeBytes(copies, avoided);
       boolean lent = lease(copies, near, avoided, bytes - before);
       if (!lent && !isAsking() && !returnOthers(copies, avoided)) {
+        shortages.put(copies, new Shortage(copies, avoided, clock.nanoTime()));
         return false;
       }
       compose(copies, near, avoided);
@@ -122,6 +138,7 @@ public final class SlabSupply {
         return false;
       }
     }
+    shortages.remove(copies);
     makeAhead(() -> makeMoreRoom(copies, near, avoided, bytes));
     return true;
   }
@@ -274,6 +291,58 @@ public final class SlabSupply {
     return leases.isAsking();
   }
 
+  // ---- shortages
+
+  /** The kinds of files for which there is no slab, as was noticed lately. */
+  Collection<Shortage> shortages() {
+    shortages.values().removeIf(each -> clock.nanoTime() - each.sinceNs >= SHORT_NS);
+    return shortages.values();
+  }
+
+  /** There is more room: those who still lack some will say so again. */
+  void forgetShortages() {
+    shortages.clear();
+  }
+
+  /**
+   * Whether a server that could have copies of such files, and has no slab, has one in {@code
+   * slab}.
+   */
+  boolean isFull(Shortage shortage, Slab slab) {
+    return slab.getReplicasList().stream()
+        .map(replica -> leases.lender(replica.getServer()))
+        .anyMatch(lender -> isUsable(lender, shortage.avoided) && leases.unreserved(lender) == 0);
+  }
+
+  /** Whether enough servers have slabs for such files once those {@code given} are gone. */
+  boolean isEnough(Shortage shortage, Collection<Slab> given) {
+    Set<Integer> giving =
+        given.stream()
+            .flatMap(slab -> slab.getReplicasList().stream())
+            .map(Replica::getServer)
+            .collect(Collectors.toSet());
+    List<SlabLender> usable =
+        leases.lenders().stream().filter(each -> isUsable(each, shortage.avoided)).toList();
+    long lending =
+        usable.stream()
+            .filter(each -> leases.unreserved(each) > 0 || giving.contains(each.server))
+            .count();
+    return lending > 0 && lending >= needed(shortage.copies, usable.size());
+  }
+
+  private boolean isUsable(SlabLender lender, Set<Integer> avoided) {
+    return lender != null
+        && !watch.isAwaited(lender.server)
+        && answers(lender)
+        && !avoided.contains(lender.server)
+        && lender.listed;
+  }
+
+  /** Servers with which a slab is made when so many could have a copy. */
+  private int needed(int copies, int servers) {
+    return Math.max(Math.min(copies, servers), Math.min(copies, copiesMin));
+  }
+
   /** Asks servers for slabs, unless enough of them have some to spare; false when none can lend. */
   private boolean lease(int copies, int near, Set<Integer> avoided, long bytes) {
     List<SlabLender> chosen = choose(copies, near, avoided);
@@ -315,7 +384,7 @@ public final class SlabSupply {
         lending.add(lender);
       }
     }
-    int needed = Math.max(Math.min(copies, answering + awaited), Math.min(copies, copiesMin));
+    int needed = needed(copies, answering + awaited);
     if (lending.isEmpty() || lending.size() < needed) {
       return List.of();
     }

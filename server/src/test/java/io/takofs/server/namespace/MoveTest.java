@@ -21,6 +21,7 @@ import io.takofs.proto.GrantMove;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.MoveExtents;
 import io.takofs.proto.OpenedFile;
+import io.takofs.proto.RemoveSlab;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -333,6 +334,95 @@ class MoveTest {
     assertThat(from).hasSize(2);
     move(toMove().fileId(), from, granted(toMove().fileId(), from));
     assertThat(root.extents("/a")).allMatch(extent -> extent.getSlab() == three);
+  }
+
+  private void closeSlab(long slab) {
+    CloseSlab.Builder close = CloseSlab.newBuilder().setId(slab).setVersion(1);
+    assertOk(harness.apply(LogEntry.newBuilder().setCloseSlab(close)));
+  }
+
+  private Reply grantToEmpty(long file, List<Extent> extents) {
+    GrantMove.Builder grant =
+        GrantMove.newBuilder().setFileId(file).addAllExtents(extents).setEmptiesSlab(true);
+    return harness.apply(LogEntry.newBuilder().setGrantMove(grant));
+  }
+
+  private List<Extent> moveToEmpty(long file, List<Extent> from, List<Extent> to) {
+    MoveExtents.Builder move =
+        MoveExtents.newBuilder().setFileId(file).addAllFrom(from).addAllTo(to).setEmptiesSlab(true);
+    Reply reply = harness.apply(LogEntry.newBuilder().setMoveExtents(move));
+    assertOk(reply);
+    return reply.getGrants().getExtentsList();
+  }
+
+  @Test
+  void shouldEmptyASlab() {
+    long file = file("/f", 1, 3).getId();
+    assertOk(root.mkdirs("/d"));
+    assertOk(root.rename("/f", "/d/g", false));
+    long other = add(1, 1, 1);
+    List<Extent> from = root.extents("/d/g");
+    closeSlab(one);
+    Reply granted = grantToEmpty(file, from);
+    assertOk(granted);
+    List<Extent> to = granted.getGrants().getExtentsList();
+    assertThat(to).hasSize(3).allMatch(extent -> extent.getSlab() == other);
+    assertThat(moveToEmpty(file, from, to)).isEqualTo(from);
+    assertThat(root.extents("/d/g")).hasSize(3).allMatch(extent -> extent.getSlab() == other);
+    assertOk(
+        harness.apply(LogEntry.newBuilder().setRemoveSlab(RemoveSlab.newBuilder().setId(one))));
+    harness.restart();
+    assertThat(root.extents("/d/g")).hasSize(3).allMatch(extent -> extent.getSlab() == other);
+    assertThat(harness.machine.moves().files()).isZero();
+  }
+
+  @Test
+  void shouldEmptyAClosedSlabOnlyOfFilesThatNobodyWrites() {
+    long file = file("/f", 1, 2).getId();
+    add(1, 1, 1);
+    List<Extent> from = root.extents("/f");
+    assertStatus(grantToEmpty(file, from), Status.STALE_VERSION);
+    closeSlab(one);
+    List<Extent> to = grantToEmpty(file, from).getGrants().getExtentsList();
+    assertThat(to).hasSize(2);
+    assertOk(root.append("/f"));
+    assertStatus(grantToEmpty(file, from), Status.LEASE_HELD);
+    assertThat(moveToEmpty(file, from, to)).isEmpty();
+    assertThat(root.extents("/f")).isEqualTo(from);
+    assertThat(resting()).hasSize(2).allMatch(extent -> extent.grantee() == Grant.COPIER);
+  }
+
+  @Test
+  void shouldNotMoveOutOfAnEmptiedSlabWhatIsGone() {
+    long file = file("/f", 1, 2).getId();
+    add(1, 1, 1);
+    List<Extent> from = root.extents("/f");
+    closeSlab(one);
+    List<Extent> to = grantToEmpty(file, from).getGrants().getExtentsList();
+    assertOk(root.delete("/f", false));
+    assertThat(moveToEmpty(file, from, to)).isEmpty();
+    assertThat(grantToEmpty(file, from).getGrants().getExtentsList()).isEmpty();
+    harness.reclaimAll();
+    assertThat(harness.machine.usage().getUsed()).isZero();
+  }
+
+  @Test
+  void shouldTellWhoCutsAFileThatItsExtentMoved() {
+    FileInfo file = file("/f", 1, 2);
+    add(1, 1, 1);
+    List<Extent> from = root.extents("/f");
+    closeSlab(one);
+    moveToEmpty(file.getId(), from, grantToEmpty(file.getId(), from).getGrants().getExtentsList());
+    Truncate.Builder cut =
+        Truncate.newBuilder()
+            .setPath("/f")
+            .setLength(UNIT + 10)
+            .setExpectedVersion(file.getVersion());
+    assertStatus(
+        root.truncate(cut.setLastExtent(from.get(1).toBuilder().setLength(10).setTailCrc(5))),
+        Status.STALE_VERSION);
+    Extent now = root.extents("/f").get(1);
+    assertOk(root.truncate(cut.setLastExtent(now.toBuilder().setLength(10).setTailCrc(5))));
   }
 
   @Test

@@ -70,7 +70,7 @@ class TruncateTest {
         Status.INVALID_ARGUMENT);
     assertStatus(
         client.truncate(truncate(kept).setLastExtent(written(extents.get(0), 1 << 20, 5000))),
-        Status.INVALID_ARGUMENT);
+        Status.STALE_VERSION);
     FileInfo info = assertOk(client.truncate(truncate(kept).setLastExtent(cut))).getFile();
     assertThat(info.getLength()).isEqualTo(kept);
     assertThat(client.extents("/f")).containsExactly(extents.get(0), cut);

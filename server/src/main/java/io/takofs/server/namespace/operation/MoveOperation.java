@@ -23,9 +23,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A file's extents move to slabs with another number of copies, while nobody writes the file: the
- * copier is granted extents, and when all replicas of them have the bytes they take the place of
- * the former ones. What was copied counts only if the file still has it, unchanged.
+ * A file's extents move to slabs with another number of copies, or out of a slab that is being
+ * emptied, while nobody writes the file: the copier is granted extents, and when all replicas of
+ * them have the bytes they take the place of the former ones. What was copied counts only if the
+ * file still has it, unchanged. Of a file in a slab that is being emptied nothing but the id is
+ * known, which is enough, because its data lies under that.
  *
  * <p>The copier may store under its grant until that is fenced, like any writer; so the new extent
  * is sealed, with the copier as its late writer.
@@ -62,17 +64,21 @@ public final class MoveOperation {
 
   public static Reply grant(Context context, GrantMove request) throws TakoException {
     State state = context.state();
-    DirectoryEntry file = require(state, request.getFileId());
-    int copies = state.limits().copies(file.inode().replication);
+    long fileId = request.getFileId();
     if (request.getExtentsCount() > EXTENTS_MAX) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "%d extents are more than the %d that one entry moves"
               .formatted(request.getExtentsCount(), EXTENTS_MAX));
     }
+    requireClosed(state, fileId);
+    int copies =
+        request.getEmptiesSlab()
+            ? copiesOfEmptied(state, request.getExtentsList())
+            : state.limits().copies(requireAsked(state, fileId).inode().replication);
     Grants.Builder granted = Grants.newBuilder();
     for (Extent extent : request.getExtentsList()) {
-      Grant grant = isPresent(state, file, extent) ? grant(context, extent, copies) : null;
+      Grant grant = isPresent(state, fileId, extent) ? grant(context, extent, copies) : null;
       if (grant == null) {
         break;
       }
@@ -85,6 +91,23 @@ public final class MoveOperation {
       granted.addExtents(grant.toProto());
     }
     return Reply.newBuilder().setGrants(granted).build();
+  }
+
+  /** The copies of the closed slabs that the extents are in: none of the grants is there. */
+  private static int copiesOfEmptied(State state, List<Extent> extents) throws TakoException {
+    int copies = 0;
+    for (Extent extent : extents) {
+      Slab slab = state.slabs().get(extent.getSlab());
+      boolean isOther = copies != 0 && slab != null && slab.getWanted() != copies;
+      if (slab == null || !slab.getClosed() || isOther) {
+        throw new TakoException(
+            Status.STALE_VERSION,
+            "slab %d is gone, or open, or another kind than the others; nothing is moved out of it"
+                .formatted(extent.getSlab()));
+      }
+      copies = slab.getWanted();
+    }
+    return copies;
   }
 
   /** A grant for a copy of {@code extent}, or for less of it; null when there is no room. */
@@ -104,28 +127,35 @@ public final class MoveOperation {
     return grants.isEmpty() ? null : grants.get(0);
   }
 
-  /** The file to be moved; refused while somebody writes it. */
-  private static DirectoryEntry require(State state, long fileId) throws TakoException {
-    FileToMove asked = state.toMove.get(fileId);
-    DirectoryEntry file =
-        asked == null ? null : state.locations.find(fileId, asked.parentId(), asked.name());
-    if (file == null) {
-      throw new TakoException(
-          Status.NOT_FOUND, "the data of file %016x is not to be moved".formatted(fileId));
-    }
+  /** Refused while somebody writes the file. */
+  private static void requireClosed(State state, long fileId) throws TakoException {
     if (state.leases.get(fileId) != null) {
       throw new TakoException(
           Status.LEASE_HELD,
           "file %016x is open for writing; its data moves when it is closed".formatted(fileId));
     }
+  }
+
+  /** The file that is to have another number of copies. */
+  private static DirectoryEntry requireAsked(State state, long fileId) throws TakoException {
+    DirectoryEntry file = asked(state, fileId);
+    if (file == null) {
+      throw new TakoException(
+          Status.NOT_FOUND, "the data of file %016x is not to be moved".formatted(fileId));
+    }
     return file;
   }
 
+  /** As {@link #requireAsked}, or null. */
+  private static DirectoryEntry asked(State state, long fileId) {
+    FileToMove asked = state.toMove.get(fileId);
+    return asked == null ? null : state.locations.find(fileId, asked.parentId(), asked.name());
+  }
+
   /** Whether the file has {@code extent} as it was when it was looked at. */
-  private static boolean isPresent(State state, DirectoryEntry file, Extent extent) {
-    Inode inode = file.inode();
-    boolean inFile = extent.getFileOffset() >= 0 && extent.getFileOffset() < inode.extentsLength();
-    FileExtent present = inFile ? state.data.at(inode.id, extent.getFileOffset()) : null;
+  private static boolean isPresent(State state, long fileId, Extent extent) {
+    FileExtent present =
+        extent.getFileOffset() < 0 ? null : state.data.at(fileId, extent.getFileOffset());
     return present != null && present.toProto().equals(extent);
   }
 
@@ -138,7 +168,10 @@ public final class MoveOperation {
               .formatted(request.getToCount(), request.getFromCount()));
     }
     State state = context.state();
-    DirectoryEntry file = find(state, request.getFileId());
+    long fileId = request.getFileId();
+    DirectoryEntry file = request.getEmptiesSlab() ? null : asked(state, fileId);
+    boolean mayMove =
+        (file != null || request.getEmptiesSlab()) && state.leases.get(fileId) == null;
     Grants.Builder moved = Grants.newBuilder();
     for (int i = 0; i < request.getToCount(); i++) {
       Grant grant = copiers(state, request.getTo(i));
@@ -146,29 +179,20 @@ public final class MoveOperation {
         continue; // its slab was closed meanwhile
       }
       Extent from = request.getFrom(i);
-      if (file != null
-          && isPresent(state, file, from)
+      if (mayMove
+          && isPresent(state, fileId, from)
           && from.getLength() <= grant.range().capacity()) {
-        swap(context, file.inode().id, FileExtent.of(from), grant);
+        swap(context, fileId, FileExtent.of(from), grant);
         moved.addExtents(from);
       } else {
         state.extents.revoke(context.tx(), grant, Grant.COPIER, context.timeMs());
       }
     }
-    if (moved.getExtentsCount() > 0) {
+    if (moved.getExtentsCount() > 0 && file != null) {
       file.inode().version++; // who looked at the extents to change them looks again
       state.tree.put(context.tx(), file);
     }
     return Reply.newBuilder().setGrants(moved).build();
-  }
-
-  /** The file to be moved; null when it is gone, or somebody writes it. */
-  private static DirectoryEntry find(State state, long fileId) {
-    try {
-      return require(state, fileId);
-    } catch (TakoException e) {
-      return null;
-    }
   }
 
   /** The copier's grant of {@code extent}, if it lives; null otherwise. */

@@ -45,7 +45,12 @@ public final class MoveQueries {
   /** Whether {@code file} is to be moved still, as {@link FileToMove#asked} says, and is closed. */
   public boolean mayMove(FileToMove file) {
     FileToMove now = state.toMove.get(file.fileId());
-    return now != null && now.asked() == file.asked() && state.leases.get(file.fileId()) == null;
+    return now != null && now.asked() == file.asked() && !isOpen(file.fileId());
+  }
+
+  /** Whether somebody has {@code file} open for writing, so that its data stays. */
+  public boolean isOpen(long fileId) {
+    return state.leases.get(fileId) != null;
   }
 
   /** Copies that are to be kept of the data of {@code file}; 0 when it is gone. */

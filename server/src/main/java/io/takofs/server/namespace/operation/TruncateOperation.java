@@ -116,10 +116,15 @@ public final class TruncateOperation {
   private static FileExtent cut(Truncate request, FileExtent extent) throws TakoException {
     Extent asked = request.getLastExtent();
     boolean fits =
-        SlabRange.of(asked).equals(extent.range())
-            && asked.getGeneration() == extent.generation()
-            && asked.getFileOffset() == extent.fileOffset()
+        asked.getFileOffset() == extent.fileOffset()
             && extent.fileOffset() + asked.getLength() == request.getLength();
+    boolean isPresent =
+        SlabRange.of(asked).equals(extent.range()) && asked.getGeneration() == extent.generation();
+    if (fits && !isPresent) { // its slab was emptied, which changes no file's version
+      throw new TakoException(
+          Status.STALE_VERSION,
+          "an extent of %s was moved; look at it again".formatted(request.getPath()));
+    }
     if (!fits) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
