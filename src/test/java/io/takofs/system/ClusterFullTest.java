@@ -73,6 +73,38 @@ class ClusterFullTest {
     }
   }
 
+  /** Deletes leave a little in each slab of one copy; then files of three copies are written. */
+  @Test
+  @Timeout(value = 10, unit = TimeUnit.MINUTES)
+  void shouldMakeRoomOfSparseSlabsForFilesOfMoreCopies() throws Exception {
+    try (ServerCluster cluster =
+            ServerCluster.startWithPools(
+                new String[] {"256m", "256m", "256m"}, "fs.tako.server.quarantine", "200ms");
+        TakoClient client = Clients.connect(cluster.uri(), "shm")) {
+      ClusterHealth.awaitServers(client, 3, LIMIT);
+      fill(client, "/one", 1);
+      int files = check(client, "/one");
+      for (int file = 0; file < files; file++) {
+        if (file % 4 != 0) {
+          client.delete("/one/f" + file, false);
+        }
+      }
+      int kept = check(client, "/one");
+
+      client.mkdirs("/three");
+      long smallest = ClusterHealth.dataBytes(client, cluster.servers().get(0));
+      int wanted = (int) (smallest * 5 / 8 / FILE_BYTES); // a quarter has the kept files
+      for (int file = 0; file < wanted; file++) {
+        write(client, "/three/f" + file, 3);
+      }
+      ClusterHealth.await(
+          client, "emptied slabs", LIMIT, status -> status.getRepair().getSlabsEmptied() > 0);
+      assertThat(check(client, "/three")).isEqualTo(wanted);
+      assertThat(check(client, "/one")).isEqualTo(kept);
+      Clients.checkNothingLeaks(client);
+    }
+  }
+
   private static String authority(ServerProcess server) {
     URI uri = server.uri();
     return uri.getHost() + ":" + uri.getPort();

@@ -170,6 +170,22 @@ class CompactionTest extends SlabRepairRig {
   }
 
   @Test
+  void shouldGoOnWhenFilesAreDeletedMeanwhile() throws Exception {
+    fillWithSparseSlabs(3);
+    servers.copied = 0;
+    OpenedFile three = create("/three", 3);
+    assertThat(lastRefusal(three)).isEqualTo(Status.UNAVAILABLE);
+    await(() -> !rig.machine.moves().copierGrants().isEmpty(), 5);
+    for (int i = 0; i < 12; i += 2) {
+      delete("/kept" + i);
+    }
+    servers.copied = Integer.MAX_VALUE;
+    grant(three);
+    assertThat(emptied()).isPositive();
+    checkBytes(1, 2, 3);
+  }
+
+  @Test
   void shouldGoOnAfterTheLeaderWasStartedAgain() throws Exception {
     fillWithSparseSlabs(3);
     servers.copied = 0;

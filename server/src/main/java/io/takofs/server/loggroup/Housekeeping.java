@@ -308,7 +308,9 @@ public final class Housekeeping {
     if (request.hasGrantExtents()) {
       supply.checkServers(copies);
       boolean mayCome =
-          machine.quarantinedCount() > 0 || machine.reclaimPending() || compaction.mayMakeRoom();
+          machine.quarantinedCount() > 0
+              || machine.reclaimPending()
+              || (!request.getHasWaited() && compaction.mayMakeRoom());
       if (supply.isAsking() || (mayCome && !request.getHasWaited())) {
         throw new TakoException(
             Status.UNAVAILABLE, "the space of other files is being freed at the moment; try again");

@@ -432,6 +432,11 @@ public final class StateMachine {
     return !state.extents.grantedIn(slab).isEmpty();
   }
 
+  /** Whether a writer may read back something that rests in a slab. */
+  public boolean isReadBack(long slab) {
+    return state.extents.quarantinedIn(slab).stream().anyMatch(state::isKept);
+  }
+
   /** The files whose data is to move. Only entries change them. */
   public MoveQueries moves() {
     return moves;

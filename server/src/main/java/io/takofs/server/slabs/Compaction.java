@@ -3,6 +3,7 @@ package io.takofs.server.slabs;
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.CloseSlab;
 import io.takofs.proto.Extent;
 import io.takofs.proto.GrantMove;
@@ -42,11 +43,11 @@ public final class Compaction {
   /** Batches that are copied at a time. */
   private static final int BATCHES_MAX = 4;
 
-  /** Slabs whose records one look reads, those of which least is used first. */
-  private static final int LOOK_MAX = 8;
+  /** Slabs whose records one look reads. */
+  private static final int LOOK_MAX = 32;
 
   /** Pause between two looks for a slab. */
-  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(250);
+  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /** Pause between two steps with a slab that has no batch. */
   private static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -54,8 +55,15 @@ public final class Compaction {
   /** A slab of which nothing has moved for so long is given up. */
   private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(30);
 
-  /** Time for which a slab that could not be emptied is not tried again. */
-  private static final long REST_NS = TimeUnit.SECONDS.toNanos(10);
+  /**
+   * Time for which a slab that could not be emptied is not tried again; twice as long each time.
+   */
+  private static final long REST_MIN_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private static final long REST_MAX_NS = TimeUnit.MINUTES.toNanos(10);
+
+  /** A slab that could not be emptied. */
+  private record Rest(long lengthNs, long untilNs) {}
 
   private final Clock clock;
   private final Entries entries;
@@ -64,7 +72,7 @@ public final class Compaction {
   private final ServerWatch watch;
   private final SlabRepair repair;
   private final BatchCopier copier;
-  private final Map<Long, Long> resting = new HashMap<>(); // until when, by slab
+  private final Map<Long, Rest> resting = new HashMap<>(); // by slab
   private final Deque<GrantMove> toMove = new ArrayDeque<>();
   private final List<MoveBatch> moving = new ArrayList<>();
   private long slab; // that is being emptied; 0 for none
@@ -94,7 +102,7 @@ public final class Compaction {
   /** Nanoseconds until the next tick is wanted; answers that are awaited ask for one. */
   public long pauseNs() {
     if (slab == 0) {
-      return isWanted() ? LOOK_NS : Long.MAX_VALUE;
+      return isWanted() || !moving.isEmpty() ? LOOK_NS : Long.MAX_VALUE;
     }
     if (!copier.obstacle().isEmpty()) {
       return LOOK_NS;
@@ -112,7 +120,10 @@ public final class Compaction {
    * @throws TakoException when the log takes no entry
    */
   public void tick() throws TakoException {
-    if (slab == 0 && clock.nanoTime() - lookedNs >= LOOK_NS) {
+    if (slab == 0) {
+      for (MoveBatch batch : List.copyOf(moving)) { // which the log did not let end
+        advance(batch);
+      }
       look();
     }
     if (slab != 0) {
@@ -136,56 +147,104 @@ public final class Compaction {
   // ---- which slab
 
   private void look() throws TakoException {
-    lookedNs = clock.nanoTime();
-    resting.values().removeIf(until -> lookedNs - until >= 0);
-    if (!isWanted() || supply.isAsking() || !copier.obstacle().isEmpty()) {
+    if (clock.nanoTime() - lookedNs < LOOK_NS
+        || !isWanted()
+        || supply.isAsking()
+        || !copier.obstacle().isEmpty()) {
       return;
     }
-    Set<Integer> avoided = watch.avoided(0, machine.slabs().servers());
-    List<Slab> sparse =
-        machine.slabs().all().stream()
-            .filter(each -> isSparse(each, avoided))
-            .sorted(Comparator.comparingLong(each -> machine.slabs().usedBytesOf(each.getId())))
-            .toList();
-    List<Slab> useful =
-        sparse.stream().filter(each -> isUseful(each, sparse)).limit(LOOK_MAX).toList();
-    for (Slab each : useful) {
-      if (mayMove(each)) {
-        begin(each);
-        return;
-      }
+    lookedNs = clock.nanoTime();
+    resting.keySet().removeIf(id -> machine.slabs().get(id) == null);
+    Candidates candidates = new Candidates();
+    List<Slab> chosen = candidates.forRepair();
+    for (Shortage shortage : supply.shortages()) {
+      chosen = chosen.isEmpty() ? candidates.forWriters(shortage) : chosen;
+    }
+    if (!chosen.isEmpty()) {
+      begin(chosen.get(0));
     }
   }
 
-  /** Whether the other slabs of its kind have more room than is used of {@code slab}. */
-  private boolean isSparse(Slab slab, Set<Integer> avoided) {
-    long id = slab.getId();
-    long elsewhere = machine.freeBytes(slab.getWanted(), avoided) - machine.slabs().freeBytesOf(id);
-    return !slab.getClosed()
-        && !resting.containsKey(id)
-        && slab.getReplicasList().stream().noneMatch(each -> avoided.contains(each.getServer()))
-        && elsewhere >= machine.slabs().usedBytesOf(id)
-        && repair.isIntact(slab);
-  }
+  /**
+   * The slabs that could be emptied at the moment of one look, those of which least is used first.
+   */
+  private final class Candidates {
+    private final Set<Integer> avoided = watch.avoided(0, machine.slabs().servers());
+    private final Map<Integer, Long> room = new HashMap<>(); // free bytes by kind
+    private final List<Slab> slabs =
+        machine.slabs().all().stream()
+            .filter(this::isCandidate)
+            .sorted(Comparator.comparingLong(each -> machine.slabs().usedBytesOf(each.getId())))
+            .toList();
+    private int read; // slabs whose records were read
 
-  /** Whether room is lacking that there is when {@code slab}, and maybe some others, are gone. */
-  private boolean isUseful(Slab slab, List<Slab> sparse) {
-    return repair.wantsRoomOf(slab)
-        || supply.shortages().stream().anyMatch(each -> isUseful(slab, each, sparse));
-  }
+    private boolean isCandidate(Slab slab) {
+      Rest rest = resting.get(slab.getId());
+      return !slab.getClosed()
+          && (rest == null || lookedNs - rest.untilNs >= 0)
+          && mayGive(slab, room(slab), 0)
+          && slab.getReplicasList().stream().noneMatch(each -> avoided.contains(each.getServer()))
+          && repair.isIntact(slab);
+    }
 
-  private boolean isUseful(Slab slab, Shortage shortage, List<Slab> sparse) {
-    return slab.getWanted() != shortage.copies()
-        && supply.isFull(shortage, slab)
-        && supply.isEnough(
-            shortage,
-            sparse.stream().filter(each -> each.getWanted() != shortage.copies()).toList());
-  }
+    private long room(Slab slab) {
+      return room.computeIfAbsent(slab.getWanted(), kind -> machine.freeBytes(kind, avoided));
+    }
 
-  private boolean mayMove(Slab slab) {
-    return !machine.isWrittenIn(slab.getId())
-        && machine.extentsIn(slab.getId()).stream()
-            .noneMatch(extent -> machine.moves().isOpen(extent.fileId()));
+    /** Whether its kind, of which {@code free} bytes are free, has {@code kept} without it. */
+    private boolean mayGive(Slab slab, long free, long kept) {
+      return free - bytes(slab) >= kept;
+    }
+
+    private long bytes(Slab slab) {
+      return (long) (slab.getEndUnit() - slab.getFirstUnit()) * Layout.UNIT_SIZE;
+    }
+
+    /** One that takes the room that a replica needs; none if there is none. */
+    List<Slab> forRepair() {
+      return slabs.stream().filter(repair::wantsRoomOf).filter(this::mayMove).limit(1).toList();
+    }
+
+    /**
+     * Those that have to go before a slab can be made; none when that is not enough. A kind of
+     * files that lacks room itself gives none, and each keeps a slab's worth, so that no two take
+     * slabs from each other by turns.
+     */
+    List<Slab> forWriters(Shortage shortage) {
+      Map<Integer, Long> lacking = supply.lacking(shortage);
+      int needed = supply.needed(shortage, lacking.size());
+      Map<Integer, Long> left = new HashMap<>(room);
+      List<Slab> chosen = new ArrayList<>();
+      for (Slab slab : slabs) {
+        long free = left.getOrDefault(slab.getWanted(), 0L);
+        boolean helps =
+            slab.getReplicasList().stream()
+                .anyMatch(each -> lacking.getOrDefault(each.getServer(), 0L) > 0);
+        if (helps && !isShort(slab) && mayGive(slab, free, Layout.SLAB_SIZE) && mayMove(slab)) {
+          chosen.add(slab);
+          left.put(slab.getWanted(), free - bytes(slab));
+          slab.getReplicasList()
+              .forEach(each -> lacking.computeIfPresent(each.getServer(), (id, n) -> n - 1));
+          if (lacking.values().stream().filter(n -> n <= 0).count() >= needed) {
+            return chosen;
+          }
+        }
+      }
+      return List.of();
+    }
+
+    private boolean isShort(Slab slab) {
+      return supply.shortages().stream().anyMatch(each -> each.copies() == slab.getWanted());
+    }
+
+    /** Whether nobody writes in it or reads back from it, and no file in it is open. */
+    private boolean mayMove(Slab slab) {
+      return read++ < LOOK_MAX
+          && !machine.isWrittenIn(slab.getId())
+          && !machine.isReadBack(slab.getId())
+          && machine.extentsIn(slab.getId()).stream()
+              .noneMatch(extent -> machine.moves().isOpen(extent.fileId()));
+    }
   }
 
   private void begin(Slab chosen) throws TakoException {
@@ -238,11 +297,8 @@ public final class Compaction {
   private void next(Slab now) throws TakoException {
     List<CommittedExtent> extents = machine.extentsIn(slab);
     if (extents.isEmpty()) {
-      if (machine.isUnused(slab) && repair.remove(now)) {
-        emptied++;
-        supply.forgetShortages();
-        Facts.of("slab", slab).info(LOG, "a slab was emptied because its room is needed");
-        end();
+      if (machine.isUnused(slab)) {
+        remove(now);
       }
       return;
     }
@@ -261,8 +317,23 @@ public final class Compaction {
     byFile.values().forEach(move -> toMove.add(move.build()));
   }
 
+  private void remove(Slab now) throws TakoException {
+    if (!repair.remove(now)) {
+      giveUp("the group refuses to remove it");
+      return;
+    }
+    emptied++;
+    supply.forgetShortages();
+    Facts.of("slab", slab).info(LOG, "a slab was emptied because its room is needed");
+    end();
+  }
+
   private void move(GrantMove move) throws TakoException {
     BatchCopier.Begun begun = copier.begin(move, watch.avoided(0, machine.slabs().servers()));
+    boolean isThere = machine.moves().isPresent(move.getFileId(), move.getExtents(0));
+    if (begun.batch() == null && begun.refusal().isEmpty() && !isThere) {
+      return; // it was deleted, or cut; what is left is looked at again
+    }
     if (begun.batch() == null) {
       giveUp(begun.refusal().isEmpty() ? "its extents find no room elsewhere" : begun.refusal());
     } else {
@@ -289,7 +360,9 @@ public final class Compaction {
   /** Repair opens the slab again. */
   private void giveUp(String why) throws TakoException {
     Facts.of("slab", slab).info(LOG, "a slab is not emptied now: " + why);
-    resting.put(slab, clock.nanoTime() + REST_NS);
+    Rest former = resting.get(slab);
+    long lengthNs = former == null ? REST_MIN_NS : Math.min(REST_MAX_NS, 2 * former.lengthNs);
+    resting.put(slab, new Rest(lengthNs, clock.nanoTime() + lengthNs));
     end();
     for (MoveBatch batch : List.copyOf(moving)) {
       advance(batch);

@@ -367,6 +367,14 @@ public final class SlabLeases {
     }
   }
 
+  /** Replicas at {@code server} have left their slabs. */
+  void giveBackLeft(int server) {
+    SlabLender lender = lenders.get(server);
+    if (lender != null && lender.listed) {
+      returnLeases(lender);
+    }
+  }
+
   private void returnLeases(SlabLender lender) {
     if (lender.underWay.contains(Call.RETURN)) {
       return;
@@ -427,6 +435,15 @@ public final class SlabLeases {
     long reserve = reserve(lender);
     long free = (lender.usage.getFree() + Layout.SLAB_SIZE - 1) / Layout.SLAB_SIZE;
     return reserve == 0 ? Long.MAX_VALUE : Math.max(0, lender.spare.size() + free - reserve);
+  }
+
+  /** Slabs that {@code lender} lacks to be able to lend one to writers; 0 when it can. */
+  long lacking(SlabLender lender) {
+    if (unreserved(lender) > 0) {
+      return 0;
+    }
+    long free = lender.usage.getFree() / Layout.SLAB_SIZE;
+    return Math.max(1, reserve(lender) + 1 - lender.spare.size() - free);
   }
 
   /** Asks for {@code count} slabs, which will be spare. */

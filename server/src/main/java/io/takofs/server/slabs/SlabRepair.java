@@ -91,6 +91,7 @@ public final class SlabRepair {
   private final CopyAttempts attempts;
   private BooleanSupplier isMoving = () -> false;
   private long leftClosed; // a slab that stays closed; 0 for none
+  private boolean begunWithAll = true; // of those that lack something
   private final Map<Long, Waiting> lacking = new HashMap<>(); // by slab
   private final NavigableSet<Waiting> toBegin = new TreeSet<>(); // of those, not tried in this walk
   private final RoomWanted roomWanted = new RoomWanted();
@@ -135,6 +136,7 @@ public final class SlabRepair {
       attempts.excuse();
       scrub.excuse();
       stuck.retain(Set.of()); // what is there now is not known
+      begunWithAll = true;
       walk(this::settle);
       return;
     }
@@ -171,6 +173,7 @@ public final class SlabRepair {
    */
   void leaveClosed(long slab) {
     leftClosed = slab;
+    forget(slab);
   }
 
   /** Whether replicas are being made. */
@@ -205,7 +208,8 @@ public final class SlabRepair {
 
   /** Nanoseconds until the next tick is wanted. */
   public long pauseNs() {
-    return cursor == 0 ? Math.min(attempts.pauseNs(), scrub.pauseNs()) : STEP_NS;
+    boolean isWaiting = cursor == 0 && begunWithAll;
+    return isWaiting ? Math.min(attempts.pauseNs(), scrub.pauseNs()) : STEP_NS;
   }
 
   /**
@@ -267,7 +271,7 @@ public final class SlabRepair {
     }
     if (slab.getReplicasList().stream().anyMatch(leases::isLost)) {
       close(slab);
-    } else if (!attempts.contains(slab.getId()) && slab.getId() != leftClosed) {
+    } else if (!attempts.contains(slab.getId())) {
       reopen(slab);
     }
   }
@@ -316,7 +320,7 @@ public final class SlabRepair {
 
   /** A closed slab is opened when all of its replicas are there, or goes when nothing is in it. */
   private void reopen(Slab slab) throws TakoException {
-    if (!slab.getClosed() || !conditions.isIntact(slab)) {
+    if (!slab.getClosed() || slab.getId() == leftClosed || !conditions.isIntact(slab)) {
       return;
     }
     if (machine.slabs().isWhollyFree(slab.getId())) {
@@ -347,9 +351,13 @@ public final class SlabRepair {
     if (isGone) {
       roomWanted.clear(); // one is enough at a time
       forget(slab.getId());
-      slab.getReplicasList().stream()
-          .filter(replica -> !machine.leftReplicas().contains(replica))
-          .forEach(leases::giveBack);
+      for (Replica replica : slab.getReplicasList()) {
+        if (machine.leftReplicas().contains(replica)) {
+          leases.giveBackLeft(replica.getServer());
+        } else {
+          leases.giveBack(replica);
+        }
+      }
     }
     return isGone;
   }
@@ -371,7 +379,10 @@ public final class SlabRepair {
 
   private void begin() throws TakoException {
     Set<Integer> asked = new HashSet<>(); // for a slab that has not come yet
-    for (Waiting next : toBegin.stream().limit(BEGIN_MAX).toList()) {
+    List<Waiting> tried = toBegin.stream().limit(BEGIN_MAX).toList();
+    // Those that cannot begin must not keep the others waiting until the next walk.
+    begunWithAll = toBegin.size() == tried.size();
+    for (Waiting next : tried) {
       Slab slab = machine.slabs().get(next.slab());
       if (changes >= CHANGES_MAX) {
         return;
@@ -382,6 +393,7 @@ public final class SlabRepair {
         begin(slab, asked);
       }
     }
+    begunWithAll |= toBegin.containsAll(tried); // they wait for servers
   }
 
   private void begin(Slab slab, Set<Integer> asked) throws TakoException {

@@ -8,7 +8,6 @@ import io.takofs.proto.AddSlab;
 import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.RemoveSlab;
-import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Slab;
@@ -304,35 +303,20 @@ public final class SlabSupply {
     shortages.clear();
   }
 
-  /**
-   * Whether a server that could have copies of such files, and has no slab, has one in {@code
-   * slab}.
-   */
-  boolean isFull(Shortage shortage, Slab slab) {
-    return slab.getReplicasList().stream()
-        .map(replica -> leases.lender(replica.getServer()))
-        .anyMatch(lender -> isUsable(lender, shortage.avoided) && leases.unreserved(lender) == 0);
+  /** The slabs that each server lacks to lend one for such files, by server; 0 if none. */
+  Map<Integer, Long> lacking(Shortage shortage) {
+    return leases.lenders().stream()
+        .filter(lender -> isUsable(lender, shortage.avoided))
+        .collect(Collectors.toMap(lender -> lender.server, leases::lacking));
   }
 
-  /** Whether enough servers have slabs for such files once those {@code given} are gone. */
-  boolean isEnough(Shortage shortage, Collection<Slab> given) {
-    Set<Integer> giving =
-        given.stream()
-            .flatMap(slab -> slab.getReplicasList().stream())
-            .map(Replica::getServer)
-            .collect(Collectors.toSet());
-    List<SlabLender> usable =
-        leases.lenders().stream().filter(each -> isUsable(each, shortage.avoided)).toList();
-    long lending =
-        usable.stream()
-            .filter(each -> leases.unreserved(each) > 0 || giving.contains(each.server))
-            .count();
-    return lending > 0 && lending >= needed(shortage.copies, usable.size());
+  /** Servers with which a slab for such files is made when so many could have a copy. */
+  int needed(Shortage shortage, int servers) {
+    return needed(shortage.copies, servers);
   }
 
   private boolean isUsable(SlabLender lender, Set<Integer> avoided) {
-    return lender != null
-        && !watch.isAwaited(lender.server)
+    return !watch.isAwaited(lender.server)
         && answers(lender)
         && !avoided.contains(lender.server)
         && lender.listed;

@@ -36,6 +36,9 @@ final class SlabRequests {
   /** Slabs that one request leases at most; all of them fit a reply. */
   static final int LEASE_MAX = 1024;
 
+  /** When less than one of so many slabs is free, nobody waits for those that were returned. */
+  private static final int FULL_OF = 8;
+
   private final SlabTable table;
   private final SlabPlaces places;
   private final SlabFences fences;
@@ -106,7 +109,8 @@ final class SlabRequests {
                   LEASE_MAX));
     }
     fences.freeReturned(false);
-    if (table.freeCount() < count) {
+    // A leader asks for none of a full server: it does not wait for who may write there either.
+    if (table.freeCount() < Math.max(count, table.size() / FULL_OF + 1)) {
       fences.freeReturned(true);
     }
     // No slabs are kept back for repairs.

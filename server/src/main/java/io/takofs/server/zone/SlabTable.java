@@ -308,6 +308,11 @@ public final class SlabTable {
     return records[slot].lease();
   }
 
+  /** Slabs there are. */
+  int size() {
+    return records.length;
+  }
+
   synchronized int freeCount() {
     return free.cardinality();
   }

@@ -406,6 +406,29 @@ class MoveTest {
     assertThat(harness.machine.usage().getUsed()).isZero();
   }
 
+  /** A deleted file of many extents is given up piece by piece; its writer may not know yet. */
+  @Test
+  void shouldNameTheWriterOfWhatIsDeletedAndMovedBeforeItIsReclaimed() {
+    OpenedFile opened = opened("/f", 1);
+    CommitExtents.Builder commit = commit(opened);
+    for (int i = 0; i < 6; i++) {
+      int length = (int) (i < 5 ? UNIT : UNIT - 100);
+      commit.addExtents(written(root.granted(opened, 1), i * UNIT, length));
+    }
+    root.committed(commit.setLength(6 * UNIT - 100));
+    assertOk(root.delete("/f", false));
+    List<Extent> left = harness.machine.committedIn(one);
+    assertThat(left).hasSize(2);
+    add(1, 1, 1);
+    closeSlab(one);
+    long file = opened.getFile().getId();
+    List<Extent> to = grantToEmpty(file, left).getGrants().getExtentsList();
+    assertThat(moveToEmpty(file, left, to)).isEqualTo(left);
+    assertThat(resting()).filteredOn(each -> each.grantee() == root.id).hasSize(1);
+    harness.reclaimAll();
+    assertThat(harness.machine.usage().getUsed()).isZero();
+  }
+
   @Test
   void shouldTellWhoCutsAFileThatItsExtentMoved() {
     FileInfo file = file("/f", 1, 2);

@@ -190,7 +190,7 @@ final class ReplicatedSource {
           }
         }
         if (access.isOver(deadlineNs)) {
-          throw last;
+          throw last.status() == Status.BUSY ? outOfTime(last) : last;
         }
       }
     }
@@ -198,6 +198,11 @@ final class ReplicatedSource {
       throw stale;
     }
     return null;
+  }
+
+  /** A server that was busy until there was no time left. */
+  private static TakoException outOfTime(TakoException busy) {
+    return new TakoException(Status.DEADLINE_EXCEEDED, busy.getMessage(), busy);
   }
 
   /** Whether the server is to blame: not when the leader is away, nor when it is busy and well. */

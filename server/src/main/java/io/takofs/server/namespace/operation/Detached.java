@@ -81,11 +81,25 @@ public record Detached(long id, boolean isDirectory, long lateWriter, boolean ha
     }
     boolean extentsAreLeft =
         inode.hasExtents() && !releaseExtents(context, inode.id, writer, EXTENTS_AT_ONCE);
+    if (extentsAreLeft && writer != 0) {
+      sealLast(context, inode, writer);
+    }
     if (inode.inlineLength > 0 && !extentsAreLeft) {
       state.data.removeInline(context.tx(), inode.id); // else its readers go on with all of it
     }
     boolean more = inode.hasXAttrs || extentsAreLeft;
     forget(context, inode, writer, more);
+  }
+
+  /**
+   * The last extent is given up later, and may be copied until then, or leave with its slab: its
+   * record names the writer from now on.
+   */
+  private static void sealLast(Context context, Inode inode, long writer) {
+    FileExtent last = context.state().data.last(inode);
+    if (last != null && last.canGrow()) {
+      context.state().data.put(context.tx(), inode.id, last.seal(writer));
+    }
   }
 
   /** Gives up a file whose entry the caller removes and whose data it has put elsewhere. */

@@ -153,7 +153,7 @@ public final class MoveOperation {
   }
 
   /** Whether the file has {@code extent} as it was when it was looked at. */
-  private static boolean isPresent(State state, long fileId, Extent extent) {
+  static boolean isPresent(State state, long fileId, Extent extent) {
     FileExtent present =
         extent.getFileOffset() < 0 ? null : state.data.at(fileId, extent.getFileOffset());
     return present != null && present.toProto().equals(extent);

@@ -53,6 +53,11 @@ public final class MoveQueries {
     return state.leases.get(fileId) != null;
   }
 
+  /** Whether a file has {@code extent} still, as it was. */
+  public boolean isPresent(long fileId, Extent extent) {
+    return MoveOperation.isPresent(state, fileId, extent);
+  }
+
   /** Copies that are to be kept of the data of {@code file}; 0 when it is gone. */
   public int copies(FileToMove file) {
     DirectoryEntry entry = state.locations.find(file.fileId(), file.parentId(), file.name());
