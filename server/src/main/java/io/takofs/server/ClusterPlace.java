@@ -201,6 +201,36 @@ final class ClusterPlace implements AutoCloseable {
   }
 
   /**
+   * Refuses a pool that this server would write over: alone, it would lend anew what a cluster has
+   * there, and as one that keeps data only, it lends all to the namespace of another.
+   *
+   * @param hasNamespace whether something of a namespace is in the pool
+   * @throws TakoException INVALID_ARGUMENT with what to do
+   */
+  void checkPool(boolean hasNamespace) throws TakoException {
+    PoolIdentity identity = pool.identity();
+    if (self == null && identity.clusterId() != 0) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "the pool in %s is of server %d of a cluster, and %s names no server: name the servers of the cluster there; or if nobody needs what it has there: tako server --format"
+              .formatted(
+                  config.get(ConfigKeys.POOL_PATH),
+                  identity.serverId(),
+                  ConfigKeys.CLUSTER_SERVERS.name()));
+    }
+    if (self != null && !leads() && hasNamespace) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "the pool in %s has a namespace, and %s is not the first server of %s (%s), so its files would be written over: make it the first; or copy its files elsewhere and say tako server --format"
+              .formatted(
+                  config.get(ConfigKeys.POOL_PATH),
+                  self,
+                  ConfigKeys.CLUSTER_SERVERS.name(),
+                  String.join(",", list)));
+    }
+  }
+
+  /**
    * The servers that keep data.
    *
    * @param local executes requests to this server's own data zone

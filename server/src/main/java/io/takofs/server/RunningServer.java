@@ -120,6 +120,7 @@ public final class RunningServer implements AutoCloseable {
         new ServerDataZone(
             pool.arenas(), slabs(pool), holds, registering, () -> hasFormerPeers(pool));
     ClusterPlace place = keep(new ClusterPlace(config, pool));
+    place.checkPool(log.lastIndex() > 0 || store.checkpointIndex() > 0);
     DataServer server =
         new DataServer(
             Clock.SYSTEM,

@@ -79,7 +79,7 @@ final class SelfInList {
     for (String server : list) {
       if (ServerList.port(server) == port) {
         InetAddress address = lookUp(server);
-        if (address != null && isOfThisMachine(address)) {
+        if (address != null && isOfThisMachine(address) && mayBe(address)) {
           return server;
         }
       }
@@ -93,6 +93,17 @@ final class SelfInList {
                 port,
                 unknown.isEmpty() ? "" : " (no address is known of " + unknown + ")",
                 ConfigKeys.SERVER_PORT));
+  }
+
+  /** Several servers of one machine may have a loopback address each, and the same port. */
+  private boolean mayBe(InetAddress address) {
+    try {
+      InetAddress own = names.of(host);
+      boolean areBothLoopback = own.isLoopbackAddress() && address.isLoopbackAddress();
+      return !areBothLoopback || own.equals(address);
+    } catch (UnknownHostException e) {
+      return true; // listening there will say so
+    }
   }
 
   private static boolean isOfThisMachine(InetAddress address) throws IOException {

@@ -56,17 +56,28 @@ class RunningClusterTest {
   }
 
   private RunningServer start(int port, String catalog) throws IOException {
-    TakoConfig config =
-        new TakoConfig()
-            .set("fs.tako.server.host", "127.0.0.1")
-            .set("fs.tako.server.port", Integer.toString(port))
-            .set("fs.tako.server.http.address", "")
-            .set("fs.tako.server.pool.path", directory.resolve("pool-" + port).toString())
-            .set("fs.tako.server.pool.size", "64m")
-            .set("fs.tako.server.state.dir", directory.resolve("state-" + port).toString())
-            .set("fs.tako.cluster.catalog.dir", catalog)
-            .set("fs.tako.cluster.servers", "127.0.0.1:" + first + ",127.0.0.1:" + second);
+    String servers = "127.0.0.1:" + first + ",127.0.0.1:" + second;
+    return start(config(port, catalog, servers));
+  }
+
+  private static RunningServer start(TakoConfig config) throws IOException {
     return RunningServer.start(config, System.getProperty("user.name"));
+  }
+
+  private TakoConfig alone(int port) throws TakoException {
+    return config(port, "", "");
+  }
+
+  private TakoConfig config(int port, String catalog, String servers) throws TakoException {
+    return new TakoConfig()
+        .set("fs.tako.server.host", "127.0.0.1")
+        .set("fs.tako.server.port", Integer.toString(port))
+        .set("fs.tako.server.http.address", "")
+        .set("fs.tako.server.pool.path", directory.resolve("pool-" + port).toString())
+        .set("fs.tako.server.pool.size", "64m")
+        .set("fs.tako.server.state.dir", directory.resolve("state-" + port).toString())
+        .set("fs.tako.cluster.catalog.dir", catalog)
+        .set("fs.tako.cluster.servers", servers);
   }
 
   private Reply call(int port, Request request) throws IOException {
@@ -106,6 +117,56 @@ class RunningClusterTest {
       assertThat(leader.uri().getPort()).isEqualTo(first);
       assertThat(other.uri().getPort()).isEqualTo(second);
     }
+  }
+
+  @Test
+  void shouldNotJoinWithANamespaceOfItsOwnUnlessItIsTheFirst() throws Exception {
+    start(alone(second)).close();
+    assertThatThrownBy(() -> start(second).close())
+        .isInstanceOf(TakoException.class)
+        .hasMessageContaining("pool-" + second + " has a namespace")
+        .hasMessageContaining("127.0.0.1:" + second + " is not the first server")
+        .hasMessageContaining("make it the first");
+    start(alone(first)).close();
+    try (RunningServer leader = start(first)) {
+      TestServer.await(() -> map(first).getServersCount() == 1);
+      assertThat(leader.uri().getPort()).isEqualTo(first);
+    }
+  }
+
+  @Test
+  void shouldNotStartAloneWithThePoolOfACluster() throws Exception {
+    try (RunningServer leader = start(first);
+        RunningServer other = start(second)) {
+      TestServer.await(() -> map(first).getServersCount() == 2);
+      assertThat(leader.uri()).isNotEqualTo(other.uri());
+    }
+    for (int port : new int[] {first, second}) {
+      assertThatThrownBy(() -> start(alone(port)).close())
+          .isInstanceOf(TakoException.class)
+          .hasMessageContaining("pool-" + port + " is of server")
+          .hasMessageContaining("fs.tako.cluster.servers names no server")
+          .hasMessageContaining("tako server --format");
+    }
+    start(second).close();
+  }
+
+  @Test
+  void shouldRefuseTheDirectoryOfAnotherPeerOfTheCatalog() throws Exception {
+    String servers = "127.0.0.1:" + first + ",127.0.0.2:" + first + ",127.0.0.3:" + first;
+    TakoConfig one = config(first, "", servers);
+    TakoConfig two =
+        config(first, "", servers)
+            .set("fs.tako.server.host", "127.0.0.2")
+            .set("fs.tako.server.pool.path", directory.resolve("pool-two").toString());
+    try (RunningServer leader = start(one)) {
+      assertThat(leader.uri().getPort()).isEqualTo(first);
+      assertThatThrownBy(() -> start(two).close())
+          .isInstanceOf(TakoException.class)
+          .hasMessageContaining("catalog-" + first + " is the directory of another server")
+          .hasMessageContaining("fs.tako.server.state.dir");
+    }
+    start(one).close(); // the directory is free again
   }
 
   @Test

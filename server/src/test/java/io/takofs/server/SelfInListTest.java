@@ -39,6 +39,14 @@ class SelfInListTest {
     assertThat(find("beside:7,here:7", "here")).isEqualTo("here:7");
   }
 
+  /** One machine may have several servers at one port, each with a loopback address of its own. */
+  @Test
+  void shouldNotTakeItselfForAServerAtAnotherLoopbackAddress() {
+    assertThatThrownBy(() -> find("here:7,alias:7", "beside"))
+        .hasMessageContaining("fs.tako.cluster.servers (here:7,alias:7)")
+        .hasMessageContaining("no server at port 7 of this machine");
+  }
+
   @Test
   void shouldFindItselfThoughOthersAreUnknown() throws IOException {
     assertThat(find("nowhere:7,here:7", "0.0.0.0")).isEqualTo("here:7");

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.proto.AdoptPeer;
 import io.takofs.proto.DescribePeer;
 import io.takofs.proto.NotCatalogLeader;
@@ -93,8 +94,12 @@ public final class CatalogPeer implements AutoCloseable {
     this.random = random;
     this.clock = clock;
     this.directory = PeerDirectory.open(settings.directory, random);
-    if (!directory.catalog().isEmpty()) {
-      startWith(() -> {});
+    try (Undo undo = new Undo()) {
+      undo.add(directory);
+      if (!directory.catalog().isEmpty()) {
+        startWith(() -> {});
+      }
+      undo.keep();
     }
     connections.setLocal(settings.self, this::answer);
     thread = new Thread(this::run, "tako-catalog-peer");
@@ -368,9 +373,11 @@ public final class CatalogPeer implements AutoCloseable {
     LockSupport.unpark(thread);
     thread.interrupt();
     Interrupts.join(thread);
-    synchronized (this) {
-      if (raft != null) {
-        raft.close();
+    try (directory) {
+      synchronized (this) {
+        if (raft != null) {
+          raft.close();
+        }
       }
     }
   }

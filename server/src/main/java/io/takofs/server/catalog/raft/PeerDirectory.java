@@ -2,9 +2,12 @@ package io.takofs.server.catalog.raft;
 
 import io.takofs.base.Ownership;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
+import io.takofs.config.ConfigKeys;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,11 +26,12 @@ import java.util.stream.Stream;
  *
  * <p>Thread rule: one thread.
  */
-final class PeerDirectory {
+final class PeerDirectory implements AutoCloseable {
   private static final String NONE = "-";
 
   private final Path directory;
   private final Path file;
+  private final FileChannel lock; // held until the peer ends
   private Identity identity;
 
   /**
@@ -53,9 +57,10 @@ final class PeerDirectory {
     JOINED
   }
 
-  private PeerDirectory(Path directory) {
+  private PeerDirectory(Path directory, FileChannel lock) {
     this.directory = directory;
     this.file = directory.resolve("peer");
+    this.lock = lock;
   }
 
   /**
@@ -65,16 +70,53 @@ final class PeerDirectory {
    */
   static PeerDirectory open(Path path, SecureRandom random) throws IOException {
     Ownership.makePrivateDirectory(path);
-    PeerDirectory opened = new PeerDirectory(path.toAbsolutePath());
-    if (Files.exists(opened.file)) {
-      opened.identity = opened.read();
-      opened.requireLog();
-    } else {
-      byte[] id = new byte[8];
-      random.nextBytes(id);
-      opened.write(new Identity(HexFormat.of().formatHex(id), NONE, State.NEW));
+    Path directory = path.toAbsolutePath();
+    try (Undo undo = new Undo()) {
+      PeerDirectory opened = new PeerDirectory(directory, undo.add(lock(directory)));
+      if (Files.exists(opened.file)) {
+        opened.identity = opened.read();
+        opened.requireLog();
+      } else {
+        byte[] id = new byte[8];
+        random.nextBytes(id);
+        opened.write(new Identity(HexFormat.of().formatHex(id), NONE, State.NEW));
+      }
+      undo.keep();
+      return opened;
     }
-    return opened;
+  }
+
+  /** Two peers with one directory would be one peer that votes twice. */
+  private static FileChannel lock(Path directory) throws IOException {
+    try (Undo undo = new Undo()) {
+      FileChannel channel =
+          undo.add(
+              FileChannel.open(
+                  directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE));
+      if (!isLocked(channel)) {
+        throw new TakoException(
+            Status.BUSY,
+            "%s is the directory of another server that keeps the catalog, which runs: give each server of this machine a %s or a %s of its own"
+                .formatted(
+                    directory, ConfigKeys.STATE_DIR.name(), ConfigKeys.CATALOG_LOG_DIR.name()));
+      }
+      undo.keep();
+      return channel;
+    }
+  }
+
+  private static boolean isLocked(FileChannel channel) throws IOException {
+    try {
+      return channel.tryLock() != null;
+    } catch (OverlappingFileLockException e) { // by another server in this process
+      return false;
+    }
+  }
+
+  /** Lets another process use the directory. */
+  @Override
+  public void close() throws IOException {
+    lock.close();
   }
 
   private Identity read() throws IOException {
