@@ -30,7 +30,10 @@ final class ConfCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     URI server = uri != null ? Installation.uri(uri) : dev.server();
-    String text = path ? dev.configuration() + System.lineSeparator() : CoreSite.xml(server);
+    String text =
+        path
+            ? dev.configuration() + System.lineSeparator()
+            : CoreSite.xml(server, Installation.configuration());
     spec.commandLine().getOut().print(text);
     spec.commandLine().getOut().flush();
     return 0;

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
+import io.takofs.config.TakoConfig;
 import io.takofs.config.Units;
 import io.takofs.layout.Layout;
 import io.takofs.proto.ClusterStatus;
@@ -98,7 +99,8 @@ final class DevCommand implements Callable<Integer> {
     List<String> addresses = addresses();
     own.putAll(clusterKeys(addresses));
     start(addresses);
-    Files.writeString(dev.configuration().resolve("core-site.xml"), CoreSite.xml(dev.uri()));
+    Files.writeString(
+        dev.configuration().resolve("core-site.xml"), CoreSite.xml(dev.uri(), new TakoConfig()));
     site().write(own);
     return describe();
   }
@@ -124,7 +126,9 @@ final class DevCommand implements Callable<Integer> {
               + dev.path()
               + " has a cluster of "
               + there
-              + ", with their pools; `tako dev stop` deletes them, or name another --dir");
+              + ", with their pools; `tako dev stop --dir "
+              + dev.path()
+              + "` deletes them, or name another --dir");
     }
   }
 
@@ -208,6 +212,9 @@ final class DevCommand implements Callable<Integer> {
       }
     } catch (IOException e) {
       started.values().forEach(Process::destroy);
+      for (DevServer server : started.keySet()) {
+        server.forgetUnmadePool();
+      }
       throw e;
     }
   }

@@ -82,6 +82,14 @@ record DevServer(Path directory) {
         : Optional.empty();
   }
 
+  /** A start that failed before it made the pool is no reason to refuse another. */
+  void forgetUnmadePool() throws IOException {
+    Optional<Path> pool = pool();
+    if (pool.isPresent() && !Files.exists(pool.get())) {
+      Files.delete(poolNote());
+    }
+  }
+
   /**
    * Starts it.
    *

@@ -25,7 +25,8 @@ final class HadoopShell {
   /**
    * A shell.
    *
-   * @param config whose keys that are not at their default its file systems have
+   * @param config whose keys that are not at their default, and whose clusters' names, its file
+   *     systems have
    */
   HadoopShell(TakoConfig config, String user) {
     this.config = config;
@@ -82,6 +83,7 @@ final class HadoopShell {
         settings.add(new String[] {key.name(), config.text(key)});
       }
     }
+    config.clusterKeys().forEach((key, text) -> settings.add(new String[] {key, text}));
     return settings;
   }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -145,6 +146,18 @@ public final class TakoConfig {
    */
   public List<String> clusterServers(String name) {
     return clusters.getOrDefault(name.toLowerCase(Locale.ROOT), List.of());
+  }
+
+  /** The key of the servers of each cluster that has a name here, and its text. */
+  public Map<String, String> clusterKeys() {
+    Map<String, String> keys = new TreeMap<>();
+    clusters.forEach((name, servers) -> keys.put(clusterKey(name), String.join(",", servers)));
+    return keys;
+  }
+
+  /** The key of the servers of the cluster called {@code name}. */
+  private static String clusterKey(String name) {
+    return ConfigKeys.PREFIX + "cluster." + name + ".servers";
   }
 
   /**
