@@ -52,6 +52,13 @@ final class ClusterText {
               + " moved"
               + (repair.getMovesWait().isEmpty() ? "" : "; waits " + repair.getMovesWait()));
     }
+    if (repair.getSlabsEmptied() > 0) {
+      line(
+          out,
+          "emptied",
+          Counts.text(repair.getSlabsEmptied(), "slab", "slabs")
+              + ", because others needed the room");
+    }
     if (repair.getWrongCopies() > 0) {
       line(
           out,

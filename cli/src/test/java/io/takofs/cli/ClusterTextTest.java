@@ -99,6 +99,13 @@ class ClusterTextTest {
   }
 
   @Test
+  void shouldSayThatSlabsWereEmptied() {
+    RepairStatus repair = RepairStatus.newBuilder().setSlabsEmptied(2).build();
+    assertThat(ClusterText.lines(two().setRepair(repair).build()))
+        .contains("emptied      2 slabs, because others needed the room");
+  }
+
+  @Test
   void shouldLeaveOutWhatIsNotThere() {
     assertThat(ClusterText.lines(two().build()))
         .doesNotContain("slabs  ")

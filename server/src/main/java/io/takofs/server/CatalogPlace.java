@@ -1,8 +1,11 @@
 package io.takofs.server;
 
 import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
 import io.takofs.base.Undo;
+import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
+import io.takofs.proto.Status;
 import io.takofs.rpc.RpcHandler;
 import io.takofs.server.catalog.ConfigStore;
 import io.takofs.server.catalog.ServerSecret;
@@ -12,6 +15,8 @@ import io.takofs.server.catalog.raft.PeerConnections;
 import io.takofs.server.cluster.ClusterSetup;
 import io.takofs.transport.Transport;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -53,13 +58,29 @@ final class CatalogPlace implements AutoCloseable {
         CatalogPeer.Settings settings =
             new CatalogPeer.Settings(
                 setup.peerDirectory(ServerList.port(self)), self, peers, isNew);
-        peer = undo.add(new CatalogPeer(settings, connections, random, Clock.SYSTEM));
+        peer = undo.add(peer(settings, random));
         handler = undo.add(new CatalogHandler(peer, secret, random));
       } else {
         peer = null;
         handler = null;
       }
       undo.keep();
+    }
+  }
+
+  private CatalogPeer peer(CatalogPeer.Settings settings, SecureRandom random) throws IOException {
+    try {
+      return new CatalogPeer(settings, connections, random, Clock.SYSTEM);
+    } catch (FileSystemException e) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "the catalog cannot be kept in %s: %s; let this user write there, or set %s or %s"
+              .formatted(
+                  settings.directory(),
+                  e instanceof AccessDeniedException ? "permission denied" : e.toString(),
+                  ConfigKeys.STATE_DIR.name(),
+                  ConfigKeys.CATALOG_LOG_DIR.name()),
+          e);
     }
   }
 
