@@ -170,8 +170,9 @@ final class StateRules {
 
   /**
    * Whether nothing is lost with the pool of {@code server}: every slab that has a replica there
-   * has another one that is not lost, and of every extent that has an intact copy another one is
-   * intact, too.
+   * has another one that is not lost, and of every extent that has a copy there another one is
+   * intact. So it is none of which all copies are wrong: a client would wait for the lost one, as
+   * in {@link #mayFlip}.
    */
   boolean canSpare(int server) {
     checkRecords();
@@ -191,7 +192,8 @@ final class StateRules {
             .allMatch(
                 one ->
                     bytes.isIntactWithout(server, one.extent(), slabOf(one))
-                        || !bytes.isIntact(one.extent(), slabOf(one)));
+                        || slabOf(one).getReplicasList().stream()
+                            .noneMatch(replica -> replica.getServer() == server));
   }
 
   /**

@@ -190,7 +190,7 @@ final class ReplicatedSource {
           }
         }
         if (access.isOver(deadlineNs)) {
-          throw last.status() == Status.BUSY ? outOfTime(last) : last;
+          throw outOfTime(last, stale);
         }
       }
     }
@@ -200,9 +200,11 @@ final class ReplicatedSource {
     return null;
   }
 
-  /** A server that was busy until there was no time left. */
-  private static TakoException outOfTime(TakoException busy) {
-    return new TakoException(Status.DEADLINE_EXCEEDED, busy.getMessage(), busy);
+  /** The failure of servers that were silent, or busy, until there was no time left. */
+  private static TakoException outOfTime(TakoException last, StaleExtentException stale) {
+    Status status = last.status() == Status.BUSY ? Status.DEADLINE_EXCEEDED : last.status();
+    String others = stale == null ? "" : "; another copy has wrong bytes: " + stale.getMessage();
+    return new TakoException(status, last.getMessage() + others, last);
   }
 
   /** Whether the server is to blame: not when the leader is away, nor when it is busy and well. */
