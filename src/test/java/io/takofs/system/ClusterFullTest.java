@@ -93,7 +93,7 @@ class ClusterFullTest {
 
       client.mkdirs("/three");
       long smallest = ClusterHealth.dataBytes(client, cluster.servers().get(0));
-      int wanted = (int) (smallest * 5 / 8 / FILE_BYTES); // a quarter has the kept files
+      int wanted = (int) (smallest / 2 / FILE_BYTES); // half of the slabs are not wholly free
       for (int file = 0; file < wanted; file++) {
         write(client, "/three/f" + file, 3);
       }

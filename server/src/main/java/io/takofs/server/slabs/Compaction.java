@@ -133,7 +133,7 @@ public final class Compaction {
 
   /**
    * Whether room may come soon for those who lack it: a slab is being emptied, or was found now to
-   * be emptied.
+   * be emptied, or there was no look for one since room is lacking, because servers copy.
    *
    * @throws TakoException when the log takes no entry
    */
@@ -141,13 +141,18 @@ public final class Compaction {
     if (slab == 0) {
       look();
     }
-    return slab != 0;
+    return slab != 0 || (isLate() && repair.isCopying());
+  }
+
+  /** Whether there was no look since somebody lacks room. */
+  private boolean isLate() {
+    return supply.shortages().stream().anyMatch(each -> lookedNs - each.firstNs() < 0);
   }
 
   // ---- which slab
 
   private void look() throws TakoException {
-    if (clock.nanoTime() - lookedNs < LOOK_NS
+    if ((clock.nanoTime() - lookedNs < LOOK_NS && !isLate())
         || !isWanted()
         || supply.isAsking()
         || !copier.obstacle().isEmpty()) {
@@ -206,26 +211,29 @@ public final class Compaction {
     }
 
     /**
-     * Those that have to go before a slab can be made; none when that is not enough. A kind of
-     * files that lacks room itself gives none, and each keeps a slab's worth, so that no two take
-     * slabs from each other by turns.
+     * Those that have to go before a slab can be made; none when that is not enough, or none has
+     * to. A kind of files that gives keeps a slab's worth, which is more than one has that lacks
+     * room: so no two take slabs from each other by turns.
      */
     List<Slab> forWriters(Shortage shortage) {
       Map<Integer, Long> lacking = supply.lacking(shortage);
       int needed = supply.needed(shortage, lacking.size());
       Map<Integer, Long> left = new HashMap<>(room);
       List<Slab> chosen = new ArrayList<>();
+      if (isEnough(lacking, needed)) {
+        return chosen;
+      }
       for (Slab slab : slabs) {
         long free = left.getOrDefault(slab.getWanted(), 0L);
         boolean helps =
             slab.getReplicasList().stream()
                 .anyMatch(each -> lacking.getOrDefault(each.getServer(), 0L) > 0);
-        if (helps && !isShort(slab) && mayGive(slab, free, Layout.SLAB_SIZE) && mayMove(slab)) {
+        if (helps && mayGive(slab, free, Layout.SLAB_SIZE) && mayMove(slab)) {
           chosen.add(slab);
           left.put(slab.getWanted(), free - bytes(slab));
           slab.getReplicasList()
               .forEach(each -> lacking.computeIfPresent(each.getServer(), (id, n) -> n - 1));
-          if (lacking.values().stream().filter(n -> n <= 0).count() >= needed) {
+          if (isEnough(lacking, needed)) {
             return chosen;
           }
         }
@@ -233,8 +241,8 @@ public final class Compaction {
       return List.of();
     }
 
-    private boolean isShort(Slab slab) {
-      return supply.shortages().stream().anyMatch(each -> each.copies() == slab.getWanted());
+    private boolean isEnough(Map<Integer, Long> lacking, int needed) {
+      return lacking.values().stream().filter(n -> n <= 0).count() >= needed;
     }
 
     /** Whether nobody writes in it or reads back from it, and no file in it is open. */

@@ -65,8 +65,10 @@ public final class SlabSupply {
    *
    * @param copies that the files are to have
    * @param avoided servers that must have none of them
+   * @param firstNs when that was noticed first, of those times that it was in a row
+   * @param lastNs when it was noticed last
    */
-  record Shortage(int copies, Set<Integer> avoided, long sinceNs) {}
+  record Shortage(int copies, Set<Integer> avoided, long firstNs, long lastNs) {}
 
   /** A kind of files that had to wait for slabs: where they were to be, and when. */
   private record Late(int near, Set<Integer> avoided, long askedNs) {}
@@ -128,7 +130,7 @@ public final class SlabSupply {
       long before = machine.freeBytes(copies, avoided);
       boolean lent = lease(copies, near, avoided, bytes - before);
       if (!lent && !isAsking() && !returnOthers(copies, avoided)) {
-        shortages.put(copies, new Shortage(copies, avoided, clock.nanoTime()));
+        note(copies, avoided);
         return false;
       }
       compose(copies, near, avoided);
@@ -294,8 +296,15 @@ public final class SlabSupply {
 
   /** The kinds of files for which there is no slab, as was noticed lately. */
   Collection<Shortage> shortages() {
-    shortages.values().removeIf(each -> clock.nanoTime() - each.sinceNs >= SHORT_NS);
+    shortages.values().removeIf(each -> clock.nanoTime() - each.lastNs >= SHORT_NS);
     return shortages.values();
+  }
+
+  private void note(int copies, Set<Integer> avoided) {
+    long now = clock.nanoTime();
+    Shortage former = shortages.get(copies);
+    boolean isFirst = former == null || now - former.lastNs >= SHORT_NS;
+    shortages.put(copies, new Shortage(copies, avoided, isFirst ? now : former.firstNs, now));
   }
 
   /** There is more room: those who still lack some will say so again. */
