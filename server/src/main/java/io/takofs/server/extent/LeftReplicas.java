@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Replicas that left their slabs: a record {@code T server arena index lease}, the {@link
@@ -63,7 +64,7 @@ public final class LeftReplicas {
 
   /** The servers that such replicas were at. */
   public Set<Integer> servers() {
-    return Set.copyOf(left.keySet());
+    return new TreeSet<>(left.keySet()); // in an order that every JVM has
   }
 
   /** Those at {@code server}. */

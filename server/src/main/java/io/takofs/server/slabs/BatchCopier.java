@@ -16,7 +16,7 @@ import io.takofs.proto.Status;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.slabs.MoveBatch.Part;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -52,7 +52,8 @@ public final class BatchCopier {
   private final StateMachine machine;
   private final ServerWatch watch;
   private final SlabRepair repair;
-  private final Set<MoveBatch> running = new HashSet<>();
+  private final Set<MoveBatch> running =
+      new LinkedHashSet<>(); // whose order is the same in each JVM
   private long bytes;
 
   /**

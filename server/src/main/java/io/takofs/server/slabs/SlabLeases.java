@@ -283,7 +283,9 @@ public final class SlabLeases {
 
   private void list(SlabLender lender) {
     list(
-        lender, ListSlabs.newBuilder().setLeader(leader.get()).setFirstPage(true), new HashSet<>());
+        lender,
+        ListSlabs.newBuilder().setLeader(leader.get()).setFirstPage(true),
+        new LinkedHashSet<>());
   }
 
   private void list(SlabLender lender, ListSlabs.Builder page, Set<Replica> held) {

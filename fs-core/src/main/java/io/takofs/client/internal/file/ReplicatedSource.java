@@ -7,8 +7,8 @@ import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -64,7 +64,7 @@ final class ReplicatedSource {
       return mapped.server();
     }
     long deadlineNs = access.deadline();
-    Map<ServerLink, String> failed = new HashMap<>();
+    Map<ServerLink, String> failed = new LinkedHashMap<>(); // told in the order in which they did
     while (true) {
       try {
         Place giver = readFromOne(extent, offset, count, target, wrong, deadlineNs, failed);
