@@ -95,11 +95,13 @@ public final class RunningServer implements AutoCloseable {
 
   private void open(TakoConfig config, String user, PoolStart start, boolean format)
       throws IOException {
+    ServerSettings.checkCopies(config);
     ServerSettings settings = ServerSettings.of(config, user);
     SystemGroups groups =
         new SystemGroups(
             new StaticGroups(ServerSettings.groups(config.get(ConfigKeys.GROUPS))), Clock.SYSTEM);
     groups.resolve(user);
+    start.formatOnlyIf(() -> ServerTransports.checkAddress(config));
     Pool pool = keep(format ? start.format() : start.open());
     PagedStore store = keep(PagedStore.open(pool.pages()));
     SegmentedLog log =

@@ -1,6 +1,7 @@
 package io.takofs.server;
 
 import io.takofs.base.Facts;
+import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.transport.ConnectionAcceptor;
@@ -14,7 +15,10 @@ import io.takofs.transport.verbs.VerbsTransport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -128,13 +132,36 @@ final class ServerTransports implements AutoCloseable {
     try {
       return tcp.listen(endpoint, acceptor, () -> offers);
     } catch (IOException e) {
-      throw ListenFailure.of(
-          e,
-          "set "
-              + ConfigKeys.SERVER_HOST
-              + " to a name or an address of this machine, or to 0.0.0.0 for all of them",
-          "stop what listens there, or set " + ConfigKeys.SERVER_PORT + " to a free port or 0");
+      throw refused(e);
     }
+  }
+
+  /**
+   * Tries whether a server could listen at the address of {@code config}, before it has a pool,
+   * which may take minutes to be made.
+   *
+   * @throws TakoException UNAVAILABLE saying why not, and what to do
+   */
+  static void checkAddress(TakoConfig config) throws TakoException {
+    String host = config.get(ConfigKeys.SERVER_HOST);
+    int port = config.get(ConfigKeys.SERVER_PORT);
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.bind(new InetSocketAddress(InetAddress.getByName(host), port));
+    } catch (UnknownHostException e) {
+      throw refused(new IOException("cannot listen on " + host + ": unknown host '" + host + "'"));
+    } catch (IOException e) {
+      String why = "cannot listen on " + host + ":" + port + ": " + e.getMessage();
+      throw refused(new IOException(why, e));
+    }
+  }
+
+  private static TakoException refused(IOException cause) {
+    return ListenFailure.of(
+        cause,
+        "set "
+            + ConfigKeys.SERVER_HOST
+            + " to a name or an address of this machine, or to 0.0.0.0 for all of them",
+        "stop what listens there, or set " + ConfigKeys.SERVER_PORT + " to a free port or 0");
   }
 
   private List<OfferedTransport> offers() throws IOException {

@@ -54,7 +54,8 @@ class RunningServerTest {
 
   private void assertNothingLeft() {
     assertThat(pool).doesNotExist();
-    assertThat(directory.resolve("state").toFile().list()).isEmpty();
+    String[] markers = directory.resolve("state").toFile().list();
+    assertThat(markers == null ? new String[0] : markers).isEmpty();
   }
 
   @Test
@@ -87,6 +88,18 @@ class RunningServerTest {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       config.set(PORT, Integer.toString(taken.getLocalPort()));
       assertThat(refusal(false)).contains("stop what listens there", PORT);
+    }
+  }
+
+  /** A large pool takes minutes to be formatted. */
+  @Test
+  void shouldFormatNothingWhereItCannotListen() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      config
+          .set(PORT, Integer.toString(taken.getLocalPort()))
+          .set("fs.tako.server.pool.size", "15t");
+      assertThat(refusal(false)).contains("stop what listens there", PORT);
+      assertNothingLeft();
     }
   }
 

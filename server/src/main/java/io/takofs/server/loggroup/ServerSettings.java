@@ -67,6 +67,26 @@ public record ServerSettings(
   }
 
   /**
+   * Checks that as many copies as must be written are also kept.
+   *
+   * @throws TakoException INVALID_ARGUMENT
+   */
+  public static void checkCopies(TakoConfig config) throws TakoException {
+    int least = config.get(ConfigKeys.REPLICATION_MIN);
+    int most = config.get(ConfigKeys.REPLICATION_MAX);
+    if (least > most) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "%s is %d, but no more than %s = %d copies are kept: lower the one or raise the other"
+              .formatted(
+                  ConfigKeys.REPLICATION_MIN.name(),
+                  least,
+                  ConfigKeys.REPLICATION_MAX.name(),
+                  most));
+    }
+  }
+
+  /**
    * Checks what depends on settings that may be others when the log is replayed, so that no entry
    * may depend on it.
    *

@@ -28,6 +28,14 @@ public final class PoolStart {
   private boolean formatted;
 
   private boolean madeDirectory;
+  private Condition condition = () -> {};
+
+  /** Something without which an empty pool would be formatted in vain, which may take minutes. */
+  @FunctionalInterface
+  public interface Condition {
+    /** Throws what is to be told instead. */
+    void check() throws TakoException;
+  }
 
   /**
    * @param sizes of a new pool
@@ -37,6 +45,11 @@ public final class PoolStart {
     this.path = path;
     this.sizes = sizes;
     this.markers = markers;
+  }
+
+  /** Formats an empty pool only if {@code only} holds. */
+  public void formatOnlyIf(Condition only) {
+    condition = only;
   }
 
   /**
@@ -86,6 +99,7 @@ public final class PoolStart {
   }
 
   private void formatEmpty() throws TakoException {
+    condition.check();
     boolean missing = !Ownership.exists(path);
     if (!PoolDirectory.isFormatted(path)) {
       forgetLost();

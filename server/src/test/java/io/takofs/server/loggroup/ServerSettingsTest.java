@@ -1,6 +1,7 @@
 package io.takofs.server.loggroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Create;
@@ -19,6 +20,16 @@ class ServerSettingsTest {
   private static Reply ok(Reply reply) {
     assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
     return reply;
+  }
+
+  @Test
+  void shouldRefuseThatMoreCopiesMustBeThanAreKept() throws Exception {
+    TakoConfig config = new TakoConfig().set("fs.tako.replication.max", "3");
+    ServerSettings.checkCopies(config.set("fs.tako.replication.min", "3"));
+    assertThatThrownBy(() -> ServerSettings.checkCopies(config.set("fs.tako.replication.min", "8")))
+        .hasMessage(
+            "fs.tako.replication.min is 8, but no more than fs.tako.replication.max = 3 copies are"
+                + " kept: lower the one or raise the other");
   }
 
   @Test
