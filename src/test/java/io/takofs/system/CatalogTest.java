@@ -29,6 +29,7 @@ class CatalogTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int SERVERS = 4;
   private static final int PEERS = 3;
+  private static final int SIGTERM = 128 + 15; // exit code
   private static final int KILLS = Integer.getInteger("tako.test.catalog.kills", 1);
 
   private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
@@ -101,6 +102,17 @@ class CatalogTest {
       ClusterHealth.awaitServers(client, SERVERS, LIMIT);
     }
     assertThat(new CatalogClient(store).requireMap().getServersCount()).isEqualTo(SERVERS);
+  }
+
+  @Test
+  void shouldLetItsServersStopWithoutAWarning() throws Exception {
+    for (int last = SERVERS - 1; last >= 0; last--) {
+      ServerProcess server = cluster.servers().get(last);
+      int before = server.log().length();
+      assertThat(server.terminate()).isIn(0, SIGTERM);
+      // Of servers that are away, or of a catalog without its peers, one may speak.
+      assertThat(server.log().substring(before)).contains("Tako stopped").doesNotContain("Log4j");
+    }
   }
 
   @Test
