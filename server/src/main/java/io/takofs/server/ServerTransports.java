@@ -3,7 +3,9 @@ package io.takofs.server;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
+import io.takofs.config.ServerList;
 import io.takofs.config.TakoConfig;
+import io.takofs.server.report.HostText;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
@@ -44,6 +46,7 @@ final class ServerTransports implements AutoCloseable {
   private Transport.Listener verbsListener;
   private TcpTransport tcp;
   private Transport.Listener tcpListener;
+  private InetAddress host; // of tcpListener
 
   /** Opens all transports and lets {@code server} serve over them. */
   void listen(DataServer server, TakoConfig config, Path shmDirectory) throws IOException {
@@ -119,11 +122,11 @@ final class ServerTransports implements AutoCloseable {
   private void listenTcp(DataServer server, TakoConfig config) throws IOException {
     int loops = Math.min(EVENT_LOOPS_MAX, Runtime.getRuntime().availableProcessors());
     tcp = new TcpTransport(TcpSettings.server(loops));
-    String host = config.get(ConfigKeys.SERVER_HOST);
-    int port = config.get(ConfigKeys.SERVER_PORT);
+    String name = config.get(ConfigKeys.SERVER_HOST);
     List<OfferedTransport> offers = offers();
-    String endpoint = (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+    String endpoint = ServerList.address(name, config.get(ConfigKeys.SERVER_PORT));
     tcpListener = server.serve(tcp, acceptor -> listenTcp(endpoint, acceptor, offers));
+    host = InetAddress.getByName(name);
   }
 
   private Transport.Listener listenTcp(
@@ -175,9 +178,14 @@ final class ServerTransports implements AutoCloseable {
     return offers;
   }
 
-  /** {@code tako://host:port}. */
+  /** {@code tako://host:port}; the machine's name where the server listens at all addresses. */
   URI uri() {
-    return URI.create("tako://" + tcpListener.endpoint());
+    String endpoint = tcpListener.endpoint();
+    return URI.create(
+        "tako://"
+            + (host.isAnyLocalAddress()
+                ? HostText.of(host) + ":" + ServerList.port(endpoint)
+                : endpoint));
   }
 
   /** For people. */

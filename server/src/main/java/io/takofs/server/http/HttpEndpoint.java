@@ -15,6 +15,7 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.takofs.server.report.History;
+import io.takofs.server.report.HostText;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -109,12 +110,7 @@ public final class HttpEndpoint implements AutoCloseable {
   /** The URL of the pages. */
   public String url() {
     InetSocketAddress bound = (InetSocketAddress) listener.localAddress();
-    String host = bound.getAddress().getHostAddress();
-    return "http://"
-        + (host.indexOf(':') >= 0 ? "[" + host + "]" : host)
-        + ":"
-        + bound.getPort()
-        + "/";
+    return "http://" + HostText.of(bound.getAddress()) + ":" + bound.getPort() + "/";
   }
 
   @Override
