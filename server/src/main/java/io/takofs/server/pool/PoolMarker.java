@@ -19,8 +19,13 @@ import java.util.Set;
  * @param made when it was formatted, or first opened by a server that keeps markers
  */
 record PoolMarker(Path pool, String id, String fileSystem, String boot, Instant made) {
-  /** File systems that are empty after a boot. */
+  /** File systems that are memory, and empty after a boot. */
   private static final Set<String> VOLATILE = Set.of("tmpfs", "ramfs", "hugetlbfs");
+
+  /** Whether a file system of this type is memory; of DAX its type does not tell. */
+  static boolean isMemory(String fileSystem) {
+    return VOLATILE.contains(fileSystem);
+  }
 
   /** One line for each component; the path is last, for it may hold anything. */
   String text() {
@@ -64,8 +69,6 @@ record PoolMarker(Path pool, String id, String fileSystem, String boot, Instant 
    * is mounted there now is of the same kind.
    */
   boolean isExplainedByBoot(String fileSystemNow, String bootNow) {
-    return VOLATILE.contains(fileSystem)
-        && fileSystem.equals(fileSystemNow)
-        && !boot.equals(bootNow);
+    return isMemory(fileSystem) && fileSystem.equals(fileSystemNow) && !boot.equals(bootNow);
   }
 }

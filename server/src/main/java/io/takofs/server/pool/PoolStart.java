@@ -175,7 +175,16 @@ public final class PoolStart {
   /** Without a marker the server works as well; only the loss of its pool would go unnoticed. */
   private Pool remembered(Pool pool) {
     try {
-      markers.remember(path, pool.identity().poolId(), fileSystem(path));
+      String fileSystem = fileSystem(path);
+      if (!PoolMarker.isMemory(fileSystem)) {
+        LOG.warn(
+            "{} is on {}: unless that is persistent memory (DAX), the kernel also writes all that the"
+                + " pool holds to the disk, and is slow; set fs.tako.server.pool.path to a directory on"
+                + " tmpfs or hugetlbfs",
+            path,
+            fileSystem);
+      }
+      markers.remember(path, pool.identity().poolId(), fileSystem);
     } catch (IOException e) {
       LOG.warn(
           "cannot write {} ({}): if the pool vanishes, the next start formats an empty one; set"
