@@ -3,12 +3,10 @@ package io.takofs.cli.doctor;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.takofs.proto.ClusterStatus;
-import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerEntry.State;
 import io.takofs.proto.ServerHealth;
 import io.takofs.server.report.Clusters;
-import io.takofs.server.report.StuckRepair;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -31,15 +29,15 @@ public final class ClusterChecks {
   }
 
   /**
-   * Adds the servers of the cluster to {@code section}, and a problem for each that should be there
-   * and is not.
+   * Adds the servers of the cluster to {@code section}, a problem for each that should be there and
+   * is not, and those that the cluster itself warns of.
    */
   public void run(ClusterStatus cluster, JsonObject section) {
     List<ServerHealth> servers = cluster.getServersList();
+    cluster.getWarningsList().forEach(this::addWarning);
     if (servers.size() <= 1) {
       return;
     }
-    checkRepair(cluster.getRepair());
     JsonArray all = new JsonArray();
     for (ServerHealth each : servers) {
       ServerEntry entry = each.getEntry();
@@ -55,22 +53,11 @@ public final class ClusterChecks {
     section.add("data_server", all);
   }
 
-  private void checkRepair(RepairStatus repair) {
-    StuckRepair.of(repair).forEach(each -> diagnosis.problem(each.problem(), each.advice()));
-    if (repair.getWaitsForCount() > 0) {
-      diagnosis.problem(
-          "no copy is made again, because "
-              + Clusters.names(repair.getWaitsForList())
-              + " are silent, more than a third of all",
-          "start them, or mend the network; if they will not be back, say tako repair --force");
-    }
-    if (repair.getGoesWithoutCount() > 0) {
-      diagnosis.problem(
-          "repair does not wait for "
-              + Clusters.names(repair.getGoesWithoutList())
-              + ", because somebody has said tako repair --force",
-          "start them, or take them out of the cluster: tako cluster remove N --lost");
-    }
+  /** A warning says what is wrong and, after a semicolon, what to do about it. */
+  private void addWarning(String warning) {
+    String[] parts = warning.split("; ", 2);
+    diagnosis.problem(
+        parts[0], parts.length == 2 ? parts[1] : "tako status shows the servers and their health");
   }
 
   private boolean isReached(ServerEntry entry) {

@@ -2,9 +2,10 @@ package io.takofs.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import io.takofs.proto.ClusterStatus;
-import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import org.junit.jupiter.api.Test;
@@ -18,20 +19,25 @@ class ClusterChecksTest {
   }
 
   @Test
-  void shouldCallRepairThatCannotGoOnAProblem() {
+  void shouldCallAWarningOfTheClusterAProblemAndGiveItsAdvice() {
     Diagnosis diagnosis = new Diagnosis();
     ClusterStatus cluster =
         ClusterStatus.newBuilder()
             .addServers(server(1))
-            .addServers(server(2))
-            .setRepair(
-                RepairStatus.newBuilder()
-                    .setSlabsWaiting(8)
-                    .setSlabsWithoutServer(3)
-                    .setSlabsWithoutRoom(5))
+            .addWarnings("a:1 is not in the cluster; start it; see its log")
+            .addWarnings("something else")
             .build();
+
     new ClusterChecks(diagnosis).run(cluster, new JsonObject());
-    assertThat(diagnosis.json())
-        .contains("3 slabs wait for a server: ", "5 slabs wait for room: ", "add a server");
+
+    JsonArray problems =
+        JsonParser.parseString(diagnosis.json()).getAsJsonObject().getAsJsonArray("problems");
+    assertThat(problems).hasSize(2);
+    JsonObject first = problems.get(0).getAsJsonObject();
+    assertThat(first.get("problem").getAsString()).isEqualTo("a:1 is not in the cluster");
+    assertThat(first.get("advice").getAsString()).isEqualTo("start it; see its log");
+    JsonObject second = problems.get(1).getAsJsonObject();
+    assertThat(second.get("problem").getAsString()).isEqualTo("something else");
+    assertThat(second.get("advice").getAsString()).contains("tako status");
   }
 }

@@ -62,12 +62,12 @@ public final class SlabReport {
             .setFiles(repair.files());
     if (repaired.getWaitsForCount() > 0) {
       status.addWarnings(
-          "%s are silent, more than a third: no copy is made again before they answer; start them, or say tako repair --force if they will not be back"
+          "%s are silent, more than a third: no copy is made again before they answer; start them, mend the network, or say tako repair --force if they will not be back"
               .formatted(Clusters.names(repaired.getWaitsForList())));
     }
     if (repaired.getGoesWithoutCount() > 0) {
       status.addWarnings(
-          "copies are made again without waiting for %s (tako repair --force)"
+          "copies are made again without waiting for %s, because somebody has said tako repair --force; start them, or take them out of the cluster: tako cluster remove N --lost"
               .formatted(Clusters.names(repaired.getGoesWithoutList())));
     }
     StuckRepair.of(repaired).forEach(each -> status.addWarnings(each.sentence()));
