@@ -184,6 +184,11 @@ class OperationsTest {
     assertThat(tako("config", "doc").output())
         .contains("## fs.tako.server.port\n")
         .contains("| Default | `7420` |");
+    assertThat(tako("config", "doc", "fs.tako.client.timeout").output())
+        .startsWith("## fs.tako.client.timeout\n")
+        .doesNotContain("## fs.tako.server.port");
+    assertThat(tako("config", "doc", "fs.tako.client.timeuot").output())
+        .contains("no key is named fs.tako.client.timeuot", "fs.tako.client.timeout");
     Path site =
         Files.writeString(
             directory.resolve("site.xml"),

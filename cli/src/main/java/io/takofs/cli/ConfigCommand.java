@@ -6,10 +6,12 @@ import io.takofs.config.TakoConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code tako config}. */
@@ -22,12 +24,27 @@ final class ConfigCommand implements Runnable {
     throw new ParameterException(spec.commandLine(), "doc or list?");
   }
 
-  @Command(description = "Prints the reference of all keys, as Markdown.")
-  int doc() {
+  @Command(description = "Prints the reference of all keys, or of those named, as Markdown.")
+  int doc(@Parameters(arity = "0..*", paramLabel = "KEY") List<String> names) {
     PrintWriter out = spec.commandLine().getOut();
-    out.print(ConfigReference.markdown());
+    if (names == null) {
+      out.print(ConfigReference.markdown());
+    } else {
+      List<ConfigKey<?>> keys = names.stream().<ConfigKey<?>>map(this::key).toList();
+      keys.forEach(key -> out.println(ConfigReference.markdown(key).strip()));
+    }
     out.flush();
     return 0;
+  }
+
+  private ConfigKey<?> key(String name) {
+    ConfigKey<?> key = ConfigKeys.find(name);
+    if (key == null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "no key is named " + name + "; the nearest is " + ConfigKeys.nearest(name).name());
+    }
+    return key;
   }
 
   @Command(description = "Prints each key, its value here and where that comes from.")

@@ -14,15 +14,22 @@ final class ConfigReference {
     page.append("A server reads `conf/tako-site.xml`, `bin/tako` too; Hadoop's clients read");
     page.append(" `core-site.xml`. `-D` on the command line wins over files.\n");
     for (ConfigKey<?> key : ConfigKeys.all()) {
-      page.append("\n## ").append(key.name()).append("\n\n");
-      page.append(key.meaning()).append("\n\n| | |\n|---|---|\n");
-      row(page, "Type", key.type());
-      row(page, "Unit", key.unit());
-      row(page, "Values", key.allowed());
-      row(page, "Default", key.defaultText().isEmpty() ? "" : "`" + key.defaultText() + "`");
-      row(page, "Read by", readers(key));
+      page.append(markdown(key));
     }
     return page.toString();
+  }
+
+  /** The section of one key. */
+  static String markdown(ConfigKey<?> key) {
+    StringBuilder section = new StringBuilder();
+    section.append("\n## ").append(key.name()).append("\n\n");
+    section.append(key.meaning()).append("\n\n| | |\n|---|---|\n");
+    row(section, "Type", key.type());
+    row(section, "Unit", key.unit());
+    row(section, "Values", key.allowed());
+    row(section, "Default", key.defaultText().isEmpty() ? "" : "`" + key.defaultText() + "`");
+    row(section, "Read by", readers(key));
+    return section.toString();
   }
 
   private static String readers(ConfigKey<?> key) {

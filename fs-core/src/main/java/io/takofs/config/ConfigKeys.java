@@ -601,7 +601,7 @@ public final class ConfigKeys {
   }
 
   /** The key named {@code name}; null when there is none. */
-  static ConfigKey<?> find(String name) {
+  public static ConfigKey<?> find(String name) {
     for (ConfigKey<?> key : KEYS) {
       if (key.name().equals(name)) {
         return key;
@@ -611,7 +611,7 @@ public final class ConfigKeys {
   }
 
   /** The key whose name needs the fewest edits to become {@code name}. */
-  static ConfigKey<?> nearest(String name) {
+  public static ConfigKey<?> nearest(String name) {
     ConfigKey<?> best = KEYS.get(0);
     int bestDistance = Integer.MAX_VALUE;
     for (ConfigKey<?> key : KEYS) {
