@@ -300,6 +300,7 @@ public final class DataServer implements ServerView, AutoCloseable {
             .clearCounters()
             .clearOperations()
             .clearTransports()
+            .addAllListed(cluster.listed())
             .build();
     return Reply.newBuilder().setServerStatus(status).build();
   }

@@ -101,6 +101,7 @@ public final class ClusterReport {
     }
     if (leader == self) {
       absent(map).ifPresent(status::addWarnings); // others pass on what the leader says
+      addOtherLists(map, status);
     } else {
       status.setLeaderAgeMs(ageMs(ofGroupNs));
     }
@@ -124,6 +125,25 @@ public final class ClusterReport {
                     cluster.listed().size(),
                     ConfigKeys.CLUSTER_SERVERS,
                     String.join(", ", absent)));
+  }
+
+  /** Names the servers whose configuration lists other servers than this one's does. */
+  private void addOtherLists(ClusterMap map, ClusterStatus.Builder status) {
+    for (ServerEntry each : map.getServersList()) {
+      Said last = said.get(each.getId());
+      List<String> other =
+          last == null || last.status() == null ? List.of() : last.status().getListedList();
+      if (!other.isEmpty() && !other.equals(cluster.listed())) {
+        status.addWarnings(
+            "server %d has %s in %s, and server %d has %s; give all servers the same list, in the same order, and start them again"
+                .formatted(
+                    each.getId(),
+                    String.join(",", other),
+                    ConfigKeys.CLUSTER_SERVERS,
+                    cluster.serverId(),
+                    String.join(",", cluster.listed())));
+      }
+    }
   }
 
   /** A server is silent from when it is first looked for. */

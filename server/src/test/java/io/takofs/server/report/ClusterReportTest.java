@@ -97,6 +97,17 @@ class ClusterReportTest {
   }
 
   @Test
+  void leaderNamesTheServersThatHaveAnotherList() {
+    ClusterReport report = new ClusterReport(new Three(1, List.of("a:0", "b:0", "c:0")), clock);
+    report.answered(2, OWN.toBuilder().addAllListed(List.of("a:0", "b:0", "c:0")).build());
+    assertThat(report.build(OWN).getWarningsList()).isEmpty();
+    report.answered(2, OWN.toBuilder().addAllListed(List.of("b:0", "a:0", "c:0")).build());
+    assertThat(report.build(OWN).getWarningsList()).hasSize(1);
+    assertThat(report.build(OWN).getWarnings(0))
+        .contains("server 2 has b:0,a:0,c:0", "server 1 has a:0,b:0,c:0", "the same list");
+  }
+
+  @Test
   void serverThatSaysNothingIsInTrouble() {
     ClusterReport report = new ClusterReport(new Three(1), clock);
     assertThat(report.build(OWN).getServers(1).getTrouble()).isEmpty();
