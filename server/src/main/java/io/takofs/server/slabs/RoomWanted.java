@@ -22,10 +22,14 @@ final class RoomWanted {
     }
   }
 
+  /** Slabs that go for it in one walk: as many replicas are made at a time of one server. */
+  static final int WALK_MAX = 4;
+
   /** By full server, since the last walk through the slabs began, and in the walk before. */
   private Map<Integer, Set<Units>> now = new HashMap<>();
 
   private Map<Integer, Set<Units>> before = new HashMap<>();
+  private int made; // in this walk
 
   /** {@code slab} lacks a replica for which {@code server} has no room. */
   void add(int server, Slab slab) {
@@ -52,10 +56,15 @@ final class RoomWanted {
   void turn() {
     before = now;
     now = new HashMap<>();
+    made = 0;
   }
 
-  void clear() {
-    now.clear();
-    before.clear();
+  /** A slab went: after some of them those that wait are to begin before others go. */
+  void made() {
+    made++;
+    if (made >= WALK_MAX) {
+      now.clear();
+      before.clear();
+    }
   }
 }

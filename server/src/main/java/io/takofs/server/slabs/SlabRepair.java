@@ -349,7 +349,7 @@ public final class SlabRepair {
   boolean remove(Slab slab) throws TakoException {
     boolean isGone = log(entry().setRemoveSlab(RemoveSlab.newBuilder().setId(slab.getId())));
     if (isGone) {
-      roomWanted.clear(); // one is enough at a time
+      roomWanted.made();
       forget(slab.getId());
       for (Replica replica : slab.getReplicasList()) {
         if (machine.leftReplicas().contains(replica)) {
