@@ -426,6 +426,31 @@ class SlabRepairTest extends SlabRepairRig {
     assertThat(rig.repair.status().getSlabsWithoutRoom()).isZero();
   }
 
+  /** There is room for one of two slabs, and in the first one deleted files rest only. */
+  @Test
+  void shouldCopyWhatHasBytesFirst() throws Exception {
+    LentSlabs[] zones = {LentSlabs.of(2), LentSlabs.of(2), LentSlabs.of(1)};
+    lead(2, zones, "rack", "rack", "rack");
+    servers.stop(3);
+    run(12);
+    write("/f0", 2, 1);
+    Slab gone = dataSlab();
+    int files = 1;
+    for (; written == gone.getId(); files++) {
+      write("/f" + files, 2, 1);
+    }
+    servers.start(3);
+    run(2);
+    servers.stop(2);
+    run(9);
+    for (int i = 0; i < files - 1; i++) {
+      delete("/f" + i);
+    }
+    assertThat(rig.machine.extentsIn(gone.getId())).isEmpty();
+    await(() -> serversOf(dataSlab()).equals(List.of(1, 3)), 10);
+    assertThat(serversOf(slab(gone.getId()))).isEqualTo(List.of(1, 2));
+  }
+
   @Test
   void shouldWaitForAServerUntilOneIsAdded() throws Exception {
     lead(3, 3);

@@ -65,10 +65,16 @@ public final class SlabRepair {
   /** Slabs that one tick tries to begin with. */
   private static final int BEGIN_MAX = 32;
 
-  /** A slab that lacks something; those with the fewest living replicas come first. */
-  private record Waiting(int living, long slab) implements Comparable<Waiting> {
+  /**
+   * A slab that lacks something; those with the fewest living replicas come first.
+   *
+   * @param last whether nothing committed is in it, as was seen when it could have begun
+   */
+  private record Waiting(boolean last, int living, long slab) implements Comparable<Waiting> {
     private static final Comparator<Waiting> ORDER =
-        Comparator.comparingInt(Waiting::living).thenComparingLong(Waiting::slab);
+        Comparator.comparing(Waiting::last)
+            .thenComparingInt(Waiting::living)
+            .thenComparingLong(Waiting::slab);
 
     @Override
     public int compareTo(Waiting other) {
@@ -300,9 +306,13 @@ public final class SlabRepair {
     if (condition.lack() == Lack.LOST) {
       close(slab);
     }
-    forget(slab.getId());
-    Waiting waiting = new Waiting(condition.living(), slab.getId());
-    lacking.put(slab.getId(), waiting);
+    Waiting before = lacking.get(slab.getId());
+    await(new Waiting(before != null && before.last(), condition.living(), slab.getId()));
+  }
+
+  private void await(Waiting waiting) {
+    forget(waiting.slab());
+    lacking.put(waiting.slab(), waiting);
     toBegin.add(waiting);
   }
 
@@ -425,6 +435,12 @@ public final class SlabRepair {
       if (candidates.stream().noneMatch(each -> asked.contains(each.server))) {
         stuck.remove(slab.getId()); // they are busy, with what waited as well
       }
+      return;
+    }
+    Waiting waiting = lacking.get(slab.getId());
+    if (!waiting.last() && machine.extentsIn(slab.getId()).isEmpty()) {
+      // What rests in it may be gone soon, and the slab with it: it takes no room from others.
+      await(new Waiting(true, waiting.living(), waiting.slab()));
       return;
     }
     LeasedSlab lent = leases.take(target, slab.getFirstUnit(), slab.getEndUnit());
