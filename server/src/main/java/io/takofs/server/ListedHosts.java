@@ -21,6 +21,7 @@ final class ListedHosts {
   private static final int THREADS = 32;
 
   private final List<String> list;
+  private final SelfInList.Names names;
   private final Map<String, Optional<InetAddress>> addresses = new LinkedHashMap<>();
 
   /**
@@ -30,6 +31,7 @@ final class ListedHosts {
    */
   ListedHosts(List<String> list, SelfInList.Names names) {
     this.list = list;
+    this.names = names;
     ExecutorService threads = DaemonThreads.create("tako-listed-hosts", THREADS, list.size());
     Map<String, CompletableFuture<Optional<InetAddress>>> asked = new LinkedHashMap<>();
     for (String server : list) {
@@ -49,9 +51,12 @@ final class ListedHosts {
     }
   }
 
-  /** The address of a host of the list. */
+  /** The address of a host of the list, or of another one, which is looked up now. */
   InetAddress of(String host) throws UnknownHostException {
-    return addresses.get(host).orElseThrow(() -> new UnknownHostException(host));
+    Optional<InetAddress> listed = addresses.get(host);
+    return listed == null
+        ? names.of(host)
+        : listed.orElseThrow(() -> new UnknownHostException(host));
   }
 
   /** The warning that names hosts without an address; empty when all have one. */

@@ -28,7 +28,7 @@ class SelfInListTest {
 
   private static String find(String servers, String host) throws IOException {
     List<String> list = ServerList.parse(servers);
-    return new SelfInList(list, host, 7, SelfInListTest::lookUp).find();
+    return new SelfInList(list, host, 7, new ListedHosts(list, SelfInListTest::lookUp)::of).find();
   }
 
   @Test
