@@ -133,7 +133,7 @@ public final class ClusterReport {
       Said last = said.get(each.getId());
       List<String> other =
           last == null || last.status() == null ? List.of() : last.status().getListedList();
-      if (!other.isEmpty() && !other.equals(cluster.listed())) {
+      if (!goesOn(other, cluster.listed()) && !goesOn(cluster.listed(), other)) {
         status.addWarnings(
             "server %d has %s in %s, and server %d has %s; give all servers the same list, in the same order, and start them again"
                 .formatted(
@@ -144,6 +144,11 @@ public final class ClusterReport {
                     String.join(",", cluster.listed())));
       }
     }
+  }
+
+  /** Whether {@code longer} has more at its end than {@code list}, as when servers are added. */
+  private static boolean goesOn(List<String> list, List<String> longer) {
+    return list.size() <= longer.size() && longer.subList(0, list.size()).equals(list);
   }
 
   /** A server is silent from when it is first looked for. */

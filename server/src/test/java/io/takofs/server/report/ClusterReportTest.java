@@ -101,6 +101,9 @@ class ClusterReportTest {
     ClusterReport report = new ClusterReport(new Three(1, List.of("a:0", "b:0", "c:0")), clock);
     report.answered(2, OWN.toBuilder().addAllListed(List.of("a:0", "b:0", "c:0")).build());
     assertThat(report.build(OWN).getWarningsList()).isEmpty();
+    List<String> grown = List.of("a:0", "b:0", "c:0", "d:0"); // the others need no start for it
+    report.answered(2, OWN.toBuilder().addAllListed(grown).build());
+    assertThat(report.build(OWN).getWarningsList()).isEmpty();
     report.answered(2, OWN.toBuilder().addAllListed(List.of("b:0", "a:0", "c:0")).build());
     assertThat(report.build(OWN).getWarningsList()).hasSize(1);
     assertThat(report.build(OWN).getWarnings(0))
