@@ -56,7 +56,14 @@ final class ClusterCalls {
   /** The text of a refusal by a server that has not joined. */
   static String notJoinedText(ClusterTopology cluster) {
     return "the server has not joined its cluster yet"
-        + cluster.problem().map(why -> ": " + why).orElse("; try again");
+        + cluster.problem().map(why -> ": " + why).orElse(waitsForCatalog(cluster));
+  }
+
+  private static String waitsForCatalog(ClusterTopology cluster) {
+    return cluster.listed().isEmpty()
+        ? "; try again"
+        : ": it asks the first of %s for the catalog; start those that do not run, or try again"
+            .formatted(String.join(", ", cluster.listed()));
   }
 
   /**

@@ -218,7 +218,9 @@ final class PoolDirectory {
     if (isFormatted(path)) {
       throw new TakoException(
           Status.ALREADY_EXISTS,
-          path + " already holds a pool: open it, or remove the directory and all its files");
+          path
+              + " already holds a pool: start without --format to use it; only when nobody needs its"
+              + " files, remove the directory");
     }
   }
 

@@ -33,7 +33,11 @@ public final class Clusters {
 
   /** Such as {@code , done in 00:01:05} at the present rate; empty when there is none. */
   public static String timeLeft(RepairStatus repair) {
-    if (repair.getBytesLeft() == 0 || repair.getBytesPerSecond() == 0) {
+    boolean isStuck =
+        repair.getSlabsCopiedNow() == 0
+            && repair.getSlabsWithoutServer() + repair.getSlabsWithoutRoom()
+                >= repair.getSlabsWaiting();
+    if (isStuck || repair.getBytesLeft() == 0 || repair.getBytesPerSecond() == 0) {
       return "";
     }
     long seconds = (repair.getBytesLeft() - 1) / repair.getBytesPerSecond() + 1;

@@ -19,8 +19,8 @@ public record StuckRepair(String problem, String advice) {
           new StuckRepair(
               waiting(repair.getSlabsWithoutServer())
                   + " for a server: each one that is up has a copy already, or leaves",
-              "add a server, start those that are silent, or lower the replication of the files"
-                  + " (setrep)"));
+              "add a server, start those that are silent, or, where there is room for files of fewer"
+                  + " copies, lower the replication of these (setrep)"));
     }
     if (repair.getSlabsWithoutRoom() > 0) {
       reasons.add(

@@ -23,8 +23,8 @@ class StuckRepairTest {
         .extracting(StuckRepair::sentence)
         .containsExactly(
             "1 slab waits for a server: each one that is up has a copy already, or leaves;"
-                + " add a server, start those that are silent, or lower the replication of the"
-                + " files (setrep)",
+                + " add a server, start those that are silent, or, where there is room for files of"
+                + " fewer copies, lower the replication of these (setrep)",
             "2 slabs wait for room: the servers that could have another copy are full;"
                 + " delete files, or add a server");
   }
