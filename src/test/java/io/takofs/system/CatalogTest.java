@@ -110,7 +110,7 @@ class CatalogTest {
       ServerProcess server = cluster.servers().get(last);
       int before = server.log().length();
       assertThat(server.terminate()).isIn(0, SIGTERM);
-      // Of servers that are away, or of a catalog without its peers, one may speak.
+      // A server may warn of others that are away; Log4j has nothing to warn of.
       assertThat(server.log().substring(before)).contains("Tako stopped").doesNotContain("Log4j");
     }
   }

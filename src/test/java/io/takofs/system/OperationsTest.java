@@ -188,7 +188,7 @@ class OperationsTest {
         .startsWith("## fs.tako.client.timeout\n")
         .doesNotContain("## fs.tako.server.port");
     assertThat(tako("config", "doc", "fs.tako.client.timeuot").output())
-        .contains("no key is named fs.tako.client.timeuot", "fs.tako.client.timeout");
+        .contains("unknown key fs.tako.client.timeuot; did you mean fs.tako.client.timeout?");
     Path site =
         Files.writeString(
             directory.resolve("site.xml"),

@@ -40,9 +40,7 @@ final class ConfigCommand implements Runnable {
   private ConfigKey<?> key(String name) {
     ConfigKey<?> key = ConfigKeys.find(name);
     if (key == null) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "no key is named " + name + "; the nearest is " + ConfigKeys.nearest(name).name());
+      throw new ParameterException(spec.commandLine(), ConfigKeys.unknown(name));
     }
     return key;
   }

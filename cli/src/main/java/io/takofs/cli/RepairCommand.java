@@ -53,7 +53,7 @@ final class RepairCommand implements Callable<Integer> {
     List<String> lines = new ArrayList<>();
     lines.add(
         ClusterText.isRepairing(repair) ? ClusterText.repair(repair) : "no slab waits for a copy");
-    StuckRepair.of(repair).forEach(each -> lines.add(each.sentence()));
+    lines.addAll(StuckRepair.of(repair));
     if (repair.getWaitsForCount() > 0) {
       lines.add(
           "nothing is copied before "

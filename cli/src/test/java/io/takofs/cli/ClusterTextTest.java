@@ -76,6 +76,21 @@ class ClusterTextTest {
   }
 
   @Test
+  void shouldTellNoTimeForARepairThatIsStuck() {
+    RepairStatus.Builder stuck =
+        RepairStatus.newBuilder()
+            .setSlabsWaiting(3)
+            .setSlabsWithoutServer(1)
+            .setSlabsWithoutRoom(2)
+            .setBytesLeft(MIB)
+            .setBytesPerSecond(MIB);
+    assertThat(ClusterText.repair(stuck.build())).doesNotContain("done in");
+    assertThat(ClusterText.repair(stuck.setSlabsCopiedNow(1).build())).contains("done in");
+    assertThat(ClusterText.repair(stuck.setSlabsCopiedNow(0).setSlabsWaiting(4).build()))
+        .contains("done in");
+  }
+
+  @Test
   void shouldSayWhatRepairWaitsForAndWhatItGoesWithout() {
     RepairStatus idle = RepairStatus.getDefaultInstance();
     assertThat(RepairCommand.lines(idle)).containsExactly("no slab waits for a copy");

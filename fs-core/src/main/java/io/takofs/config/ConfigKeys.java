@@ -611,7 +611,7 @@ public final class ConfigKeys {
   }
 
   /** The key whose name needs the fewest edits to become {@code name}. */
-  public static ConfigKey<?> nearest(String name) {
+  static ConfigKey<?> nearest(String name) {
     ConfigKey<?> best = KEYS.get(0);
     int bestDistance = Integer.MAX_VALUE;
     for (ConfigKey<?> key : KEYS) {
@@ -622,6 +622,11 @@ public final class ConfigKeys {
       }
     }
     return best;
+  }
+
+  /** What to say of {@code name}, which is no key. */
+  public static String unknown(String name) {
+    return "unknown key " + name + "; did you mean " + nearest(name).name() + "?";
   }
 
   private static String notEmpty(String text) {

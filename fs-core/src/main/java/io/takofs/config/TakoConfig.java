@@ -167,11 +167,7 @@ public final class TakoConfig {
    */
   public TakoConfig setKnown(String name, String text, String source) throws TakoException {
     if (ConfigKeys.find(name) == null) {
-      throw new TakoException(
-          Status.INVALID_ARGUMENT,
-          String.format(
-              "%s: unknown key %s; did you mean %s?",
-              source, name, ConfigKeys.nearest(name).name()));
+      throw new TakoException(Status.INVALID_ARGUMENT, source + ": " + ConfigKeys.unknown(name));
     }
     return set(name, text, source);
   }

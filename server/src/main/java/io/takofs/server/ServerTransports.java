@@ -183,9 +183,7 @@ final class ServerTransports implements AutoCloseable {
     String endpoint = tcpListener.endpoint();
     return URI.create(
         "tako://"
-            + (host.isAnyLocalAddress()
-                ? HostText.of(host) + ":" + ServerList.port(endpoint)
-                : endpoint));
+            + (host.isAnyLocalAddress() ? HostText.of(host, ServerList.port(endpoint)) : endpoint));
   }
 
   /** For people. */

@@ -110,7 +110,7 @@ public final class HttpEndpoint implements AutoCloseable {
   /** The URL of the pages. */
   public String url() {
     InetSocketAddress bound = (InetSocketAddress) listener.localAddress();
-    return "http://" + HostText.of(bound.getAddress()) + ":" + bound.getPort() + "/";
+    return "http://" + HostText.of(bound.getAddress(), bound.getPort()) + "/";
   }
 
   @Override

@@ -70,7 +70,7 @@ public final class SlabReport {
           "copies are made again without waiting for %s, because somebody has said tako repair --force; start them, or take them out of the cluster: tako cluster remove N --lost"
               .formatted(Clusters.names(repaired.getGoesWithoutList())));
     }
-    StuckRepair.of(repaired).forEach(each -> status.addWarnings(each.sentence()));
+    status.addAllWarnings(StuckRepair.of(repaired));
     states.values().forEach(status::addSlabs);
     replicas.forEach(
         (server, count) ->

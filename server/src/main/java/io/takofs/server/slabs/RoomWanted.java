@@ -22,7 +22,7 @@ final class RoomWanted {
     }
   }
 
-  /** Slabs that go for it in one walk: as many replicas are made at a time of one server. */
+  /** Slabs that go for it in one walk at most: writers need free slabs, too. */
   static final int WALK_MAX = 4;
 
   /** By full server, since the last walk through the slabs began, and in the walk before. */
@@ -59,7 +59,7 @@ final class RoomWanted {
     made = 0;
   }
 
-  /** A slab went: after some of them those that wait are to begin before others go. */
+  /** A slab went; after {@link #WALK_MAX} of them the room is used before others go. */
   void made() {
     made++;
     if (made >= WALK_MAX) {

@@ -68,11 +68,11 @@ public final class SlabRepair {
   /**
    * A slab that lacks something; those with the fewest living replicas come first.
    *
-   * @param last whether nothing committed is in it, as was seen when it could have begun
+   * @param isLast whether nothing committed is in it, as was seen when it could have begun
    */
-  private record Waiting(boolean last, int living, long slab) implements Comparable<Waiting> {
+  private record Waiting(boolean isLast, int living, long slab) implements Comparable<Waiting> {
     private static final Comparator<Waiting> ORDER =
-        Comparator.comparing(Waiting::last)
+        Comparator.comparing(Waiting::isLast)
             .thenComparingInt(Waiting::living)
             .thenComparingLong(Waiting::slab);
 
@@ -307,10 +307,10 @@ public final class SlabRepair {
       close(slab);
     }
     Waiting before = lacking.get(slab.getId());
-    await(new Waiting(before != null && before.last(), condition.living(), slab.getId()));
+    noteLack(new Waiting(before != null && before.isLast(), condition.living(), slab.getId()));
   }
 
-  private void await(Waiting waiting) {
+  private void noteLack(Waiting waiting) {
     forget(waiting.slab());
     lacking.put(waiting.slab(), waiting);
     toBegin.add(waiting);
@@ -438,9 +438,9 @@ public final class SlabRepair {
       return;
     }
     Waiting waiting = lacking.get(slab.getId());
-    if (!waiting.last() && machine.extentsIn(slab.getId()).isEmpty()) {
-      // What rests in it may be gone soon, and the slab with it: it takes no room from others.
-      await(new Waiting(true, waiting.living(), waiting.slab()));
+    if (!waiting.isLast() && machine.extentsIn(slab.getId()).isEmpty()) {
+      // The slab goes when its deleted extents are free, so others get the room before.
+      noteLack(new Waiting(true, waiting.living(), waiting.slab()));
       return;
     }
     LeasedSlab lent = leases.take(target, slab.getFirstUnit(), slab.getEndUnit());

@@ -12,20 +12,20 @@ class HostTextTest {
 
   @Test
   void shouldNameTheMachineWhereAServerListensAtAllOfItsAddresses() throws Exception {
-    assertThat(HostText.of(address("0.0.0.0"), "node-7.example")).isEqualTo("node-7.example");
-    assertThat(HostText.of(address("::"), "node7")).isEqualTo("node7");
-    assertThat(HostText.of(address("0.0.0.0"))).isNotEqualTo("0.0.0.0");
+    assertThat(HostText.of(address("0.0.0.0"), 7, "node-7.example")).isEqualTo("node-7.example:7");
+    assertThat(HostText.of(address("::"), 7, "node7")).isEqualTo("node7:7");
+    assertThat(HostText.of(address("0.0.0.0"), 7)).isNotEqualTo("0.0.0.0:7");
   }
 
   @Test
   void shouldKeepTheAddressWhereTheMachinesNameIsNoHostOfAUri() throws Exception {
-    assertThat(HostText.of(address("0.0.0.0"), "my_machine")).isEqualTo("0.0.0.0");
-    assertThat(HostText.of(address("0.0.0.0"), "")).isEqualTo("0.0.0.0");
+    assertThat(HostText.of(address("0.0.0.0"), 7, "my_machine")).isEqualTo("0.0.0.0:7");
+    assertThat(HostText.of(address("0.0.0.0"), 7, "")).isEqualTo("0.0.0.0:7");
   }
 
   @Test
   void shouldKeepAnAddressThatOthersCanUse() throws Exception {
-    assertThat(HostText.of(address("10.1.2.3"))).isEqualTo("10.1.2.3");
-    assertThat(HostText.of(address("::1"))).isEqualTo("[0:0:0:0:0:0:0:1]");
+    assertThat(HostText.of(address("10.1.2.3"), 7)).isEqualTo("10.1.2.3:7");
+    assertThat(HostText.of(address("::1"), 7)).isEqualTo("[0:0:0:0:0:0:0:1]:7");
   }
 }

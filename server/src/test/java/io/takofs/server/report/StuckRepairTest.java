@@ -20,7 +20,6 @@ class StuckRepairTest {
             .setSlabsWithoutRoom(2)
             .build();
     assertThat(StuckRepair.of(repair))
-        .extracting(StuckRepair::sentence)
         .containsExactly(
             "1 slab waits for a server: each one that is up has a copy already, or leaves;"
                 + " add a server, start those that are silent, or, where there is room for files of"
