@@ -4,11 +4,14 @@ import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.ServerConnection;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MappedZone;
+import io.takofs.client.internal.zone.RemoteZone;
+import io.takofs.client.internal.zone.ServedArena;
 import io.takofs.proto.RemoteArena;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -34,11 +37,19 @@ final class FakeDataServer {
   private int key; // of tickets; 0 for any
   private int silences; // connections that get no answer
   private CountDownLatch silence;
+  private ServedArena served; // null where the arena is mapped
+  private final List<RemoteZone> zones = new ArrayList<>();
 
   /** One with {@code memory} as its arena. */
   FakeDataServer(int id, ByteBuffer memory) {
     this.id = id;
     this.arena = memory.order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** One whose arena clients reach by transfers. */
+  FakeDataServer(int id, ServedArena served) {
+    this(id, served.bytes());
+    this.served = served;
   }
 
   String name() {
@@ -69,6 +80,7 @@ final class FakeDataServer {
   synchronized void die() {
     down = true;
     connections.forEach(connection -> connection.open = false);
+    zones.forEach(RemoteZone::close);
   }
 
   /** As {@link #die}, when a client has looked so many times whether its connection stands. */
@@ -152,6 +164,16 @@ final class FakeDataServer {
     }
   }
 
+  private synchronized RemoteZone connect(ServedArena arena) throws TakoException {
+    try {
+      RemoteZone zone = arena.connect();
+      zones.add(zone);
+      return zone;
+    } catch (IOException e) {
+      throw new TakoException(Status.UNAVAILABLE, name() + ": " + e.getMessage(), e);
+    }
+  }
+
   private final class Connection implements ServerConnection {
     private final long clientId;
     private volatile boolean open = true;
@@ -201,6 +223,9 @@ final class FakeDataServer {
         throw new TakoException(Status.DISCONNECTED, name() + " shows no data");
       }
       refuseSome();
+      if (served != null) {
+        return connect(served);
+      }
       ByteBuffer memory = arena.duplicate().order(ByteOrder.LITTLE_ENDIAN);
       return new MappedZone(
           List.of(RemoteArena.newBuilder().setLength(arena.capacity()).build()),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
+import io.takofs.client.internal.zone.ServedArena;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Replica;
@@ -176,6 +177,33 @@ class ReplicatedWriteTest extends ReplicatedFileFixture {
     assertReplicas("/f", content, 2);
     assertThat(slabs.reports()).isEmpty();
     assertThat(read("/f")).isEqualTo(content);
+  }
+
+  /** Over a transport whose buffers are used again: what could not be sent is not there. */
+  @Test
+  void shouldSendAgainWhatCouldNotBeSentToTheOnlyReplica() throws IOException {
+    try (ServedArena arena = new ServedArena(FakeSlabs.ARENA_SIZE)) {
+      servers.set(0, new FakeDataServer(2, arena));
+      slabs = leader.replicate(1, servers);
+      leader.grantInUnits(1);
+      CompletableFuture<Void> revival =
+          Background.run(
+              () -> {
+                Background.awaitUntil(() -> server(2).refusals() > 0);
+                server(2).revive();
+              });
+      byte[] content = bytes(LENGTH);
+      int first = 10 * Layout.UNIT_SIZE;
+      try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+        out.write(content, 0, first); // more extents than there are buffers
+        server(2).die();
+        out.write(content, first, LENGTH - first);
+      }
+      revival.join();
+      assertReplicas("/f", content, 2);
+      assertThat(read("/f")).isEqualTo(content);
+      client.close();
+    }
   }
 
   /** Wherever the writer is when a replica dies. */

@@ -99,6 +99,7 @@ final class RemoteSink implements ExtentSink {
       start = offset;
       fill = 0;
       entries = 0;
+      transfer = null; // the one of its former use is over: nothing of this was sent
       return this;
     }
 

@@ -1,0 +1,96 @@
+package io.takofs.client.internal.zone;
+
+import io.takofs.base.Clock;
+import io.takofs.proto.Arenas;
+import io.takofs.proto.RemoteArena;
+import io.takofs.transport.Access;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An arena that is served over TCP within this process, and a client's memory.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class ServedArena implements AutoCloseable {
+  private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+  private final LocalMemory memory;
+  private final MemoryRegion arena;
+  private final String endpoint;
+
+  /** An arena of {@code size} bytes. */
+  public ServedArena(int size) throws IOException {
+    memory = new LocalMemory(transport, new MemoryBudget(64L << 20));
+    ProtectionDomain domain = transport.allocateProtectionDomain();
+    CompletionQueue served = transport.createCompletionQueue(1);
+    arena = domain.allocate(size, Access.REMOTE_READ_WRITE);
+    endpoint =
+        transport
+            .listen("127.0.0.1:0", acceptor(new QueuePairConfig(domain, served, served, 1, 1)))
+            .endpoint();
+  }
+
+  /** The client's memory. */
+  LocalMemory memory() {
+    return memory;
+  }
+
+  /** What is in the arena. */
+  public ByteBuffer bytes() {
+    return arena.buffer();
+  }
+
+  /** A new connection to the arena, which has number 0. */
+  public RemoteZone connect() throws IOException {
+    CompletionQueue completions = transport.createCompletionQueue(RemoteZone.OPERATIONS_MAX);
+    QueuePair pair =
+        transport.connect(
+            endpoint,
+            new QueuePairConfig(
+                memory.domain(), completions, completions, RemoteZone.OPERATIONS_MAX, 0),
+            new byte[0],
+            TimeUnit.SECONDS.toNanos(20));
+    Arenas shown =
+        Arenas.newBuilder()
+            .addArenas(
+                RemoteArena.newBuilder()
+                    .setAddress(arena.address())
+                    .setRkey(arena.rkey())
+                    .setLength(arena.buffer().capacity()))
+            .build();
+    return new RemoteZone(shown, pair, completions, memory.staging(), Clock.SYSTEM);
+  }
+
+  private static ConnectionAcceptor acceptor(QueuePairConfig config) {
+    return new ConnectionAcceptor() {
+      @Override
+      public Accept onConnect(String remoteName, byte[] privateData) {
+        return new Accept(config, new byte[0]);
+      }
+
+      @Override
+      public void onConnected(QueuePair queuePair, Accept accept) {}
+
+      @Override
+      public void onAborted(Accept accept) {}
+
+      @Override
+      public void onDisconnected(QueuePair queuePair) {}
+    };
+  }
+
+  @Override
+  public void close() {
+    memory.close();
+    transport.close();
+  }
+}
