@@ -16,6 +16,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
 import io.takofs.server.store.HeapStore;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
@@ -83,14 +84,24 @@ abstract class SlabRepairRig {
   /** A closed file of so many extents of 64 KiB, which its writer stored at all replicas. */
   OpenedFile write(String path, int replication, int extents) throws TakoException {
     OpenedFile file = create(path, replication);
+    List<Extent> grants = new ArrayList<>();
+    for (int i = 0; i < extents; i++) {
+      grants.add(grant(file));
+      written = grants.get(i).getSlab();
+    }
+    commit(file, grants);
+    return file;
+  }
+
+  /** Stores whole extents at all replicas, and closes the file with them. */
+  void commit(OpenedFile file, List<Extent> grants) throws TakoException {
     long end = 0;
     CommitExtents.Builder commit =
         CommitExtents.newBuilder()
             .setFileId(file.getFile().getId())
             .setLeaseEpoch(file.getLeaseEpoch());
-    for (int i = 0; i < extents; i++) {
-      Extent grant = grant(file);
-      written = grant.getSlab();
+    for (int i = 0; i < grants.size(); i++) {
+      Extent grant = grants.get(i);
       Extent extent =
           grant.toBuilder()
               .clearGrant()
@@ -106,7 +117,6 @@ abstract class SlabRepairRig {
     }
     commit.setLength(end).setClose(true).setAllWritesCompleted(true);
     TestClient.ok(rig.execute(client, Request.newBuilder().setCommitExtents(commit).build()));
-    return file;
   }
 
   OpenedFile create(String path, int replication) throws TakoException {
@@ -120,7 +130,11 @@ abstract class SlabRepairRig {
   }
 
   Extent grant(OpenedFile file) throws TakoException {
-    Request grant = TestClient.grant(file, 1);
+    return grant(file, 1);
+  }
+
+  Extent grant(OpenedFile file, long bytes) throws TakoException {
+    Request grant = TestClient.grant(file, bytes);
     for (int i = 0; i < 20; i++) {
       try {
         Reply reply = rig.grant(client, grant);

@@ -18,6 +18,7 @@ import io.takofs.proto.Status;
 import io.takofs.server.store.HeapStore;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -449,6 +450,86 @@ class SlabRepairTest extends SlabRepairRig {
     assertThat(rig.machine.extentsIn(gone.getId())).isEmpty();
     await(() -> serversOf(dataSlab()).equals(List.of(1, 3)), 10);
     assertThat(serversOf(slab(gone.getId()))).isEqualTo(List.of(1, 2));
+  }
+
+  /** A slab has no bytes when its copy is to begin, and gets some while it waits for a server. */
+  @Test
+  void shouldNotLeaveToTheLastWhatGotBytesMeanwhile() throws Exception {
+    lead(3, 3);
+    servers.stop(3);
+    run(12);
+    OpenedFile file = create("/file", 3);
+    Extent granted = grantMebibyte(file);
+    fill("/others", granted.getSlab());
+    long last = 0;
+    for (int i = 0; i < 8; i++) {
+      last = writeSlab("/f" + i);
+    }
+    servers.copied = 0;
+    servers.start(3);
+    run(2);
+    commit(file, List.of(granted));
+    run(2);
+    servers.copied = 1;
+    long after = last;
+    await(() -> serversOf(slab(after)).contains(3), 60);
+    assertThat(serversOf(slab(granted.getSlab()))).contains(3);
+  }
+
+  /** Slabs that somebody else removes while they wait for a server must not be in the way. */
+  @Test
+  void shouldGoOnAfterWaitingSlabsThatAreGone() throws Exception {
+    lead(3, 80, "rack", "rack", "rack");
+    servers.stop(3);
+    run(12);
+    for (int i = 0; i < 34; i++) { // some are copied, and the others wait before all that follow
+      writeSlab("/f" + i);
+    }
+    for (int i = 0; i < 40; i++) {
+      fill("/gone" + i, grantMebibyte(create("/goes" + i, 3)).getSlab());
+    }
+    long last = writeSlab("/last");
+    servers.copied = 0;
+    servers.start(3);
+    run(5);
+    for (int i = 0; i < 40; i++) {
+      delete("/gone" + i);
+      delete("/goes" + i);
+    }
+    await(() -> makeRoom(1, Set.of(3), 76L * Layout.SLAB_SIZE), 60);
+    servers.copied = Integer.MAX_VALUE;
+    await(() -> serversOf(slab(last)).equals(List.of(1, 2, 3)), 60);
+  }
+
+  private boolean makeRoom(int copies, Set<Integer> avoided, long bytes) {
+    try {
+      return rig.supply.makeRoom(copies, 0, avoided, bytes);
+    } catch (TakoException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** The slab of a file of 1 MiB, the rest of which is granted to another file. */
+  private long writeSlab(String path) throws TakoException {
+    OpenedFile file = create(path, 3);
+    Extent granted = grantMebibyte(file);
+    commit(file, List.of(granted));
+    fill(path + "-rest", granted.getSlab());
+    return granted.getSlab();
+  }
+
+  /** Grants extents to a new file until {@code slab} is full, which is the lowest that is not. */
+  private void fill(String path, long slab) throws TakoException {
+    OpenedFile file = create(path, 3);
+    long free = rig.machine.slabs().freeBytesOf(slab);
+    while (free > 0) {
+      grant(file, Math.min(free, Layout.EXTENT_SIZE_MAX));
+      free = rig.machine.slabs().freeBytesOf(slab);
+    }
+  }
+
+  private Extent grantMebibyte(OpenedFile file) throws TakoException {
+    return grant(file, Layout.EXTENT_SIZE_MAX);
   }
 
   @Test

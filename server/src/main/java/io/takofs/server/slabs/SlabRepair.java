@@ -256,7 +256,9 @@ public final class SlabRepair {
     }
     if (next.size() < WALK_MAX) {
       cursor = 0;
-      lacking.keySet().removeIf(id -> machine.slabs().get(id) == null);
+      List.copyOf(lacking.keySet()).stream()
+          .filter(id -> machine.slabs().get(id) == null)
+          .forEach(this::forget);
       stuck.retain(lacking.keySet());
       roomWanted.turn();
       badFiles.prune();
@@ -307,7 +309,8 @@ public final class SlabRepair {
       close(slab);
     }
     Waiting before = lacking.get(slab.getId());
-    noteLack(new Waiting(before != null && before.isLast(), condition.living(), slab.getId()));
+    boolean isLast = before != null && before.isLast() && machine.extentsIn(slab.getId()).isEmpty();
+    noteLack(new Waiting(isLast, condition.living(), slab.getId()));
   }
 
   private void noteLack(Waiting waiting) {
