@@ -89,11 +89,12 @@ final class Scrub {
 
   /** Nothing was to be verified until now. */
   void excuse() {
-    long now = clock.nanoTime();
-    for (Pass pass : passes.values()) {
-      if (pass.slab != null) {
-        pass.slab.progressNs = now;
-      }
+    passes.values().forEach(this::excuse);
+  }
+
+  private void excuse(Pass pass) {
+    if (pass.slab != null) {
+      pass.slab.progressNs = clock.nanoTime();
     }
   }
 
@@ -119,7 +120,9 @@ final class Scrub {
         pass.dueNs = startNs + Math.min(periodNs, START_NS);
         passes.put(lender.server, pass);
       }
-      if (clock.nanoTime() - pass.dueNs >= 0) {
+      if (!leases.isPresent(lender)) {
+        excuse(pass); // it goes on where it was once the server is back
+      } else if (clock.nanoTime() - pass.dueNs >= 0) {
         goOn(lender.server, pass, periodNs);
       }
     }

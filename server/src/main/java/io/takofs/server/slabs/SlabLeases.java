@@ -351,10 +351,12 @@ public final class SlabLeases {
   /** Whether the server of {@code replica} has said that it lends it. */
   boolean isIntact(Replica replica) {
     SlabLender lender = lenders.get(replica.getServer());
-    return lender != null
-        && lender.listed
-        && !lender.lost.contains(replica)
-        && watch.health(replica.getServer()) == ServerWatch.Health.UP;
+    return lender != null && !lender.lost.contains(replica) && isPresent(lender);
+  }
+
+  /** Whether a server answers, and has said what it lends. */
+  boolean isPresent(SlabLender lender) {
+    return lender.listed && watch.health(lender.server) == ServerWatch.Health.UP;
   }
 
   // ---- returning
