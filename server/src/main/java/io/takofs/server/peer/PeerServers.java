@@ -73,7 +73,9 @@ public final class PeerServers implements DataServers, AutoCloseable {
       if (known == null || (!closed && !isSame(known.entry(), entry))) {
         RemoteDataServer next = new RemoteDataServer(entry, cluster, transport, clock);
         remote.put(entry.getId(), next);
-        if (known != null) {
+        if (known == null) {
+          forgetGone();
+        } else {
           known.stop();
         }
         if (closed) {
@@ -83,6 +85,27 @@ public final class PeerServers implements DataServers, AutoCloseable {
       }
       return known;
     }
+  }
+
+  /** Ends the threads of servers that do not come back. */
+  private void forgetGone() {
+    remote
+        .entrySet()
+        .removeIf(
+            each -> {
+              boolean isGone = isGone(each.getKey());
+              if (isGone) {
+                each.getValue().stop();
+              }
+              return isGone;
+            });
+  }
+
+  private boolean isGone(int serverId) {
+    return cluster
+        .server(serverId)
+        .map(entry -> entry.getState() == ServerEntry.State.LOST)
+        .orElse(true);
   }
 
   private static boolean isSame(ServerEntry known, ServerEntry now) {

@@ -36,7 +36,9 @@ public final class SlabCopy implements AutoCloseable {
   /** Extents that wait at most; what is asked for beyond is to be asked for again. */
   static final int QUEUE_MAX = 4096;
 
-  /** Moves that are remembered at most; a leader has fewer under way. */
+  /** Slabs whose copies are remembered at most, and moves; leaders have fewer under way. */
+  static final int FILLS_MAX = 16;
+
   static final int MOVES_MAX = 64;
 
   /** Extents that sources are told of before they are read. */
@@ -66,6 +68,10 @@ public final class SlabCopy implements AutoCloseable {
   private record JobKey(int slot, long move) {
     static JobKey of(int slot, CopyExtents request) {
       return new JobKey(slot, request.getSourceOffsetsCount() > 0 ? request.getAttempt() : 0);
+    }
+
+    boolean isMove() {
+      return move != 0;
     }
   }
 
@@ -115,7 +121,7 @@ public final class SlabCopy implements AutoCloseable {
 
     /** Under which it is stored; 0 when nothing is granted in the slab. */
     long grant() {
-      return job.key.move == 0 ? 0 : extent.getGrant();
+      return job.key.isMove() ? extent.getGrant() : 0;
     }
 
     void fail(int source, boolean wrongBytes, String reason) {
@@ -184,7 +190,8 @@ public final class SlabCopy implements AutoCloseable {
     }
     if (job == null || job.attempt < request.getAttempt()) {
       job = new Job(key, group, request);
-      forgetMoves();
+      jobs.remove(key);
+      forgetOldest(key.isMove());
       jobs.put(key, job);
     }
     if (request.getSourcesCount() == 0 && !job.sources.isEmpty()) {
@@ -195,14 +202,14 @@ public final class SlabCopy implements AutoCloseable {
     return job;
   }
 
-  /** Those begun first end, of which nobody will ask again; or they are begun with anew. */
-  private void forgetMoves() {
-    long moves = jobs.keySet().stream().filter(key -> key.move != 0).count();
+  /** Of one kind, those begun first end: nobody will ask of them again, or they begin anew. */
+  private void forgetOldest(boolean moves) {
+    long count = jobs.keySet().stream().filter(key -> key.isMove() == moves).count();
     Iterator<JobKey> first = jobs.keySet().iterator();
-    while (moves >= MOVES_MAX) {
-      if (first.next().move != 0) {
+    while (count >= (moves ? MOVES_MAX : FILLS_MAX)) {
+      if (first.next().isMove() == moves) {
         first.remove();
-        moves--;
+        count--;
       }
     }
   }

@@ -39,7 +39,7 @@ public final class SlabCopyThread implements AutoCloseable {
     copy.close();
   }
 
-  /** Waits for the extent that is being copied: some seconds at most. */
+  /** Waits for the extent that is being copied: some seconds for each server that has it. */
   @Override
   public void close() {
     stopped = true;

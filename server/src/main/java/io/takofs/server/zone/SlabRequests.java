@@ -113,11 +113,8 @@ final class SlabRequests {
     if (table.freeCount() < Math.max(count, table.size() / FULL_OF + 1)) {
       fences.freeReturned(true);
     }
-    // No slabs are kept back for repairs.
-    int kept = 0;
     LeasedSlabs.Builder leased = LeasedSlabs.newBuilder();
-    for (int slot :
-        table.lease(leader.getGroup(), leader.getTerm(), request.getRequest(), count, kept)) {
+    for (int slot : table.lease(leader.getGroup(), leader.getTerm(), request.getRequest(), count)) {
       leased.addSlabs(places.describe(slot, table.lease(slot)));
     }
     return Reply.newBuilder().setLeasedSlabs(leased.setUsage(table.usage())).build();

@@ -172,10 +172,9 @@ public final class SlabTable {
    *
    * @param request number of the request within the term, from 1
    * @param count slabs wanted at most
-   * @param kept slabs that must stay free
    * @return slots of the slabs that are lent under this request, in order; maybe none
    */
-  synchronized List<Integer> lease(int group, long term, long request, int count, int kept) {
+  synchronized List<Integer> lease(int group, long term, long request, int count) {
     List<Integer> slots = new ArrayList<>();
     boolean asked = false;
     for (int slot = 0; slot < records.length; slot++) {
@@ -193,7 +192,7 @@ public final class SlabTable {
     if (asked) {
       return slots;
     }
-    int lent = Math.min(count, free.cardinality() - kept);
+    int lent = Math.min(count, free.cardinality());
     for (int i = 0; i < lent; i++) {
       int slot = free.nextSetBit(0);
       clearFences(slot);

@@ -122,7 +122,7 @@ class MoveCopyTest extends SlabCopyRig {
     List<Boolean> fenced = new ArrayList<>();
     SlabTable table = HeapSlabs.table(List.of(ARENA));
     table.hear(1, 1);
-    table.lease(1, 1, 1, 1, 0);
+    table.lease(1, 1, 1, 1);
     long lease = table.lease(0);
     SlabTable.Units units = new SlabTable.Units(40, 1);
     assertThat(table.beginStore(0, 1, lease, units, GRANT)).isTrue();

@@ -53,11 +53,16 @@ abstract class SlabCopyRig {
 
   @BeforeEach
   void open() throws Exception {
-    target = keep(MappedMemory.create(directory.resolve("target"), ARENA));
+    open(ARENA);
+  }
+
+  /** A target of {@code length} bytes. */
+  void open(long length) throws Exception {
+    target = keep(MappedMemory.create(directory.resolve("target"), length));
     zone =
         new ServerDataZone(
             List.of(target),
-            HeapSlabs.table(List.of(ARENA)),
+            HeapSlabs.table(List.of(length)),
             ReaderHolds.NONE,
             Runnable::run,
             () -> false);

@@ -10,7 +10,9 @@ import io.takofs.proto.CopyExtents;
 import io.takofs.proto.CopyFailure;
 import io.takofs.proto.CopyProgress;
 import io.takofs.proto.Extent;
+import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.Status;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,6 +126,30 @@ class SlabCopyTest extends SlabCopyRig {
   }
 
   @Test
+  void shouldForgetSlabsThatWereFilledLongAgo() throws Exception {
+    close();
+    Files.delete(directory.resolve("target"));
+    open((SlabCopy.FILLS_MAX + 2L) * Layout.SLAB_SIZE);
+    MappedMemory source = arena(2);
+    local(2, source);
+    Extent extent = written(source, 16, UNIT, UNIT);
+    LeasedSlab first = slab;
+    for (int i = 0; i <= SlabCopy.FILLS_MAX; i++) {
+      slab = i == 0 ? first : lease();
+      ask(request(List.of(extent), 2));
+      steps();
+      assertThat(ask(request(List.of(extent), 2)).getDoneList()).containsExactly(0);
+    }
+    assertThat(ask(request(List.of(extent), 2)).getDoneList()).containsExactly(0);
+    slab = first;
+    assertThat(ask(request(List.of(extent), 2)).getDoneCount())
+        .as("it is looked at again")
+        .isZero();
+    steps();
+    assertThat(ask(request(List.of(extent), 2)).getDoneList()).containsExactly(0);
+  }
+
+  @Test
   void shouldStoreNothingOnceTheLeaseIsOver() throws Exception {
     MappedMemory source = arena(2);
     Extent extent = written(source, 20, UNIT, UNIT);
@@ -161,7 +187,7 @@ class SlabCopyTest extends SlabCopyRig {
   void shouldNotLendASlabWhileACopyIsBeingStoredThere() throws Exception {
     SlabTable table = HeapSlabs.table(List.of(ARENA));
     table.hear(1, 1);
-    table.lease(1, 1, 1, 1, 0);
+    table.lease(1, 1, 1, 1);
     long lease = table.lease(0);
     SlabTable.Units units = new SlabTable.Units(16, 1);
     assertThat(table.beginStore(0, 1, lease + 1, units, 0)).isFalse();

@@ -59,15 +59,15 @@ class SlabTableTest {
   void shouldLendTheLowestFreeSlabsAndRememberIt() throws Exception {
     SlabTable table = open(FOUR_SLABS);
     table.hear(GROUP, 3);
-    assertThat(table.lease(GROUP, 3, 1, 2, 0)).containsExactly(0, 1);
-    assertThat(table.lease(GROUP, 3, 2, 1, 0)).containsExactly(2);
+    assertThat(table.lease(GROUP, 3, 1, 2)).containsExactly(0, 1);
+    assertThat(table.lease(GROUP, 3, 2, 1)).containsExactly(2);
     assertThat(table.giveBack(1, GROUP, table.lease(1))).isTrue();
     table.free(1);
     table.hear(OTHER, 1);
-    assertThat(table.lease(OTHER, 1, 1, 5, 0))
+    assertThat(table.lease(OTHER, 1, 1, 5))
         .as("the lowest, and no more than there are")
         .containsExactly(1, 3);
-    assertThat(table.lease(OTHER, 1, 2, 5, 0)).isEmpty();
+    assertThat(table.lease(OTHER, 1, 2, 5)).isEmpty();
 
     SlabTable again = open(FOUR_SLABS);
     assertThat(again.heldBy(GROUP, -1, 9)).containsExactly(0, 2);
@@ -78,34 +78,25 @@ class SlabTableTest {
   }
 
   @Test
-  void shouldKeepSlabsFreeWhenAsked() throws Exception {
-    SlabTable table = open(FOUR_SLABS);
-    table.hear(GROUP, 1);
-    assertThat(table.lease(GROUP, 1, 1, 9, 3)).containsExactly(0);
-    assertThat(table.lease(GROUP, 1, 2, 9, 3)).isEmpty();
-    assertThat(table.lease(GROUP, 1, 3, 9, 4)).isEmpty();
-  }
-
-  @Test
   void shouldLendTheSameSlabsWhenARequestIsRepeated() throws Exception {
     SlabTable table = open(FOUR_SLABS);
     table.hear(GROUP, 1);
-    table.lease(GROUP, 1, 1, 1, 0);
-    List<Integer> slots = table.lease(GROUP, 1, 2, 2, 0);
+    table.lease(GROUP, 1, 1, 1);
+    List<Integer> slots = table.lease(GROUP, 1, 2, 2);
     List<Long> leases = leases(table);
-    assertThat(table.lease(GROUP, 1, 2, 2, 0)).isEqualTo(slots);
+    assertThat(table.lease(GROUP, 1, 2, 2)).isEqualTo(slots);
     SlabTable again = open(FOUR_SLABS);
-    assertThat(again.lease(GROUP, 1, 2, 2, 0)).isEqualTo(slots);
+    assertThat(again.lease(GROUP, 1, 2, 2)).isEqualTo(slots);
     assertThat(leases(again)).isEqualTo(leases);
 
     again.giveBack(slots.get(0), GROUP, again.lease(slots.get(0)));
-    assertThat(again.lease(GROUP, 1, 2, 2, 0)).as("what is left").containsExactly(slots.get(1));
+    assertThat(again.lease(GROUP, 1, 2, 2)).as("what is left").containsExactly(slots.get(1));
     again.free(slots.get(0));
     again.giveBack(slots.get(1), GROUP, again.lease(slots.get(1)));
-    assertThat(again.lease(GROUP, 1, 2, 2, 0)).isEmpty();
+    assertThat(again.lease(GROUP, 1, 2, 2)).isEmpty();
 
     again.hear(GROUP, 2);
-    assertThat(again.lease(GROUP, 2, 2, 1, 0)).as("another leader").hasSize(1);
+    assertThat(again.lease(GROUP, 2, 2, 1)).as("another leader").hasSize(1);
   }
 
   @Test
@@ -114,7 +105,7 @@ class SlabTableTest {
     for (int round = 0; round < 10; round++) {
       SlabTable table = open(FOUR_SLABS);
       table.hear(GROUP, round);
-      for (int slot : table.lease(GROUP, round, 1, 1 + round % 4, 0)) {
+      for (int slot : table.lease(GROUP, round, 1, 1 + round % 4)) {
         seen.add(table.lease(slot));
         assertThat(table.giveBack(slot, GROUP, table.lease(slot))).isTrue();
         table.free(slot);
@@ -127,7 +118,7 @@ class SlabTableTest {
   void shouldRefuseEarlierLeadersAlsoAfterARestart() throws Exception {
     SlabTable table = open(FOUR_SLABS);
     table.hear(GROUP, 5);
-    table.lease(GROUP, 5, 1, 2, 0);
+    table.lease(GROUP, 5, 1, 2);
     assertStale(table, GROUP, 4);
     table.hear(GROUP, 8); // of which nothing else is heard
     assertStale(table, GROUP, 7);
@@ -136,8 +127,8 @@ class SlabTableTest {
     table.hear(GROUP, 8);
     table.hear(OTHER, 1); // terms are the group's own
 
-    assertThat(table.lease(GROUP, 8, 1, 1, 0)).as("request 1 of term 8").containsExactly(2);
-    assertThat(table.lease(GROUP, 5, 1, 1, 0))
+    assertThat(table.lease(GROUP, 8, 1, 1)).as("request 1 of term 8").containsExactly(2);
+    assertThat(table.lease(GROUP, 5, 1, 1))
         .as("the slab that carries the later term")
         .containsExactly(1);
   }
@@ -147,7 +138,7 @@ class SlabTableTest {
     long other = 1L << 32; // the first term of a leader that lost its pool
     SlabTable table = open(FOUR_SLABS);
     table.hear(GROUP, 5);
-    table.lease(GROUP, 5, 1, 2, 0);
+    table.lease(GROUP, 5, 1, 2);
     for (SlabTable each : List.of(table, open(FOUR_SLABS))) {
       assertThat(catchThrowable(() -> each.hear(GROUP, other)))
           .isInstanceOfSatisfying(
@@ -167,14 +158,14 @@ class SlabTableTest {
   void shouldKeepTheTermWhenTheSlabThatCarriesItIsLentToAnother() throws Exception {
     SlabTable table = open(FOUR_SLABS);
     table.hear(GROUP, 5);
-    table.lease(GROUP, 5, 1, 1, 0);
+    table.lease(GROUP, 5, 1, 1);
     table.hear(GROUP, 6);
-    table.lease(GROUP, 6, 1, 1, 0);
+    table.lease(GROUP, 6, 1, 1);
     table.hear(GROUP, 9);
     assertThat(table.giveBack(0, GROUP, table.lease(0))).isTrue(); // it carries term 9
     table.free(0);
     table.hear(OTHER, 2);
-    assertThat(table.lease(OTHER, 2, 1, 1, 0)).containsExactly(0);
+    assertThat(table.lease(OTHER, 2, 1, 1)).containsExactly(0);
     SlabTable again = open(FOUR_SLABS);
     assertStale(again, GROUP, 8);
     assertStale(again, OTHER, 1);
@@ -185,12 +176,12 @@ class SlabTableTest {
   void shouldDoNothingForAnotherLease() throws Exception {
     SlabTable table = open(FOUR_SLABS);
     table.hear(GROUP, 1);
-    table.lease(GROUP, 1, 1, 1, 0);
+    table.lease(GROUP, 1, 1, 1);
     long first = table.lease(0);
     table.giveBack(0, GROUP, first);
     assertThat(table.giveBack(0, GROUP, first)).as("again").isFalse();
     table.free(0);
-    table.lease(GROUP, 1, 2, 1, 0);
+    table.lease(GROUP, 1, 2, 1);
     assertThat(table.giveBack(0, GROUP, first)).isFalse();
     assertThat(table.giveBack(0, OTHER, table.lease(0))).isFalse();
     assertThat(table.heldBy(GROUP, -1, 9)).containsExactly(0);
@@ -202,7 +193,7 @@ class SlabTableTest {
   void shouldRefuseFencedGrantsUntilTheSlabIsLentAnew() throws Exception {
     SlabTable table = open(FOUR_SLABS);
     table.hear(GROUP, 1);
-    table.lease(GROUP, 1, 1, 1, 0);
+    table.lease(GROUP, 1, 1, 1);
     long lease = table.lease(0);
     assertThat(table.fence(0, GROUP, lease, 4, 2, 7)).isEqualTo(SlabTable.Fence.OPEN);
     table.close(0, GROUP, lease, 4, 2, 7);
@@ -225,7 +216,7 @@ class SlabTableTest {
     table.giveBack(0, GROUP, lease);
     assertThat(table.isClosed(0, lease, 6, 7)).as("not lent").isTrue();
     table.free(0);
-    table.lease(GROUP, 1, 2, 1, 0);
+    table.lease(GROUP, 1, 2, 1);
     assertThat(table.isClosed(0, table.lease(0), 5, 1)).isFalse();
     assertThat(table.isClosed(0, table.lease(0), 255, 1)).isFalse();
   }
@@ -238,7 +229,7 @@ class SlabTableTest {
     assertThat(table.usage())
         .isEqualTo(SpaceUsage.newBuilder().setCapacity(all).setFree(all).build());
     table.hear(GROUP, 1);
-    table.lease(GROUP, 1, 1, 1, 0);
+    table.lease(GROUP, 1, 1, 1);
     long used = Layout.SLAB_SIZE - (1 << 20);
     assertThat(table.usage().getUsed()).isEqualTo(used);
     table.giveBack(0, GROUP, table.lease(0));
@@ -251,7 +242,7 @@ class SlabTableTest {
   void shouldOpenWithEitherCopyOfARecordDamagedAtEveryBitAndRefuseTwo() throws Exception {
     SlabTable table = open(FOUR_SLABS);
     table.hear(GROUP, 1);
-    table.lease(GROUP, 1, 1, 2, 0);
+    table.lease(GROUP, 1, 1, 2);
     List<Long> leases = leases(table);
     int slot = Layout.SLAB_SLOT_SIZE;
     for (int copy : new int[] {slot, slot + Layout.SLAB_COPY_B}) {
@@ -287,19 +278,19 @@ class SlabTableTest {
     persistence = (slot, at, length) -> images.add(memory[0].array().clone());
     images.add(memory[0].array().clone());
     table.hear(GROUP, 1);
-    table.lease(GROUP, 1, 1, 2, 0);
+    table.lease(GROUP, 1, 1, 2);
     table.hear(OTHER, 4);
-    table.lease(OTHER, 4, 1, 1, 0);
+    table.lease(OTHER, 4, 1, 1);
     table.close(0, GROUP, table.lease(0), 3, 5, 11);
     table.close(0, GROUP, table.lease(0), 0, 8, 12);
     table.hear(GROUP, 2);
     table.giveBack(0, GROUP, table.lease(0));
     table.free(0);
-    table.lease(OTHER, 4, 2, 2, 0);
+    table.lease(OTHER, 4, 2, 2);
     table.giveBack(1, GROUP, table.lease(1));
     table.free(1);
     table.hear(OTHER, 6);
-    table.lease(OTHER, 6, 1, 9, 0);
+    table.lease(OTHER, 6, 1, 9);
     persistence = SlabZone.Persistence.NONE;
 
     Random random = new Random(1);
@@ -317,7 +308,7 @@ class SlabTableTest {
         SlabTable next = open(torn);
         long highest = leases(open(images.get(i - 1))).stream().mapToLong(l -> l).max().orElse(0);
         next.hear(9, 1);
-        for (int slot : next.lease(9, 1, 1, 4, 0)) {
+        for (int slot : next.lease(9, 1, 1, 4)) {
           assertThat(next.lease(slot)).isGreaterThan(highest);
           assertThat(next.isClosed(slot, next.lease(slot), 4, 1)).isFalse();
         }
