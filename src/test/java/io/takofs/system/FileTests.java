@@ -158,6 +158,34 @@ abstract class FileTests extends FileFixture {
     }
   }
 
+  /** Closed after each number of them, whether they are inline or in an extent. */
+  @Test
+  void shouldKeepEveryFlushOfAFewBytes() throws IOException {
+    byte[] expected = random(10_000, 31);
+    for (int flushes = 15; flushes < 55; flushes++) {
+      int length = 0;
+      try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+        for (; length < flushes * 128; length += 128) {
+          out.write(expected, length, 128);
+          out.hflush();
+          assertThat(client.getStatus(path).length()).isEqualTo(length + 128);
+        }
+        assertEqual(readAll(), Arrays.copyOf(expected, length));
+      }
+      assertEqual(readAll(), Arrays.copyOf(expected, length));
+      try (TakoOutputStream out = client.append(path)) {
+        for (int end = length + 2000; length < end; length += 100) {
+          out.write(expected, length, 100);
+          out.hflush();
+        }
+        out.write(expected, length, 700);
+        length += 700;
+      }
+      assertEqual(readAll(), Arrays.copyOf(expected, length));
+      client.delete(path, false);
+    }
+  }
+
   @Test
   void shouldReadWhileAnotherClientWrites() throws Exception {
     int length = 8 << 20;

@@ -206,6 +206,30 @@ class ReplicatedWriteTest extends ReplicatedFileFixture {
     }
   }
 
+  /** Whether they are inline, or on their way to an extent. */
+  @ParameterizedTest
+  @ValueSource(ints = {17, 28, 29, 30, 31, 32, 33, 34, 40})
+  void shouldKeepEveryFlushOfAFewBytesWhenConnectionsEnd(int flushes) throws IOException {
+    try (ServedArena arena = new ServedArena(FakeSlabs.ARENA_SIZE)) {
+      servers.set(0, new FakeDataServer(2, arena));
+      slabs = leader.replicate(1, servers);
+      byte[] content = bytes(60 * 128);
+      try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+        for (int i = 0; i < 60; i++) {
+          out.write(content, i * 128, 128);
+          out.hflush();
+          assertThat(read("/f")).isEqualTo(Arrays.copyOf(content, (i + 1) * 128));
+          if (i == flushes) {
+            server(2).die();
+            server(2).revive();
+          }
+        }
+      }
+      assertThat(read("/f")).isEqualTo(content);
+      client.close();
+    }
+  }
+
   /** Wherever the writer is when a replica dies. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3, 5, 10, 40, 100, 150})
