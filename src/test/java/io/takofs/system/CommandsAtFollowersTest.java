@@ -183,4 +183,18 @@ class CommandsAtFollowersTest {
     cluster.servers().get(0).restart();
     assertThat(said(follower, "status")).contains("servers      3, of which");
   }
+
+  @Test
+  @Order(3)
+  void shouldCountTheFilesWithFewerCopies() throws Exception {
+    assertThat(said(follower, "fsck", "/")).containsPattern("with fewer copies +0\n");
+    cluster.servers().get(1).kill();
+    Poll.until(
+        "the server counts as silent",
+        LIMIT,
+        () -> said(follower, "fsck", "/").matches("(?s).*with fewer copies +1\n.*"));
+    assertThat(said(follower, "fsck", "--files", "/"))
+        .contains("/open 1000000 bytes: OK, fewer than 3 copies\n", "HEALTHY");
+    cluster.servers().get(1).restart();
+  }
 }

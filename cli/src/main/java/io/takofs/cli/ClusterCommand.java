@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -193,13 +194,34 @@ final class ClusterCommand implements Runnable {
   }
 
   @Command(description = "Takes a server back that was told to leave.")
-  int add(@Parameters(paramLabel = "SERVER", description = "Its number.") int server)
+  int add(@Parameters(paramLabel = "SERVER", description = "Its number, or HOST:PORT.") String name)
       throws IOException {
     return inCatalog(
         (catalog, store) -> {
+          int server = number(catalog.requireMap(), name);
           catalog.change(map -> takenBack(map, server));
           out().println("server " + server + " is UP");
         });
+  }
+
+  /** The number of the server that a number, or an address, names. */
+  private static int number(ClusterMap map, String name) throws TakoException {
+    if (name.matches("[0-9]{1,9}")) {
+      return ClusterMaps.server(map, Integer.parseInt(name)).getId();
+    }
+    List<Integer> found =
+        map.getServersList().stream()
+            .filter(server -> ClusterMaps.address(server).equals(name))
+            .map(ServerEntry::getId)
+            .toList();
+    if (found.size() != 1) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          (found.isEmpty()
+              ? "no server of the cluster is at %s; tako cluster status names them".formatted(name)
+              : "servers %s are at %s; name one of them".formatted(found, name)));
+    }
+    return found.get(0);
   }
 
   private static ClusterMap takenBack(ClusterMap map, int id) throws TakoException {
@@ -218,12 +240,13 @@ final class ClusterCommand implements Runnable {
           "Tells a server to leave: what it has moves away. One that has left or is lost is"
               + " forgotten.")
   int remove(
-      @Parameters(paramLabel = "SERVER", description = "Its number.") int server,
+      @Parameters(paramLabel = "SERVER", description = "Its number, or HOST:PORT.") String name,
       @Option(names = "--lost", description = "The server will not come back: its pool is gone.")
           boolean lost)
       throws IOException {
     return inCatalog(
         (catalog, store) -> {
+          int server = number(catalog.requireMap(), name);
           if (lost && catalog.lives(server)) {
             throw new TakoException(
                 Status.INVALID_ARGUMENT,

@@ -7,12 +7,14 @@ import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.config.ServerList;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.Status;
 import io.takofs.server.report.Sizes;
 import java.io.PrintWriter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -35,6 +37,9 @@ final class Fsck {
   private long open;
   private long corrupt;
   private long unreadable;
+  private long fewer; // files some bytes of which have fewer copies than they are to have
+  private Set<String> away = Set.of(); // servers that do not answer, by address
+  private boolean isAlone;
 
   /**
    * A check that is about to begin.
@@ -64,6 +69,8 @@ final class Fsck {
   /** Checks what is at and below {@code path}; what goes away meanwhile is passed over. */
   void check(String path) throws TakoException {
     start = path;
+    isAlone = client.isAlone();
+    away = isAlone ? Set.of() : serversAway();
     PathStatus status = client.getStatus(path);
     if (!status.directory()) {
       file(status);
@@ -116,6 +123,11 @@ final class Fsck {
       isThere = e.status() == Status.CORRUPT;
       passOver(file.path(), e);
     }
+    List<BlockPlaces> blocks = isThere && (!isAlone || showLocations) ? blocks(file) : List.of();
+    if (!isAlone && blocks.stream().anyMatch(block -> hasFewer(block, file.replication()))) {
+      fewer++;
+      state += ", fewer than " + file.replication() + " copies";
+    }
     if (file.underConstruction()) {
       open++;
       state += ", open for writing";
@@ -124,29 +136,47 @@ final class Fsck {
       out.println(file.path() + " " + file.length() + " bytes: " + state);
     }
     if (showLocations && isThere) {
-      locations(file);
-    }
-  }
-
-  private void locations(PathStatus file) throws TakoException {
-    try {
-      List<BlockPlaces> blocks =
-          client.blockPlaces(file.path(), 0, Long.MAX_VALUE, file.blockSize());
       out.println("  replication " + file.replication());
       for (BlockPlaces block : blocks) {
         out.printf("  offset %d, %d bytes: %s%n", block.offset(), block.length(), copies(block));
       }
-    } catch (TakoException e) {
-      passOver(file.path(), e);
     }
   }
 
+  private List<BlockPlaces> blocks(PathStatus file) throws TakoException {
+    try {
+      return client.blockPlaces(file.path(), 0, Long.MAX_VALUE, file.blockSize());
+    } catch (TakoException e) {
+      passOver(file.path(), e);
+      return List.of();
+    }
+  }
+
+  /** A copy that was on a server that is away does not count, wherever it will be made again. */
+  private boolean hasFewer(BlockPlaces block, int replication) {
+    return !block.inMetadata()
+        && (block.copies() < replication || block.hosts().stream().anyMatch(this::isAway));
+  }
+
+  private boolean isAway(BlockPlaces.Host host) {
+    return away.contains(ServerList.address(host.host(), host.port()));
+  }
+
+  private Set<String> serversAway() throws TakoException {
+    ClusterStatus status = client.administration().clusterStatus();
+    return status.getServersList().stream()
+        .filter(server -> server.getEntry().getId() != status.getLeader()) // which has answered
+        .filter(server -> !server.getTrouble().isEmpty())
+        .map(server -> ServerList.address(server.getEntry().getHost(), server.getEntry().getPort()))
+        .collect(Collectors.toSet());
+  }
+
   /** Names the servers that have copies of a block. A server alone has one copy of each. */
-  private String copies(BlockPlaces block) throws TakoException {
+  private String copies(BlockPlaces block) {
     if (block.inMetadata()) {
       return "in the metadata";
     }
-    if (client.isAlone()) {
+    if (isAlone) {
       return "1 copy on " + client.uri().getAuthority();
     }
     String servers =
@@ -179,6 +209,7 @@ final class Fsck {
         "checked           %s: %d directories, %d files, %s%n",
         start, directories, files, Sizes.human(bytes));
     out.println("open for writing  " + open);
+    out.println("with fewer copies " + fewer);
     out.println("corrupt           " + corrupt);
     out.println("not permitted     " + unreadable);
     out.println(

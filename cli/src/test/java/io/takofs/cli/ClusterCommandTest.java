@@ -76,8 +76,9 @@ class ClusterCommandTest {
               map ->
                   ClusterMaps.register(map, new Registration(0, 0, entry), id -> Optional.empty()));
     }
-    assertThat(run(0, "remove", "2")).contains("server 2 is DECOMMISSIONING");
+    assertThat(run(0, "remove", "two:1")).contains("server 2 is DECOMMISSIONING");
     assertThat(run(0, "add", "2")).contains("server 2 is UP");
+    assertThat(run(1, "remove", "three:1")).contains("no server of the cluster is at three:1");
     long session =
         store.compareAndSet("session/2", ConfigStore.ABSENT, new byte[1], Duration.ofHours(1));
     assertThat(run(1, "remove", "2", "--lost")).contains("server 2 is not lost, it is there");
