@@ -3,7 +3,6 @@ package io.takofs.server.slabs;
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.proto.CopyFailure;
 import io.takofs.proto.EndMove;
 import io.takofs.proto.Extent;
@@ -19,7 +18,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,14 +36,6 @@ public final class BatchCopier {
 
   /** Grants that one entry ends. */
   private static final int ENDED_MAX = 16;
-
-  /** A batch of which nothing has come for so long is given up. */
-  private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(30);
-
-  /** Pause between two questions how far a copy has come: short after one that brought news. */
-  private static final long POLL_MIN_NS = TimeUnit.MILLISECONDS.toNanos(1);
-
-  private static final long POLL_MAX_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final Clock clock;
   private final Entries entries;
@@ -91,9 +81,9 @@ public final class BatchCopier {
   private static long pauseNs(MoveBatch batch) {
     return batch.parts.stream()
         .filter(part -> !part.isAsked && !batch.isDone(part))
-        .mapToLong(part -> Math.max(POLL_MIN_NS, part.pauseNs))
+        .mapToLong(part -> Math.max(CopyPace.POLL_MIN_NS, part.pauseNs))
         .min()
-        .orElse(batch.isDone() ? POLL_MIN_NS : Long.MAX_VALUE);
+        .orElse(batch.isDone() ? CopyPace.POLL_MIN_NS : Long.MAX_VALUE);
   }
 
   /** Bytes of files that have moved, counted once whatever the copies. */
@@ -217,7 +207,7 @@ public final class BatchCopier {
     int server = part.replica.getServer();
     List<Replica> sources = new ArrayList<>(sources(batch.sourceSlab));
     if (sources.isEmpty()) {
-      part.pauseNs = POLL_MAX_NS;
+      part.pauseNs = CopyPace.POLL_MAX_NS;
       return;
     }
     sources.sort(
@@ -226,7 +216,10 @@ public final class BatchCopier {
     List<Integer> asked = batch.pending(part);
     part.isAsked = true;
     repair.copy(
-        batch.question(part, asked).addAllSources(sources).setBytesPerSecond(share()),
+        batch
+            .question(part, asked)
+            .addAllSources(sources)
+            .setBytesPerSecond(pace().bytesPerSecond()),
         reply -> answered(batch, part, asked, reply));
   }
 
@@ -244,34 +237,22 @@ public final class BatchCopier {
     } else {
       batch.trouble = reply.getMessage();
     }
-    part.pauseNs =
-        copied > 0 ? newsNs() : Math.min(POLL_MAX_NS, Math.max(newsNs(), 2 * part.pauseNs));
+    part.pauseNs = pace().pauseNs(copied > 0, part.pauseNs);
   }
 
-  /** The pause after news: with a limit the next extent takes a while. */
-  private long newsNs() {
-    return Math.max(POLL_MIN_NS, Math.min(POLL_MAX_NS, lastsNs(Layout.EXTENT_SIZE_MAX)));
-  }
-
-  /** How long nothing may come of a batch: the others may come first. */
+  /** A batch of which nothing has come for so long is given up. */
   long patienceNs() {
-    return STUCK_NS + 2 * lastsNs(running.stream().mapToLong(MoveBatch::bytes).sum());
+    return pace().patienceNs(running.stream().mapToLong(MoveBatch::bytes).sum());
   }
 
-  private long lastsNs(long length) {
-    return share() == 0 ? 0 : (long) (1e9 * length / share());
-  }
-
-  /** The limit is for all servers together; each keeps to its share whatever it copies. */
-  private long share() {
+  private CopyPace pace() {
     long busy =
         running.stream()
             .flatMap(batch -> batch.parts.stream())
             .map(part -> part.replica.getServer())
             .distinct()
             .count();
-    long bandwidth = repair.bandwidth();
-    return bandwidth == 0 ? 0 : Math.max(1, bandwidth / Math.max(1, busy));
+    return CopyPace.of(repair.bandwidth(), busy);
   }
 
   /** Every replica has the bytes. */

@@ -16,7 +16,6 @@ import io.takofs.server.slabs.SlabConditions.Lack;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,14 +35,6 @@ final class CopyAttempts {
   private static final int UNLIMITED = 4;
 
   private static final int LIMITED = 2;
-
-  /** Pause between two questions how far a copy has come: short after one that brought news. */
-  private static final long POLL_MIN_NS = TimeUnit.MILLISECONDS.toNanos(1);
-
-  private static final long POLL_MAX_NS = TimeUnit.MILLISECONDS.toNanos(20);
-
-  /** An attempt of which nothing has come for so long is given up. */
-  private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(30);
 
   /** Takes the replica of an attempt that is complete into its slab. */
   @FunctionalInterface
@@ -137,7 +128,7 @@ final class CopyAttempts {
     long now = clock.nanoTime();
     for (CopyAttempt attempt : attempts.values()) {
       attempt.progressNs = now;
-      attempt.rest(now, POLL_MAX_NS);
+      attempt.rest(now, CopyPace.POLL_MAX_NS);
     }
   }
 
@@ -145,7 +136,7 @@ final class CopyAttempts {
   long pauseNs() {
     return attempts.values().stream()
         .filter(attempt -> !attempt.isAsked)
-        .mapToLong(attempt -> Math.max(POLL_MIN_NS, attempt.pauseNs))
+        .mapToLong(attempt -> Math.max(CopyPace.POLL_MIN_NS, attempt.pauseNs))
         .min()
         .orElse(Long.MAX_VALUE);
   }
@@ -190,7 +181,7 @@ final class CopyAttempts {
         if (leases.isTaken(attempt.target)) {
           replacement.of(attempt, leaving(slab, attempt.target, condition));
         } else {
-          attempt.rest(now, POLL_MAX_NS);
+          attempt.rest(now, CopyPace.POLL_MAX_NS);
         }
         return;
       }
@@ -210,7 +201,7 @@ final class CopyAttempts {
   private void ask(CopyAttempt attempt, Slab slab) {
     List<Replica> sources = conditions.sources(slab);
     if (sources.isEmpty()) {
-      attempt.rest(clock.nanoTime(), POLL_MAX_NS);
+      attempt.rest(clock.nanoTime(), CopyPace.POLL_MAX_NS);
       return;
     }
     List<Extent> asked = attempt.pending();
@@ -220,7 +211,7 @@ final class CopyAttempts {
             .setTarget(attempt.target)
             .addAllSources(sources)
             .addAllExtents(asked)
-            .setBytesPerSecond(share());
+            .setBytesPerSecond(pace().bytesPerSecond());
     attempt.isAsked = true;
     attempt.askedNs = clock.nanoTime();
     leases.copy(
@@ -237,31 +228,19 @@ final class CopyAttempts {
           } else {
             attempt.trouble = reply.getMessage();
           }
-          attempt.pauseNs =
-              bytes > 0 ? newsNs() : Math.min(POLL_MAX_NS, Math.max(newsNs(), 2 * attempt.pauseNs));
+          attempt.pauseNs = pace().pauseNs(bytes > 0, attempt.pauseNs);
         });
   }
 
-  /** The pause after news: with a limit the next extent takes a while. */
-  private long newsNs() {
-    return Math.max(POLL_MIN_NS, Math.min(POLL_MAX_NS, lastsNs(Layout.EXTENT_SIZE_MAX)));
-  }
-
-  /** How long nothing may come of an attempt: the others of its target may come first. */
+  /** An attempt of which nothing has come for so long is given up. */
   private long patienceNs() {
-    return STUCK_NS + 2 * lastsNs((long) mostAt() * Layout.SLAB_SIZE);
+    return pace().patienceNs((long) mostAt() * Layout.SLAB_SIZE);
   }
 
-  /** Time that the limit gives a target to copy so many bytes. */
-  private long lastsNs(long bytes) {
-    return share() == 0 ? 0 : (long) (1e9 * bytes / share());
-  }
-
-  /** The limit is for all targets together; each keeps to its share whatever it copies. */
-  private long share() {
+  private CopyPace pace() {
     long busy =
         attempts.values().stream().map(attempt -> attempt.target.getServer()).distinct().count();
-    return bandwidth == 0 ? 0 : Math.max(1, bandwidth / Math.max(1, busy));
+    return CopyPace.of(bandwidth, busy);
   }
 
   /** The replica of {@code attempt} is in its slab. */
