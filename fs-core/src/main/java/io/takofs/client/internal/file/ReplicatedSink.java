@@ -324,7 +324,7 @@ final class ReplicatedSink {
     }
   }
 
-  /** Whether such a failure says something about one server, and nothing about the file. */
+  /** Whether others can be written to after such a failure: it is not of the file or its lease. */
   private static boolean isOfServer(Status status) {
     return switch (status) {
       case LEASE_LOST, SESSION_EXPIRED, NO_SPACE, NOT_FOUND, SAFE_MODE, STALE_VERSION -> false;

@@ -212,7 +212,7 @@ final class ReplicatedSource {
     return !(failure instanceof NoSessionException) && failure.status() != Status.BUSY;
   }
 
-  /** Whether such a failure says something about one server, and nothing about the file. */
+  /** Whether another copy may be read after such a failure of one server. */
   static boolean isOfServer(Status status) {
     return switch (status) {
       case DISCONNECTED, UNAVAILABLE, DEADLINE_EXCEEDED, PERMISSION_DENIED, INTERNAL -> true;
