@@ -56,6 +56,7 @@ public final class SlabCopy implements AutoCloseable {
   private final Map<JobKey, Job> jobs = new LinkedHashMap<>(); // the one begun last at the end
   private final ArrayDeque<Item> queue = new ArrayDeque<>();
   private volatile Runnable onWork = () -> {};
+  private volatile boolean stopping;
   private long nextNs; // when the limit lets the next extent be read
   private boolean limited;
 
@@ -236,6 +237,11 @@ public final class SlabCopy implements AutoCloseable {
     }
   }
 
+  /** No other source is tried for the extent that is being copied. */
+  void stop() {
+    stopping = true;
+  }
+
   /** Extents that wait. */
   synchronized int queued() {
     return queue.size();
@@ -316,7 +322,7 @@ public final class SlabCopy implements AutoCloseable {
         prefetch(item, from.get(0));
       }
       for (Replica source : from) {
-        if (!mayStore(item)) {
+        if (stopping || !mayStore(item)) {
           sources.forget();
           break;
         }

@@ -39,10 +39,11 @@ public final class SlabCopyThread implements AutoCloseable {
     copy.close();
   }
 
-  /** Waits for the extent that is being copied: some seconds for each server that has it. */
+  /** Waits for the extent that is being read: some seconds at most. */
   @Override
   public void close() {
     stopped = true;
+    copy.stop();
     LockSupport.unpark(thread);
     Interrupts.join(thread);
   }

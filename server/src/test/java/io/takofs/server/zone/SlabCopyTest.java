@@ -61,6 +61,22 @@ class SlabCopyTest extends SlabCopyRig {
   }
 
   @Test
+  void shouldTryNoOtherSourceWhenItIsToStop() throws Exception {
+    MappedMemory source = arena(3);
+    local(3, source);
+    servers.put(
+        2,
+        id -> {
+          copy.stop();
+          throw new TakoException(Status.UNAVAILABLE, "silent");
+        });
+    Extent extent = written(source, 16, UNIT, UNIT);
+    ask(request(List.of(extent), 2, 3));
+    steps();
+    assertThat(connects).containsOnly(2);
+  }
+
+  @Test
   void shouldFindEveryFlippedBitAtTheSource() throws Exception {
     MappedMemory source = arena(2);
     local(2, source);
