@@ -71,9 +71,6 @@ final class TransportHarness implements AutoCloseable {
     }
 
     @Override
-    public void onAborted(Accept accept) {}
-
-    @Override
     public void onDisconnected(QueuePair queuePair) {
       disconnected.add(queuePair);
     }

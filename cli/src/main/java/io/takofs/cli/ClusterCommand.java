@@ -204,7 +204,7 @@ final class ClusterCommand implements Runnable {
         });
   }
 
-  /** The number of the server that a number, or an address, names. */
+  /** Returns the number of the server that is named by its number, or by its address. */
   private static int number(ClusterMap map, String name) throws TakoException {
     if (name.matches("[0-9]{1,9}")) {
       return ClusterMaps.server(map, Integer.parseInt(name)).getId();
@@ -214,12 +214,15 @@ final class ClusterCommand implements Runnable {
             .filter(server -> ClusterMaps.address(server).equals(name))
             .map(ServerEntry::getId)
             .toList();
-    if (found.size() != 1) {
+    if (found.isEmpty()) {
+      throw new TakoException(
+          Status.NOT_FOUND,
+          "no server of the cluster is at %s; tako cluster status names them".formatted(name));
+    }
+    if (found.size() > 1) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          (found.isEmpty()
-              ? "no server of the cluster is at %s; tako cluster status names them".formatted(name)
-              : "servers %s are at %s; name one of them".formatted(found, name)));
+          "servers %s are at %s; name one by its number".formatted(found, name));
     }
     return found.get(0);
   }

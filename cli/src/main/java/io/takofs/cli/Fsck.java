@@ -9,6 +9,7 @@ import io.takofs.client.TakoInputStream;
 import io.takofs.config.ServerList;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.Status;
+import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.report.Sizes;
 import java.io.PrintWriter;
 import java.util.ArrayDeque;
@@ -152,7 +153,7 @@ final class Fsck {
     }
   }
 
-  /** A copy that was on a server that is away does not count, wherever it will be made again. */
+  /** Whether bytes of {@code block} lack copies; one on a server that is away does not count. */
   private boolean hasFewer(BlockPlaces block, int replication) {
     return !block.inMetadata()
         && (block.copies() < replication || block.hosts().stream().anyMatch(this::isAway));
@@ -167,7 +168,7 @@ final class Fsck {
     return status.getServersList().stream()
         .filter(server -> server.getEntry().getId() != status.getLeader()) // which has answered
         .filter(server -> !server.getTrouble().isEmpty())
-        .map(server -> ServerList.address(server.getEntry().getHost(), server.getEntry().getPort()))
+        .map(server -> ClusterMaps.address(server.getEntry()))
         .collect(Collectors.toSet());
   }
 

@@ -78,7 +78,8 @@ class ClusterCommandTest {
     }
     assertThat(run(0, "remove", "two:1")).contains("server 2 is DECOMMISSIONING");
     assertThat(run(0, "add", "2")).contains("server 2 is UP");
-    assertThat(run(1, "remove", "three:1")).contains("no server of the cluster is at three:1");
+    assertThat(run(1, "remove", "three:1"))
+        .contains("no server of the cluster is at three:1", "NOT_FOUND");
     long session =
         store.compareAndSet("session/2", ConfigStore.ABSENT, new byte[1], Duration.ofHours(1));
     assertThat(run(1, "remove", "2", "--lost")).contains("server 2 is not lost, it is there");
@@ -88,6 +89,12 @@ class ClusterCommandTest {
     assertThat(run(0, "status")).contains("2 two:1 LOST (silent)");
     JsonObject status = JsonParser.parseString(run(0, "status", "--json")).getAsJsonObject();
     assertThat(status.get("servers").getAsJsonArray()).hasSize(2);
+    ServerEntry again = ServerEntry.newBuilder().setHost("two").setPort(1).setPoolId('3').build();
+    new CatalogClient(store)
+        .change(
+            map ->
+                ClusterMaps.register(map, new Registration(0, 0, again), id -> Optional.empty()));
+    assertThat(run(1, "remove", "two:1")).contains("servers [2, 3] are at two:1");
     assertThat(run(0, "remove", "2")).contains("server 2 is removed");
     assertThat(run(1, "remove", "2")).contains("cluster bay has no server 2", "NOT_FOUND");
   }

@@ -4,7 +4,7 @@ import java.io.IOException;
 
 /**
  * The listening side's part in making a connection. Runs on a thread of the transport and must not
- * block.
+ * block. Only the first must be answered; the others tell of pairs, and do nothing by default.
  */
 public interface ConnectionAcceptor {
   /**
@@ -21,19 +21,19 @@ public interface ConnectionAcceptor {
    *
    * @param accept what {@link #onConnect} answered for this connection, the same object
    */
-  void onConnected(QueuePair queuePair, Accept accept);
+  default void onConnected(QueuePair queuePair, Accept accept) {}
 
   /**
    * The peer vanished between {@link #onConnect} and {@link #onConnected}: the objects made for
    * {@code accept} are not needed.
    */
-  void onAborted(Accept accept);
+  default void onAborted(Accept accept) {}
 
   /**
    * The pair went into ERROR, or its peer closed it or died. Called once, and not when this side
    * closes the pair.
    */
-  void onDisconnected(QueuePair queuePair);
+  default void onDisconnected(QueuePair queuePair) {}
 
   /**
    * The answer to a connection request.

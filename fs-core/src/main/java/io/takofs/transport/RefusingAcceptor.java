@@ -21,13 +21,4 @@ public final class RefusingAcceptor implements ConnectionAcceptor {
   public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
     throw new IOException(reason);
   }
-
-  @Override
-  public void onConnected(QueuePair queuePair, Accept accept) {}
-
-  @Override
-  public void onAborted(Accept accept) {}
-
-  @Override
-  public void onDisconnected(QueuePair queuePair) {}
 }

@@ -37,18 +37,22 @@ final class FakeDataServer {
   private int key; // of tickets; 0 for any
   private int silences; // connections that get no answer
   private CountDownLatch silence;
-  private ServedArena served; // null where the arena is mapped
+  private final ServedArena served; // null where the arena is mapped
   private final List<RemoteZone> zones = new ArrayList<>();
 
   /** One with {@code memory} as its arena. */
   FakeDataServer(int id, ByteBuffer memory) {
-    this.id = id;
-    this.arena = memory.order(ByteOrder.LITTLE_ENDIAN);
+    this(id, memory, null);
   }
 
   /** One whose arena clients reach by transfers. */
   FakeDataServer(int id, ServedArena served) {
-    this(id, served.bytes());
+    this(id, served.bytes(), served);
+  }
+
+  private FakeDataServer(int id, ByteBuffer memory, ServedArena served) {
+    this.id = id;
+    this.arena = memory.order(ByteOrder.LITTLE_ENDIAN);
     this.served = served;
   }
 

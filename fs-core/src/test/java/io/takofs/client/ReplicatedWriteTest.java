@@ -179,7 +179,7 @@ class ReplicatedWriteTest extends ReplicatedFileFixture {
     assertThat(read("/f")).isEqualTo(content);
   }
 
-  /** Over a transport whose buffers are used again: what could not be sent is not there. */
+  /** A writer by transfers uses its buffers again; one that could not be sent is not placed. */
   @Test
   void shouldSendAgainWhatCouldNotBeSentToTheOnlyReplica() throws IOException {
     try (ServedArena arena = new ServedArena(FakeSlabs.ARENA_SIZE)) {
@@ -202,11 +202,11 @@ class ReplicatedWriteTest extends ReplicatedFileFixture {
       revival.join();
       assertReplicas("/f", content, 2);
       assertThat(read("/f")).isEqualTo(content);
-      client.close();
+      client.close(); // before the arena that its connections are to
     }
   }
 
-  /** Whether they are inline, or on their way to an extent. */
+  /** The bytes are inline, or on their way to an extent, when the connection ends. */
   @ParameterizedTest
   @ValueSource(ints = {17, 28, 29, 30, 31, 32, 33, 34, 40})
   void shouldKeepEveryFlushOfAFewBytesWhenConnectionsEnd(int flushes) throws IOException {
@@ -226,7 +226,7 @@ class ReplicatedWriteTest extends ReplicatedFileFixture {
         }
       }
       assertThat(read("/f")).isEqualTo(content);
-      client.close();
+      client.close(); // before the arena that its connections are to
     }
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.Clock;
 import io.takofs.transport.ConnectionAcceptor;
-import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -74,14 +73,5 @@ class FailedConnectTest {
       }
       return new Accept(new QueuePairConfig(null, null, null, 0, 0), answer);
     }
-
-    @Override
-    public void onConnected(QueuePair queuePair, Accept accept) {}
-
-    @Override
-    public void onAborted(Accept accept) {}
-
-    @Override
-    public void onDisconnected(QueuePair queuePair) {}
   }
 }

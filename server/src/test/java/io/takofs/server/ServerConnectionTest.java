@@ -76,6 +76,25 @@ class ServerConnectionTest {
   }
 
   @Test
+  void shouldKeepNoThreadForAServerThatIsLost() {
+    cluster.move(server.endpoint());
+    try (PeerServers peers = peers(cluster)) {
+      ask(peers, 2);
+      assertThat(threads("tako-server-2")).isNotEmpty();
+      cluster.replace();
+      ask(peers, 3);
+      await(() -> threads("tako-server-2").isEmpty());
+      assertThat(ask(peers, 2).getStatus()).isEqualTo(Status.UNAVAILABLE);
+    }
+  }
+
+  private static List<Thread> threads(String name) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals(name))
+        .toList();
+  }
+
+  @Test
   void shouldAnswerAtOnceForThisServerAndLaterForAnother() {
     cluster.move(server.endpoint());
     try (PeerServers peers = peers(cluster)) {

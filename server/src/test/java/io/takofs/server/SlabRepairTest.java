@@ -496,7 +496,8 @@ class SlabRepairTest extends SlabRepairRig {
       delete("/gone" + i);
       delete("/goes" + i);
     }
-    await(() -> makeRoom(1, Set.of(3), 76L * Layout.SLAB_SIZE), 60);
+    // Each slab that goes makes room for one of a single copy on either server.
+    await(() -> makeRoom(1, Set.of(3), 2L * 38 * Layout.SLAB_SIZE), 60);
     servers.copied = Integer.MAX_VALUE;
     await(() -> serversOf(slab(last)).equals(List.of(1, 2, 3)), 60);
   }

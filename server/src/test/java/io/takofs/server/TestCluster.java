@@ -42,6 +42,14 @@ class TestCluster implements Cluster {
     map = next.build();
   }
 
+  /** Server 2 is lost, and server 3 is where it was. */
+  void replace() {
+    ClusterMap.Builder next = map.toBuilder().setEpoch(map.getEpoch() + 1);
+    next.addServers(next.getServers(1).toBuilder().setId(3));
+    next.getServersBuilder(1).setState(ServerEntry.State.LOST);
+    map = next.build();
+  }
+
   @Override
   public ClusterMap map() {
     return map;

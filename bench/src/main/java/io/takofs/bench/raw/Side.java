@@ -226,11 +226,5 @@ final class Side implements AutoCloseable, CompletionHandler {
     public void onConnected(QueuePair queuePair, Accept accept) {
       connected(queuePair);
     }
-
-    @Override
-    public void onAborted(Accept accept) {}
-
-    @Override
-    public void onDisconnected(QueuePair queuePair) {}
   }
 }

@@ -126,12 +126,6 @@ final class WindowBoundsProbe implements ConnectionAcceptor, AutoCloseable {
   }
 
   @Override
-  public void onAborted(Accept accept) {}
-
-  @Override
-  public void onDisconnected(QueuePair queuePair) {}
-
-  @Override
   public void close() {
     listener.close();
     closeAccepted();

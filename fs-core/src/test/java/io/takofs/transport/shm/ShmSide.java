@@ -103,9 +103,6 @@ final class ShmSide implements ConnectionAcceptor, CompletionHandler, AutoClosea
   }
 
   @Override
-  public void onAborted(Accept accept) {}
-
-  @Override
   public void onDisconnected(QueuePair pair) {
     disconnected.add(pair);
   }

@@ -82,9 +82,6 @@ final class EchoingServer implements ConnectionAcceptor, AutoCloseable {
   }
 
   @Override
-  public void onAborted(Accept accept) {}
-
-  @Override
   public void onDisconnected(QueuePair queuePair) {
     connected.remove(queuePair);
   }

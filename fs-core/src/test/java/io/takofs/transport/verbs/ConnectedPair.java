@@ -108,12 +108,6 @@ final class ConnectedPair implements ConnectionAcceptor, AutoCloseable {
   }
 
   @Override
-  public void onAborted(Accept accept) {}
-
-  @Override
-  public void onDisconnected(QueuePair queuePair) {}
-
-  @Override
   public void close() {
     client.close();
     server.close();

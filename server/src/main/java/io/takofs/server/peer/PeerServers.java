@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
@@ -54,8 +55,8 @@ public final class PeerServers implements DataServers, AutoCloseable {
       answer.accept(local.apply(request));
       return;
     }
-    ServerEntry entry = cluster.server(serverId).orElse(null);
-    if (entry == null || entry.getState() == ServerEntry.State.LOST) {
+    ServerEntry entry = expected(serverId).orElse(null);
+    if (entry == null) {
       later(answer, LocalDataServer.unknown(serverId));
       return;
     }
@@ -89,23 +90,13 @@ public final class PeerServers implements DataServers, AutoCloseable {
 
   /** Ends the threads of servers that do not come back. */
   private void forgetGone() {
-    remote
-        .entrySet()
-        .removeIf(
-            each -> {
-              boolean isGone = isGone(each.getKey());
-              if (isGone) {
-                each.getValue().stop();
-              }
-              return isGone;
-            });
+    List<Integer> gone = remote.keySet().stream().filter(id -> expected(id).isEmpty()).toList();
+    gone.forEach(id -> remote.remove(id).stop());
   }
 
-  private boolean isGone(int serverId) {
-    return cluster
-        .server(serverId)
-        .map(entry -> entry.getState() == ServerEntry.State.LOST)
-        .orElse(true);
+  /** The server, unless it is lost, or in the map no more. */
+  private Optional<ServerEntry> expected(int serverId) {
+    return cluster.server(serverId).filter(entry -> entry.getState() != ServerEntry.State.LOST);
   }
 
   private static boolean isSame(ServerEntry known, ServerEntry now) {

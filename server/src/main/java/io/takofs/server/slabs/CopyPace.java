@@ -15,16 +15,16 @@ record CopyPace(long bytesPerSecond) {
 
   static final long POLL_MAX_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /** Nothing may come for so long where there is no limit. */
+  /** A copy of which nothing comes for so long is given up where there is no limit. */
   private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(30);
 
-  /** The pace where so many servers copy. */
+  /** Returns the pace of each of so many servers that copy within one limit. */
   static CopyPace of(long bandwidth, long servers) {
     return new CopyPace(bandwidth == 0 ? 0 : Math.max(1, bandwidth / Math.max(1, servers)));
   }
 
   /**
-   * The pause before the next question. With a limit the next extent takes a while.
+   * Returns the pause before the next question. With a limit the next extent takes a while.
    *
    * @param lastNs the pause before the one that was answered
    */
@@ -33,7 +33,7 @@ record CopyPace(long bytesPerSecond) {
     return hasNews ? newsNs : Math.min(POLL_MAX_NS, Math.max(newsNs, 2 * lastNs));
   }
 
-  /** How long nothing may come of a copy: {@code bytes} of others may come first. */
+  /** Returns how long nothing may come of a copy, because {@code bytes} of others come first. */
   long patienceNs(long bytes) {
     return STUCK_NS + 2 * lastsNs(bytes);
   }

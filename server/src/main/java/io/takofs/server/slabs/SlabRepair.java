@@ -442,7 +442,7 @@ public final class SlabRepair {
     }
     Waiting waiting = lacking.get(slab.getId());
     if (!waiting.isLast() && machine.extentsIn(slab.getId()).isEmpty()) {
-      // The slab goes when its deleted extents are free, so others get the room before.
+      // Nothing committed can be lost with it, and it may go by itself: others get the room before.
       noteLack(new Waiting(true, waiting.living(), waiting.slab()));
       return;
     }

@@ -36,9 +36,10 @@ public final class SlabCopy implements AutoCloseable {
   /** Extents that wait at most; what is asked for beyond is to be asked for again. */
   static final int QUEUE_MAX = 4096;
 
-  /** Slabs whose copies are remembered at most, and moves; leaders have fewer under way. */
+  /** Slabs that are remembered as filled at most; leaders have fewer under way. */
   static final int FILLS_MAX = 16;
 
+  /** Moves that are remembered at most; leaders have fewer under way. */
   static final int MOVES_MAX = 64;
 
   /** Extents that sources are told of before they are read. */
@@ -203,7 +204,7 @@ public final class SlabCopy implements AutoCloseable {
     return job;
   }
 
-  /** Of one kind, those begun first end: nobody will ask of them again, or they begin anew. */
+  /** Ends the jobs of one kind that began first: nobody asks for them again, or they begin anew. */
   private void forgetOldest(boolean moves) {
     long count = jobs.keySet().stream().filter(key -> key.isMove() == moves).count();
     Iterator<JobKey> first = jobs.keySet().iterator();
@@ -237,9 +238,13 @@ public final class SlabCopy implements AutoCloseable {
     }
   }
 
-  /** No other source is tried for the extent that is being copied. */
+  /** Has {@link #step} try no other source for the extent that it copies, and be the last one. */
   void stop() {
     stopping = true;
+  }
+
+  boolean isStopping() {
+    return stopping;
   }
 
   /** Extents that wait. */

@@ -13,7 +13,6 @@ public final class SlabCopyThread implements AutoCloseable {
 
   private final SlabCopy copy;
   private final Thread thread = new Thread(this::run, "tako-slab-copy");
-  private volatile boolean stopped;
 
   /** Starts the thread. */
   public SlabCopyThread(SlabCopy copy) {
@@ -24,7 +23,7 @@ public final class SlabCopyThread implements AutoCloseable {
   }
 
   private void run() {
-    while (!stopped) {
+    while (!copy.isStopping()) {
       long pauseNs;
       try {
         pauseNs = copy.step();
@@ -32,7 +31,7 @@ public final class SlabCopyThread implements AutoCloseable {
         pauseNs = FAILED_PAUSE_NS;
         LOG.error("copying a slab failed; the next extent is tried", e);
       }
-      if (pauseNs > 0 && !stopped) {
+      if (pauseNs > 0 && !copy.isStopping()) {
         LockSupport.parkNanos(this, pauseNs);
       }
     }
@@ -42,7 +41,6 @@ public final class SlabCopyThread implements AutoCloseable {
   /** Waits for the extent that is being read: some seconds at most. */
   @Override
   public void close() {
-    stopped = true;
     copy.stop();
     LockSupport.unpark(thread);
     Interrupts.join(thread);

@@ -48,12 +48,6 @@ class SlabSourceTest extends SlabCopyRig {
     public void onConnected(QueuePair pair, Accept accept) {
       pairs.add(pair);
     }
-
-    @Override
-    public void onAborted(Accept accept) {}
-
-    @Override
-    public void onDisconnected(QueuePair pair) {}
   }
 
   private Serving serve(String name, int server, MappedMemory arena) throws Exception {

@@ -5,7 +5,7 @@ import io.takofs.proto.Arenas;
 import io.takofs.proto.RemoteArena;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
-import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.ConnectionAcceptor.Accept;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
@@ -27,29 +27,27 @@ public final class ServedArena implements AutoCloseable {
   private final MemoryRegion arena;
   private final String endpoint;
 
-  /** An arena of {@code size} bytes. */
+  /** Serves an arena of {@code size} bytes. */
   public ServedArena(int size) throws IOException {
     memory = new LocalMemory(transport, new MemoryBudget(64L << 20));
     ProtectionDomain domain = transport.allocateProtectionDomain();
     CompletionQueue served = transport.createCompletionQueue(1);
     arena = domain.allocate(size, Access.REMOTE_READ_WRITE);
-    endpoint =
-        transport
-            .listen("127.0.0.1:0", acceptor(new QueuePairConfig(domain, served, served, 1, 1)))
-            .endpoint();
+    Accept accept = new Accept(new QueuePairConfig(domain, served, served, 1, 1), new byte[0]);
+    endpoint = transport.listen("127.0.0.1:0", (remote, privateData) -> accept).endpoint();
   }
 
-  /** The client's memory. */
+  /** Returns the memory from which clients transfer. */
   LocalMemory memory() {
     return memory;
   }
 
-  /** What is in the arena. */
+  /** Returns the arena's own memory, which a test may change. */
   public ByteBuffer bytes() {
     return arena.buffer();
   }
 
-  /** A new connection to the arena, which has number 0. */
+  /** Connects a client to the arena, which has number 0. */
   public RemoteZone connect() throws IOException {
     CompletionQueue completions = transport.createCompletionQueue(RemoteZone.OPERATIONS_MAX);
     QueuePair pair =
@@ -68,24 +66,6 @@ public final class ServedArena implements AutoCloseable {
                     .setLength(arena.buffer().capacity()))
             .build();
     return new RemoteZone(shown, pair, completions, memory.staging(), Clock.SYSTEM);
-  }
-
-  private static ConnectionAcceptor acceptor(QueuePairConfig config) {
-    return new ConnectionAcceptor() {
-      @Override
-      public Accept onConnect(String remoteName, byte[] privateData) {
-        return new Accept(config, new byte[0]);
-      }
-
-      @Override
-      public void onConnected(QueuePair queuePair, Accept accept) {}
-
-      @Override
-      public void onAborted(Accept accept) {}
-
-      @Override
-      public void onDisconnected(QueuePair queuePair) {}
-    };
   }
 
   @Override
