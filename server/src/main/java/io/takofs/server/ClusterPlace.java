@@ -64,6 +64,7 @@ final class ClusterPlace implements AutoCloseable {
   private final List<String> list;
   private final String self; // host:port in the list; null of a server alone
   private final LoneCluster alone = new LoneCluster();
+  private final Racks racks;
   private final TcpTransport tcp;
   private final CatalogPlace catalog; // null alone
   private final MemberCluster member;
@@ -82,6 +83,7 @@ final class ClusterPlace implements AutoCloseable {
     ClusterSetup setup = new ClusterSetup(config);
     this.list = setup.servers();
     this.self = setup.isCluster() ? self(list, config) : null;
+    this.racks = new Racks(config.get(ConfigKeys.TOPOLOGY_SCRIPT));
     this.tcp = self == null ? null : new TcpTransport(TcpSettings.DEFAULT);
     this.sources = self == null ? null : new TransportSelector(config);
     this.catalog = self == null ? null : catalogPlace(setup);
@@ -127,13 +129,13 @@ final class ClusterPlace implements AutoCloseable {
         membership,
         ServerSecret.read(config.get(ConfigKeys.SECRET_FILE)),
         new SecureRandom(),
-        new HostAddresses(InetAddress::getAllByName));
+        new HostAddresses(InetAddress::getAllByName),
+        racks);
   }
 
   /** The server as the catalog shows it, and the pool that remembers which server it is. */
   private final class Self implements Membership.Self {
     private final CatalogFile copy;
-    private final Racks racks = new Racks(config.get(ConfigKeys.TOPOLOGY_SCRIPT));
 
     Self(ClusterSetup setup) {
       copy = new CatalogFile(setup.copy(ServerList.port(self)));

@@ -301,6 +301,7 @@ public final class DataServer implements ServerView, AutoCloseable {
             .clearOperations()
             .clearTransports()
             .addAllListed(cluster.listed())
+            .setWarning(cluster.warning().orElse(""))
             .build();
     return Reply.newBuilder().setServerStatus(status).build();
   }

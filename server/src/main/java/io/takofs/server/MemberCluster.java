@@ -7,6 +7,7 @@ import io.takofs.proto.OpenWindows;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.SessionTicket;
 import io.takofs.server.catalog.Membership;
+import io.takofs.server.catalog.Racks;
 import io.takofs.server.catalog.ServerSecret;
 import io.takofs.server.peer.Cluster;
 import java.security.SecureRandom;
@@ -25,7 +26,8 @@ record MemberCluster(
     Membership membership,
     ServerSecret secret,
     SecureRandom random,
-    HostAddresses hosts)
+    HostAddresses hosts,
+    Racks racks)
     implements Cluster {
   @Override
   public ClusterMap map() {
@@ -40,6 +42,11 @@ record MemberCluster(
   @Override
   public Optional<String> problem() {
     return membership.problem();
+  }
+
+  @Override
+  public Optional<String> warning() {
+    return racks.problem();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.takofs.server.catalog;
 
+import io.takofs.config.ConfigKeys;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,6 +9,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,12 +26,13 @@ public final class Racks {
 
   private static final Logger LOG = LoggerFactory.getLogger(Racks.class);
   private static final int OUTPUT_MAX = 1024;
+  private static final int ERRORS_MAX = 300;
   private static final int HOSTS_MAX = 10_000;
 
   private final String script;
   private final long limitMs;
   private final Map<String, String> known = new LinkedHashMap<>();
-  private boolean complained;
+  private volatile String problem; // null while there is none
 
   /**
    * @param script path of a program that prints the rack of the host in its argument; empty for
@@ -42,6 +45,11 @@ public final class Racks {
   Racks(String script, long limitMs) {
     this.script = script;
     this.limitMs = limitMs;
+  }
+
+  /** Why the rack of the host that was asked for last is not known, and what it is instead. */
+  public Optional<String> problem() {
+    return Optional.ofNullable(problem);
   }
 
   /** The rack of {@code host}, a name or an address. */
@@ -71,17 +79,16 @@ public final class Racks {
       if (!rack.startsWith("/") || rack.contains("\n") || rack.contains(" ")) {
         throw new IOException("it printed '" + rack + "', which is no rack such as /rack1");
       }
+      problem = null;
       return rack;
     } catch (IOException e) {
-      if (!complained) {
-        complained = true;
-        LOG.warn(
-            "{} does not tell the rack of {} ({}): it is {}; further failures are not logged",
-            script,
-            host,
-            e.getMessage(),
-            DEFAULT);
+      String told =
+          "%s of %s does not tell the rack of %s (%s): it is %s until it does"
+              .formatted(script, ConfigKeys.TOPOLOGY_SCRIPT, host, e.getMessage(), DEFAULT);
+      if (problem == null) {
+        LOG.warn("{}; further failures are not logged", told);
       }
+      problem = told;
       return null;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -98,19 +105,23 @@ public final class Racks {
     }
   }
 
+  /** What the script has said on standard error, for people. */
+  private static String said(InputStream errors) throws IOException {
+    int length = Math.min(errors.available(), ERRORS_MAX);
+    String text = new String(errors.readNBytes(length), StandardCharsets.UTF_8).strip();
+    return text.isEmpty() ? "" : ", and it says: " + text.replaceAll("\\s*\\R\\s*", " / ");
+  }
+
   /** A script that prints more than a pipe takes runs into the time limit. */
   private String output(String host) throws IOException, InterruptedException {
-    Process process =
-        new ProcessBuilder(script, host)
-            .redirectInput(new File("/dev/null"))
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    try (InputStream output = process.getInputStream()) {
+    Process process = new ProcessBuilder(script, host).redirectInput(new File("/dev/null")).start();
+    try (InputStream output = process.getInputStream();
+        InputStream errors = process.getErrorStream()) {
       if (!process.waitFor(limitMs, TimeUnit.MILLISECONDS)) {
-        throw new IOException("it did not end in " + limitMs + " ms");
+        throw new IOException("it did not end in " + limitMs + " ms" + said(errors));
       }
       if (process.exitValue() != 0) {
-        throw new IOException("its exit code is " + process.exitValue());
+        throw new IOException("its exit code is " + process.exitValue() + said(errors));
       }
       // No more than is there: a process that the script left has the pipe open.
       int length = output.available();

@@ -27,6 +27,11 @@ public interface ClusterTopology {
     return Optional.empty();
   }
 
+  /** What somebody should look at on this server, though it has joined. */
+  default Optional<String> warning() {
+    return Optional.empty();
+  }
+
   /** The servers that this one's configuration lists, {@code host:port}; none of one alone. */
   default List<String> listed() {
     return List.of();

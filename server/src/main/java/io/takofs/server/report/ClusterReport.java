@@ -102,6 +102,7 @@ public final class ClusterReport {
     if (leader == self) {
       absent(map).ifPresent(status::addWarnings); // others pass on what the leader says
       addOtherLists(map, status);
+      addOwnWarnings(map, status);
     } else {
       status.setLeaderAgeMs(ageMs(ofGroupNs));
     }
@@ -142,6 +143,20 @@ public final class ClusterReport {
                     ConfigKeys.CLUSTER_SERVERS,
                     cluster.serverId(),
                     String.join(",", cluster.listed())));
+      }
+    }
+  }
+
+  /** Adds what the servers say of themselves. */
+  private void addOwnWarnings(ClusterMap map, ClusterStatus.Builder status) {
+    for (ServerEntry each : map.getServersList()) {
+      Said last = said.get(each.getId());
+      String warning = last == null || last.status() == null ? "" : last.status().getWarning();
+      if (each.getId() == cluster.serverId()) {
+        warning = cluster.warning().orElse("");
+      }
+      if (!warning.isEmpty()) {
+        status.addWarnings("server %d: %s".formatted(each.getId(), warning));
       }
     }
   }

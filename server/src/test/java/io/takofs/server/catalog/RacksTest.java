@@ -55,6 +55,29 @@ class RacksTest {
   }
 
   @Test
+  void shouldSayWhatIsWrongUntilTheScriptIsOfUse() throws IOException {
+    Path file = directory.resolve("rack");
+    Racks racks = racks("cat " + file, 60_000);
+    assertThat(racks.problem()).isEmpty();
+    racks.of("a");
+    assertThat(racks.problem()).isPresent();
+    assertThat(racks.problem().get())
+        .contains("script of net.topology.script.file.name", "the rack of a (its exit code is 1")
+        .contains("it says: cat:", file + ": No such file", "): it is /default-rack");
+    Files.writeString(file, "/r7");
+    racks.of("a");
+    assertThat(racks.problem()).isEmpty();
+  }
+
+  @Test
+  void shouldSayThatTheScriptHangs() throws IOException {
+    Racks racks = racks("echo waiting >&2; sleep 600", 300);
+    racks.of("a");
+    assertThat(racks.problem().orElse(""))
+        .contains("(it did not end in 300 ms, and it says: waiting)");
+  }
+
+  @Test
   void shouldNotWaitForAProcessThatTheScriptLeaves() throws IOException {
     Path pid = directory.resolve("pid");
     assertThat(racks("echo /r; sleep 600 & echo $! > " + pid, 60_000).of("10.0.0.1"))

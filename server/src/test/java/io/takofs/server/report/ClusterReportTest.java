@@ -111,6 +111,15 @@ class ClusterReportTest {
   }
 
   @Test
+  void leaderPassesOnWhatServersWarnOf() {
+    ClusterReport report = new ClusterReport(new Three(1), clock);
+    report.answered(2, OWN.toBuilder().setWarning("no rack").build());
+    assertThat(report.build(OWN).getWarningsList()).containsExactly("server 2: no rack");
+    report.answered(2, OWN);
+    assertThat(report.build(OWN).getWarningsList()).isEmpty();
+  }
+
+  @Test
   void serverThatSaysNothingIsInTrouble() {
     ClusterReport report = new ClusterReport(new Three(1), clock);
     assertThat(report.build(OWN).getServers(1).getTrouble()).isEmpty();
