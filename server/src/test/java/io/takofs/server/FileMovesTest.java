@@ -10,6 +10,7 @@ import io.takofs.proto.Replica;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.SetAttributes;
+import io.takofs.proto.Slab;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -211,5 +212,26 @@ class FileMovesTest extends SlabRepairRig {
     setReplication("/file", 3);
     await(() -> status().getFilesToMove() == 0, 60);
     assertThat(has("/file", 3)).isTrue();
+  }
+
+  /** Where an extent was, a server may find bytes of another file. */
+  @Test
+  void shouldNotBlameServersForWhatWasDeleted() throws Exception {
+    lead(3, 3);
+    write("/file", 2, 5);
+    write("/other", 2, 1);
+    Slab slab = dataSlab();
+    servers.copied = 0;
+    setReplication("/file", 3);
+    await(() -> !rig.machine.moves().copierGrants().isEmpty(), 5);
+    servers.stop(1); // which would answer at once
+    slab.getReplicasList().forEach(replica -> spoil(slab, replica, 2));
+    servers.copied = Integer.MAX_VALUE;
+    int asked = servers.copies;
+    await(() -> servers.copies > asked, 1);
+    delete("/file");
+    servers.start(1);
+    run(5);
+    assertThat(slab(slab.getId())).isEqualTo(slab);
   }
 }

@@ -3,7 +3,6 @@ package io.takofs.server.slabs;
 import io.takofs.base.Clock;
 import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
-import io.takofs.proto.CopyFailure;
 import io.takofs.proto.EndMove;
 import io.takofs.proto.Extent;
 import io.takofs.proto.GrantMove;
@@ -228,16 +227,23 @@ public final class BatchCopier {
     long copied = 0;
     if (reply.getStatus() == Status.OK) {
       copied = batch.take(part, asked, reply.getCopyProgress(), clock.nanoTime());
-      Slab source = machine.slabs().get(batch.sourceSlab);
-      if (source != null) {
-        reply.getCopyProgress().getFailedList().stream()
-            .filter(CopyFailure::getWrongBytes)
-            .forEach(failure -> repair.damaged(source, failure.getSource()));
-      }
+      reply.getCopyProgress().getFailedList().stream()
+          .filter(failure -> failure.getWrongBytes() && failure.getIndex() < asked.size())
+          .forEach(failure -> damaged(batch, asked.get(failure.getIndex()), failure.getSource()));
     } else {
       batch.trouble = reply.getMessage();
     }
     part.pauseNs = pace().pauseNs(copied > 0, part.pauseNs);
+  }
+
+  /**
+   * A server has other bytes than the extent. It is not to blame when the file has lost the extent
+   * since, because another file may have bytes there by now.
+   */
+  private void damaged(MoveBatch batch, int number, int server) {
+    if (machine.moves().isPresent(batch.fileId, batch.from(number))) {
+      repair.damaged(machine.slabs().get(batch.sourceSlab), server);
+    }
   }
 
   /** A batch of which nothing has come for so long is given up. */

@@ -85,6 +85,11 @@ final class MoveBatch {
     return parts.stream().allMatch(this::isDone);
   }
 
+  /** The extent of the file that has this number, as it was when the batch began. */
+  Extent from(int number) {
+    return from.get(number);
+  }
+
   /** Extents that the server of {@code part} has not said to be copied, by their numbers. */
   List<Integer> pending(Part part) {
     List<Integer> pending = new ArrayList<>();
