@@ -195,6 +195,13 @@ class CommandsAtFollowersTest {
         () -> said(follower, "fsck", "/").matches("(?s).*with fewer copies +1\n.*"));
     assertThat(said(follower, "fsck", "--files", "/"))
         .contains("/open 1000000 bytes: OK, fewer than 3 copies\n", "HEALTHY");
+
+    cluster.servers().get(1).losePool();
     cluster.servers().get(1).restart();
+    Poll.until(
+        "copies on the server that has the address of the lost one",
+        LIMIT,
+        () -> said(follower, "fsck", "/").matches("(?s).*with fewer copies +0\n.*"));
+    assertThat(said(follower, "status")).contains("its pool is gone; when all copies are there");
   }
 }

@@ -9,7 +9,6 @@ import io.takofs.client.TakoInputStream;
 import io.takofs.config.ServerList;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.Status;
-import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.report.Sizes;
 import java.io.PrintWriter;
 import java.util.ArrayDeque;
@@ -39,7 +38,7 @@ final class Fsck {
   private long corrupt;
   private long unreadable;
   private long fewer; // files some bytes of which have fewer copies than they are to have
-  private Set<String> away = Set.of(); // servers that do not answer, by address
+  private Set<Integer> away = Set.of(); // servers that do not answer, by number
   private boolean isAlone;
 
   /**
@@ -156,19 +155,16 @@ final class Fsck {
   /** Whether bytes of {@code block} lack copies; one on a server that is away does not count. */
   private boolean hasFewer(BlockPlaces block, int replication) {
     return !block.inMetadata()
-        && (block.copies() < replication || block.hosts().stream().anyMatch(this::isAway));
+        && (block.copies() < replication
+            || block.hosts().stream().anyMatch(host -> away.contains(host.server())));
   }
 
-  private boolean isAway(BlockPlaces.Host host) {
-    return away.contains(ServerList.address(host.host(), host.port()));
-  }
-
-  private Set<String> serversAway() throws TakoException {
+  private Set<Integer> serversAway() throws TakoException {
     ClusterStatus status = client.administration().clusterStatus();
     return status.getServersList().stream()
         .filter(server -> server.getEntry().getId() != status.getLeader()) // which has answered
         .filter(server -> !server.getTrouble().isEmpty())
-        .map(server -> ClusterMaps.address(server.getEntry()))
+        .map(server -> server.getEntry().getId())
         .collect(Collectors.toSet());
   }
 

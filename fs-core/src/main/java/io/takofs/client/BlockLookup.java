@@ -79,7 +79,7 @@ final class BlockLookup {
   }
 
   private static BlockPlaces.Host host(ServerEntry entry) {
-    return new BlockPlaces.Host(entry.getHost(), entry.getPort(), entry.getRack());
+    return new BlockPlaces.Host(entry.getId(), entry.getHost(), entry.getPort(), entry.getRack());
   }
 
   /** Counts what is in extents from {@code start} on; returns the file's length. */

@@ -18,7 +18,8 @@ public record BlockPlaces(
   /**
    * A server.
    *
+   * @param server its number in the cluster, which no other one ever had
    * @param rack as Hadoop's topology names it
    */
-  public record Host(String host, int port, String rack) {}
+  public record Host(int server, String host, int port, String rack) {}
 }

@@ -130,9 +130,9 @@ class StatusesTest {
 
   @Test
   void shouldTellTheServersAndRacksOfABlock() throws IOException {
-    BlockPlaces.Host near = new BlockPlaces.Host("a", 7420, "/rack1");
-    BlockPlaces.Host far = new BlockPlaces.Host("b", 7421, "/rack2");
-    BlockPlaces.Host other = new BlockPlaces.Host("c", 7422, "/rack2");
+    BlockPlaces.Host near = new BlockPlaces.Host(1, "a", 7420, "/rack1");
+    BlockPlaces.Host far = new BlockPlaces.Host(2, "b", 7421, "/rack2");
+    BlockPlaces.Host other = new BlockPlaces.Host(3, "c", 7422, "/rack2");
     BlockLocation[] blocks =
         Statuses.blocks(
             List.of(
