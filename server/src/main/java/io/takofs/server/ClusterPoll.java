@@ -110,7 +110,7 @@ final class ClusterPoll {
     if (reply.getStatus() != Status.OK) {
       report.refused(server, reply.getMessage());
     } else if (reply.hasClusterStatus()) {
-      report.ofGroup(reply.getClusterStatus());
+      report.leaderAnswered(server, reply.getClusterStatus());
     } else {
       report.answered(server, reply.getServerStatus());
     }

@@ -74,6 +74,12 @@ public final class ClusterReport {
     ofGroupNs = clock.nanoTime();
   }
 
+  /** The leader answered this server, which does not lead. */
+  public synchronized void leaderAnswered(int leader, ClusterStatus status) {
+    ofGroup(status);
+    said.remove(leader); // what it refused before; its status says how it is
+  }
+
   /**
    * The answer to GetClusterStatus.
    *
@@ -134,7 +140,8 @@ public final class ClusterReport {
       Said last = said.get(each.getId());
       List<String> other =
           last == null || last.status() == null ? List.of() : last.status().getListedList();
-      if (!goesOn(other, cluster.listed()) && !goesOn(cluster.listed(), other)) {
+      boolean isThere = each.getState() != ServerEntry.State.LOST;
+      if (isThere && !goesOn(other, cluster.listed()) && !goesOn(cluster.listed(), other)) {
         status.addWarnings(
             "server %d has %s in %s, and server %d has %s; give all servers the same list, in the same order, and start them again"
                 .formatted(
@@ -151,7 +158,9 @@ public final class ClusterReport {
   private void addOwnWarnings(ClusterMap map, ClusterStatus.Builder status) {
     for (ServerEntry each : map.getServersList()) {
       Said last = said.get(each.getId());
-      String warning = last == null || last.status() == null ? "" : last.status().getWarning();
+      boolean isThere = each.getState() != ServerEntry.State.LOST;
+      String warning =
+          !isThere || last == null || last.status() == null ? "" : last.status().getWarning();
       if (each.getId() == cluster.serverId()) {
         warning = cluster.warning().orElse("");
       }
@@ -203,7 +212,9 @@ public final class ClusterReport {
       health.setHeardAgeMs(ageMs(last.ns()));
     }
     if (entry.getState() == ServerEntry.State.LOST) {
-      return health.setTrouble("its pool is gone");
+      return health.setTrouble(
+          "its pool is gone; when all copies are there again: tako cluster remove "
+              + entry.getId());
     }
     boolean silent = health.getHeardAgeMs() >= SILENCE.toMillis();
     if (silent && (!hearsay || entry.getId() == leader)) {

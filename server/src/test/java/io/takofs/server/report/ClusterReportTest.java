@@ -80,7 +80,8 @@ class ClusterReportTest {
     assertThat(second.getReplicas()).isEqualTo(4);
     assertThat(second.getHeardAgeMs()).isEqualTo(4000);
     assertThat(second.getTrouble()).isEmpty();
-    assertThat(status.getServers(2).getTrouble()).isEqualTo("its pool is gone");
+    assertThat(status.getServers(2).getTrouble())
+        .isEqualTo("its pool is gone; when all copies are there again: tako cluster remove 3");
   }
 
   @Test
@@ -117,6 +118,17 @@ class ClusterReportTest {
     assertThat(report.build(OWN).getWarningsList()).containsExactly("server 2: no rack");
     report.answered(2, OWN);
     assertThat(report.build(OWN).getWarningsList()).isEmpty();
+  }
+
+  @Test
+  void leaderThatAnswersAgainIsWell() {
+    ClusterReport report = new ClusterReport(new Three(2), clock);
+    report.refused(1, "it has not joined");
+    assertThat(report.build(OWN).getServers(0).getTrouble()).isEqualTo("it has not joined");
+    report.leaderAnswered(1, new ClusterReport(new Three(1), clock).build(OWN));
+    assertThat(report.build(OWN).getServers(0).getTrouble()).isEmpty();
+    pass(11);
+    assertThat(report.build(OWN).getServers(0).getTrouble()).startsWith("silent for 00:00:11");
   }
 
   @Test
