@@ -263,9 +263,18 @@ final class ClusterCommand implements Runnable {
                   next.getServersList().stream()
                       .filter(each -> each.getId() == server)
                       .findAny()
-                      .map(each -> "server " + server + " is " + each.getState())
+                      .map(ClusterCommand::leaving)
                       .orElse("server " + server + " is removed"));
         });
+  }
+
+  private static String leaving(ServerEntry server) {
+    String state = "server " + server.getId() + " is " + server.getState();
+    return server.getState() == State.DECOMMISSIONING
+        ? state
+            + ": tako repair says how far it is, and for what it waits; if it will not come back: tako cluster remove --lost "
+            + server.getId()
+        : state;
   }
 
   private static ClusterMap without(ClusterMap map, int server, boolean lost) throws TakoException {

@@ -51,8 +51,11 @@ final class RepairCommand implements Callable<Integer> {
   /** What it says, for people. */
   static List<String> lines(RepairStatus repair) {
     List<String> lines = new ArrayList<>();
-    lines.add(
-        ClusterText.isRepairing(repair) ? ClusterText.repair(repair) : "no slab waits for a copy");
+    if (ClusterText.isRepairing(repair)) {
+      lines.add(ClusterText.repair(repair));
+    } else if (repair.getWaitsForCount() == 0) { // else nobody counts what they had
+      lines.add("no slab waits for a copy");
+    }
     lines.addAll(StuckRepair.of(repair));
     if (repair.getWaitsForCount() > 0) {
       lines.add(

@@ -214,7 +214,7 @@ final class ClusterPlace implements AutoCloseable {
     if (self == null && identity.clusterId() != 0) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          "the pool in %s is of server %d of a cluster, and %s names no server: name the servers of the cluster there; or if nobody needs what it has there: tako server --format"
+          "the pool in %s is of server %d of a cluster, and %s names no server: name the servers of the cluster there; or if nobody needs what it has there, remove its directory, and start the server once with `tako server --format`"
               .formatted(
                   config.get(ConfigKeys.POOL_PATH),
                   identity.serverId(),
@@ -223,7 +223,7 @@ final class ClusterPlace implements AutoCloseable {
     if (self != null && !leads() && hasNamespace) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          "the pool in %s has a namespace, and %s is not the first server of %s (%s), so its files would be written over: make it the first; or copy its files elsewhere and say tako server --format"
+          "the pool in %s has a namespace, and %s is not the first server of %s (%s), so its files would be written over: make it the first of a cluster of its own; or copy its files elsewhere, remove the directory, and start the server once with `tako server --format`"
               .formatted(
                   config.get(ConfigKeys.POOL_PATH),
                   self,

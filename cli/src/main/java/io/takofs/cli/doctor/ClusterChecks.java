@@ -6,6 +6,7 @@ import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerEntry.State;
 import io.takofs.proto.ServerHealth;
+import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.report.Clusters;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -41,12 +42,18 @@ public final class ClusterChecks {
     JsonArray all = new JsonArray();
     for (ServerHealth each : servers) {
       ServerEntry entry = each.getEntry();
+      String address = ClusterMaps.address(entry);
       JsonObject server = new JsonObject();
       server.addProperty("id", entry.getId());
-      server.addProperty("address", entry.getHost() + ":" + entry.getPort());
+      server.addProperty("address", address);
       server.addProperty("state", Clusters.state(entry));
       if (entry.getState() == State.UP || entry.getState() == State.DECOMMISSIONING) {
         server.addProperty("reached", isReached(entry));
+      } else if (entry.getState() == State.LOST) {
+        diagnosis.problem(
+            "server %d at %s is lost: its pool is gone".formatted(entry.getId(), address),
+            "when all copies are there again (tako repair), let the cluster forget it: tako cluster remove "
+                + entry.getId());
       }
       all.add(server);
     }
