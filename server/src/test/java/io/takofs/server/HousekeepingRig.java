@@ -31,6 +31,8 @@ import java.util.List;
 
 /** Housekeeping of a server without connections, in simulated time. */
 final class HousekeepingRig {
+  private static final long START_NS = Duration.ofDays(20_000).toNanos();
+
   /** Time that the execution of an entry takes. */
   private static final long ENTRY_NS = 200_000;
 
@@ -73,7 +75,7 @@ final class HousekeepingRig {
   /** Most records that one tick looked at. */
   long visitedMax;
 
-  private long nowNs = Duration.ofDays(20_000).toNanos();
+  private long nowNs;
   private long entriesTimed; // whose time has passed
   private long sequence;
   private final long term;
@@ -89,11 +91,17 @@ final class HousekeepingRig {
 
   /** A leader of {@code servers}. */
   HousekeepingRig(Store store, DataServers servers, int replicationMax, int replicationMin) {
-    this(store, new MemoryLog(), servers, settings(replicationMax, replicationMin), 1);
+    this(store, new MemoryLog(), servers, settings(replicationMax, replicationMin), 1, START_NS);
   }
 
   private HousekeepingRig(
-      Store store, MemoryLog log, DataServers servers, ServerSettings settings, long term) {
+      Store store,
+      MemoryLog log,
+      DataServers servers,
+      ServerSettings settings,
+      long term,
+      long beginNs) {
+    this.nowNs = beginNs;
     this.log = log;
     this.entriesTimed = log.lastIndex();
     this.term = term;
@@ -134,8 +142,7 @@ final class HousekeepingRig {
   /** The next leader, which knows only what the state says; the time goes on. */
   HousekeepingRig restarted(DataServers servers) {
     journal.checkpoint();
-    HousekeepingRig next = new HousekeepingRig(store, log, servers, settings, term + 1);
-    next.nowNs = nowNs;
+    HousekeepingRig next = new HousekeepingRig(store, log, servers, settings, term + 1, nowNs);
     next.sequence = sequence;
     return next;
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.proto.Replica;
 import io.takofs.proto.ServerEntry;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Servers verify what they keep, once a period of seven days; the servers are scripted. */
@@ -39,6 +40,28 @@ class ScrubTest extends SlabRepairRig {
     sleep(7 * DAY);
     assertThat(servers.verified).isEqualTo(30);
     assertThat(rig.repair.status().getWrongCopies()).isZero();
+  }
+
+  /** Leaders that last for less than a pass must not verify the same slabs only. */
+  @Test
+  void shouldBeginWithTheSlabWhoseTurnItIs() throws Exception {
+    lead(3, 3);
+    write("/one", 1, 5);
+    write("/two", 2, 5);
+    write("/three", 3, 5);
+    sleep(2 * DAY); // a seventh of a period was over when the rig began
+    int before = servers.verified;
+    servers.scrubbed.clear();
+    restart();
+    sleep(601);
+    List<Long> slabs =
+        servers.scrubbed.stream().map(each -> rig.machine.slabs().at(each).getId()).toList();
+    long turn = 3 * rig.machine.slabs().lastId() / 7;
+    assertThat(slabs.get(0)).isGreaterThan(turn);
+    assertThat(slabs).as("the others come after it").anyMatch(id -> id <= turn);
+    assertThat(servers.verified - before).isEqualTo(30);
+    sleep(7 * DAY);
+    assertThat(servers.verified - before).isEqualTo(60);
   }
 
   /** As servers do that verify within a limit. */

@@ -12,6 +12,7 @@ import io.takofs.proto.Status;
 import io.takofs.server.peer.DataServers;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -55,6 +56,9 @@ final class SlowServers implements DataServers {
 
   /** Extents that servers were asked to verify, and have verified. */
   int verified;
+
+  /** The replicas that servers were asked to verify, each once, in order. */
+  final Set<Replica> scrubbed = new LinkedHashSet<>();
 
   /** Questions to verify. */
   int verifications;
@@ -132,6 +136,7 @@ final class SlowServers implements DataServers {
   private Reply verify(int serverId, CopyExtents asked) {
     CopyProgress.Builder progress = CopyProgress.newBuilder();
     verifications++;
+    scrubbed.add(asked.getTarget());
     if (!verifies) {
       return Reply.newBuilder().setCopyProgress(progress).build();
     }

@@ -76,6 +76,11 @@ public final class GroupSlabs {
     return slabs.tailMap(id, false).values().stream().limit(limit).toList();
   }
 
+  /** The highest id of a slab; 0 when there is none. */
+  public long lastId() {
+    return slabs.isEmpty() ? 0 : slabs.lastKey();
+  }
+
   public int size() {
     return slabs.size();
   }

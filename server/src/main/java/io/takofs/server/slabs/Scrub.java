@@ -22,7 +22,9 @@ import org.slf4j.LoggerFactory;
  * Has every server verify what is committed in its replicas once a period, one slab at a time. A
  * replica with wrong bytes is replaced, as one is of which a client reported them.
  *
- * <p>A leader that was started begins anew after ten minutes, or after a period if that is shorter.
+ * <p>A leader that was started begins anew after ten minutes, or after a period if that is shorter:
+ * not with the first slab, but with the one whose turn it would be if a pass took the whole period,
+ * so that leaders which are started again and again come to all of them.
  *
  * <p>Thread rule: the owner of the group.
  */
@@ -45,9 +47,17 @@ final class Scrub {
 
   /** How far a server has come. */
   private static final class Pass {
+    final long first; // the slab after which it begins
     long dueNs;
-    long cursor; // the slab that was verified last; 0 before the first
+    long cursor; // the slab that was verified last, or the one before the first
+    boolean hasWrapped; // it has come to the last slab, and goes on with those up to the first
     CopyAttempt slab; // null while none is verified
+
+    Pass(long first, long dueNs) {
+      this.first = first;
+      this.cursor = first;
+      this.dueNs = dueNs;
+    }
   }
 
   private final Clock clock;
@@ -116,8 +126,7 @@ final class Scrub {
     for (SlabLender lender : leases.lenders()) {
       Pass pass = passes.get(lender.server);
       if (pass == null) {
-        pass = new Pass();
-        pass.dueNs = startNs + Math.min(periodNs, START_NS);
+        pass = new Pass(inTurn(), startNs + Math.min(periodNs, START_NS));
         passes.put(lender.server, pass);
       }
       if (!leases.isPresent(lender)) {
@@ -128,11 +137,18 @@ final class Scrub {
     }
   }
 
+  /** As far through the slabs as the clock is through a period. */
+  private long inTurn() {
+    long periodMs = Math.max(1, settings.scrubPeriod().toMillis());
+    double share = (double) (clock.currentTimeMillis() % periodMs) / periodMs;
+    return (long) (share * machine.slabs().lastId());
+  }
+
   private void goOn(int server, Pass pass, long periodNs) {
     if (pass.slab == null && !begin(server, pass)) {
       wrong.prune(conditions::isPresent);
-      pass.cursor = 0;
-      pass.dueNs += Math.max(periodNs, clock.nanoTime() - pass.dueNs);
+      long late = clock.nanoTime() - pass.dueNs;
+      passes.put(server, new Pass(0, pass.dueNs + Math.max(periodNs, late)));
       return;
     }
     CopyAttempt attempt = pass.slab;
@@ -158,6 +174,9 @@ final class Scrub {
   private boolean begin(int server, Pass pass) {
     List<Slab> next = machine.slabs().after(pass.cursor, LOOK_MAX);
     for (Slab slab : next) {
+      if (pass.hasWrapped && slab.getId() > pass.first) {
+        return false;
+      }
       pass.cursor = slab.getId();
       Optional<Replica> replica =
           slab.getReplicasList().stream().filter(each -> each.getServer() == server).findAny();
@@ -169,7 +188,13 @@ final class Scrub {
         return true;
       }
     }
-    return next.size() == LOOK_MAX;
+    if (next.size() == LOOK_MAX) {
+      return true;
+    }
+    boolean goesOn = pass.first > 0 && !pass.hasWrapped;
+    pass.hasWrapped = true;
+    pass.cursor = 0;
+    return goesOn;
   }
 
   private void ask(CopyAttempt attempt) {
