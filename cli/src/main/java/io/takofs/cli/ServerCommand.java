@@ -40,7 +40,9 @@ final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--uri-file",
       paramLabel = "FILE",
-      description = "Where to write the URI once the server is ready.")
+      description =
+          "Where to write the URI once the server listens. One of a cluster serves when it has"
+              + " joined: /health of its pages is 200 then.")
   private Path uriFile;
 
   @Option(names = "--pid-file", paramLabel = "FILE", description = "Where to write the process id.")

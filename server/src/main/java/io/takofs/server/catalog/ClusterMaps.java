@@ -149,8 +149,9 @@ public final class ClusterMaps {
       throw new TakoException(
           Status.ALREADY_EXISTS,
           ("two servers have the same pool %016x, this one (%s) and the one at %s, which joined"
-                  + " first: one pool is a copy of the other; keep the one with the data that is to"
-                  + " stay, stop the server of the copy and remove the copy")
+                  + " first. If that is this server's former address, it joins within 10 s. If not,"
+                  + " one pool is a copy of the other: keep the one with the data that is to stay,"
+                  + " stop the server of the copy and remove the copy")
               .formatted(server.entry().getPoolId(), server.address(), holder.get()));
     }
   }
