@@ -46,7 +46,8 @@ import java.util.concurrent.ThreadFactory;
  * caller, later calls work in a new session, and files that were open for writing are closed at
  * what was flushed.
  *
- * <p>Thread rule: any thread. No thread of its own runs unless files are open for writing.
+ * <p>Thread rule: any thread. No thread of its own runs unless files are open for writing, but for
+ * a moment when a read is late.
  */
 public final class TakoClient implements Closeable {
   private final URI uri;
@@ -64,7 +65,8 @@ public final class TakoClient implements Closeable {
   /**
    * A client in a time of its own.
    *
-   * @param threads makes those that renew leases and end what is not used
+   * @param threads makes those that renew leases, end what is not used, and connect to a server
+   *     that may help a read that is late
    */
   TakoClient(
       URI uri,
@@ -76,7 +78,7 @@ public final class TakoClient implements Closeable {
     this.uri = uri;
     this.user = user;
     this.config = config;
-    this.session = new Session(connector, config, user, connector.clientName(), clock);
+    this.session = new Session(connector, config, user, connector.clientName(), clock, threads);
     this.leases = new LeaseKeeper(session, threads, clock);
     long idleNs = config.get(ConfigKeys.CLIENT_IDLE_TIMEOUT).toNanos();
     this.idle = new IdleCloser(session, leases, idleNs, threads, clock);

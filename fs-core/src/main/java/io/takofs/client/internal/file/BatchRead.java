@@ -117,7 +117,8 @@ final class BatchRead {
     }
     Posted oldest = underWay.element();
     try {
-      if (!access.isLate(oldest.granules) && access.isHere(oldest.granules, oldest.deadlineNs)) {
+      if (!access.isLate(oldest.granules, oldest.deadlineNs)
+          && access.isHere(oldest.granules, oldest.deadlineNs)) {
         oldest.granules.verify();
         ByteBuffer target = oldest.piece.target;
         oldest.granules.copyFrom(oldest.piece.position, target.remaining(), target);

@@ -162,6 +162,11 @@ final class FetchedGranules implements RemoteZone.Reading {
     return place;
   }
 
+  /** The extent that has the bytes. */
+  ExtentView extent() {
+    return extent;
+  }
+
   /** All places that have the same bytes. */
   List<Place> places() {
     return extent.places();

@@ -20,6 +20,7 @@ import io.takofs.proto.ReportReplicas;
 import io.takofs.proto.Request;
 import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -326,16 +327,55 @@ public final class FileAccess {
 
   /**
    * Waits as long as reads usually take for bytes that other servers have, too. Whether they take
-   * much longer: they are to be read directly then, from another server first.
+   * much longer, and the server that is read from next is there: they are to be read directly then,
+   * from that one first.
+   *
+   * @param deadlineNs until when another server is waited for while the bytes do not come
    */
-  boolean isLate(FetchedGranules fetched) {
+  boolean isLate(FetchedGranules fetched, long deadlineNs) throws TakoException {
     HedgedReads hedging = session.hedgedReads();
     if (fetched.places().size() == 1 || !hedging.begin() || !fetched.isLate(hedging.leastNs())) {
+      return false;
+    }
+    List<Place> others = new ArrayList<>(ReplicaOrder.of(this, fetched.extent()));
+    others.remove(fetched.place());
+    if (awaitOther(fetched, others, deadlineNs) == null) {
       return false;
     }
     hedging.hedge();
     session.servers().at(fetched.place().server()).suspect();
     return true;
+  }
+
+  /**
+   * The one of {@code others}, in the order of reads, to read from instead of the server of {@code
+   * late}, once it is there; null when {@code late} is over before, or its time. Others may have
+   * failed, too: none of them is connected to on this thread.
+   */
+  Place awaitOther(FetchedGranules late, List<Place> others, long deadlineNs) {
+    Place other = ready(others);
+    while (other == null && !late.endsSoon() && !isOver(deadlineNs)) {
+      other = ready(others);
+    }
+    return other;
+  }
+
+  /**
+   * The first of {@code places} that did not fail lately; null, and connected to soon, while it is
+   * not connected to.
+   */
+  private Place ready(List<Place> places) {
+    for (Place place : places) {
+      ServerLink server = session.servers().at(place.server());
+      if (!server.isSuspect()) {
+        if (oneOf(place).openZone() != null) {
+          return place;
+        }
+        server.connectAside(path);
+        return null;
+      }
+    }
+    return null;
   }
 
   /**

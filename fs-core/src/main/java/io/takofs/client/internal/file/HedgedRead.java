@@ -5,11 +5,12 @@ import io.takofs.client.internal.session.HedgedReads;
 import io.takofs.client.internal.zone.Place;
 import io.takofs.client.internal.zone.RemoteZone;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * One read of a server by transfer that is asked of another server, too, when it takes much longer
- * than usual. The first good answer counts; the memory of the other one is given back when its
- * transfer is over.
+ * than usual and that one is connected to. The first good answer counts; the memory of the other
+ * one is given back when its transfer is over.
  *
  * <p>Thread rule: one thread.
  */
@@ -33,18 +34,21 @@ final class HedgedRead {
    * Reads into {@code target}, whose position moves after the bytes only when they are verified.
    *
    * @param server of {@code first}
+   * @param others that may be asked, too, in the order of reads
    * @return the place that gave them
    */
-  Place read(ZoneAccess server, Place first, Place second, ByteBuffer target)
+  Place read(ZoneAccess server, Place first, List<Place> others, ByteBuffer target)
       throws TakoException, StaleExtentException {
     long deadlineNs = server.deadline();
     FetchedGranules fetched = fetch(server.remote(), first, deadlineNs);
     try {
-      if (fetched.isLate(hedging.leastNs())) {
+      Place other =
+          fetched.isLate(hedging.leastNs()) ? access.awaitOther(fetched, others, deadlineNs) : null;
+      if (other != null) {
         hedging.hedge();
         server.server().suspect();
-        if (readOther(fetched, second, deadlineNs, target)) {
-          return second;
+        if (readOther(fetched, other, deadlineNs, target)) {
+          return other;
         }
       }
       while (!fetched.await(deadlineNs)) {

@@ -90,11 +90,12 @@ public final class ReadAhead {
         return;
       }
       FetchedGranules chunk = chunks.element();
-      if (access.isLate(chunk)) {
+      long deadlineNs = access.deadline(chunk);
+      if (access.isLate(chunk, deadlineNs)) {
         drop(); // the direct read asks another server
         return;
       }
-      if (!access.isHere(chunk, access.deadline(chunk))) {
+      if (!access.isHere(chunk, deadlineNs)) {
         drop();
         return;
       }

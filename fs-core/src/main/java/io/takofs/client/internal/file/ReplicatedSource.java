@@ -159,8 +159,8 @@ final class ReplicatedSource {
       ZoneAccess zone = access.oneOf(place);
       try {
         if (i + 1 < order.size() && zone.transfers() && access.session().hedgedReads().begin()) {
-          Place other = order.get(i + 1);
-          return new HedgedRead(access, extent, offset, count).read(zone, place, other, target);
+          List<Place> others = order.subList(i + 1, order.size());
+          return new HedgedRead(access, extent, offset, count).read(zone, place, others, target);
         }
         ExtentSource source = way(brief, zone).source;
         source.read(extent, place, offset, count, target);

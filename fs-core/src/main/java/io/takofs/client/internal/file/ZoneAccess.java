@@ -111,6 +111,19 @@ final class ZoneAccess {
     return zone;
   }
 
+  /** A reader's zone as far as that takes no connecting; else null. */
+  DataZone openZone() {
+    DataZone used = present;
+    if (used != null) {
+      return used.isOpen() ? used : null;
+    }
+    DataZone shared = server.openZone();
+    if (shared != null) {
+      present = shared;
+    }
+    return shared;
+  }
+
   private boolean isOfLease(DataZone used, DataZone zone) throws TakoException {
     return used == null && zone == file.before(server);
   }

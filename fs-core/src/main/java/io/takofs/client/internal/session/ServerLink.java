@@ -12,8 +12,12 @@ import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A server that holds file data, and this client's connections to it: those of the session when it
@@ -24,13 +28,23 @@ import java.util.concurrent.locks.ReentrantLock;
  * outcome. So many threads wait no longer for a server that is silent than one.
  */
 public final class ServerLink implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerLink.class);
+
   /** A server that failed is taken last for so long. */
   private static final long SUSPECT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  /**
+   * For a connection that nobody waits for. A server that takes longer is no help to a read that is
+   * late, and who closes the client has to wait for the attempt.
+   */
+  private static final long ASIDE_NS = TimeUnit.SECONDS.toNanos(1);
 
   private final int id;
   private final Session session;
   private final Connector connector;
   private final ClusterView cluster;
+  private final ThreadFactory threads;
+  private final AtomicBoolean connectsAside = new AtomicBoolean();
   private final ReentrantLock opening = new ReentrantLock();
   private volatile Opened opened;
   private volatile long suspectUntilNs;
@@ -44,11 +58,13 @@ public final class ServerLink implements AutoCloseable {
   /** A data zone, and the session that its connection was made for. */
   private record Opened(DataZone zone, SessionIdentity caller) {}
 
-  ServerLink(int id, Session session, Connector connector, ClusterView cluster) {
+  ServerLink(
+      int id, Session session, Connector connector, ClusterView cluster, ThreadFactory threads) {
     this.id = id;
     this.session = session;
     this.connector = connector;
     this.cluster = cluster;
+    this.threads = threads;
   }
 
   public int id() {
@@ -132,6 +148,44 @@ public final class ServerLink implements AutoCloseable {
       return made;
     } finally {
       opening.unlock();
+    }
+  }
+
+  /**
+   * Has a thread of its own connect, unless one does already. The server is suspect when that
+   * fails.
+   *
+   * @param path of the file that is read, for messages
+   */
+  public void connectAside(String path) {
+    if (connectsAside.compareAndSet(false, true)) {
+      try {
+        Thread made = threads.newThread(() -> connectOnce(path));
+        made.setName("tako-connect-aside");
+        made.start();
+      } catch (OutOfMemoryError e) { // too many threads: a read can do without this one
+        connectsAside.set(false);
+      }
+    }
+  }
+
+  private void connectOnce(String path) {
+    try {
+      OpenSession open = session.open("read", path);
+      connectOrSuspect(open);
+    } catch (TakoException e) {
+      LOG.debug("{}", e.getMessage()); // the leader is away, which says nothing of this server
+    } finally {
+      connectsAside.set(false);
+    }
+  }
+
+  private void connectOrSuspect(OpenSession open) {
+    try {
+      zone(open, session.clock().nanoTime() + ASIDE_NS);
+    } catch (TakoException e) {
+      LOG.debug("{}", e.getMessage());
+      suspect();
     }
   }
 

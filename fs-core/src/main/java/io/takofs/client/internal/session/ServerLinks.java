@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 
 /**
  * The servers that hold the data of a client's files, by id.
@@ -17,17 +18,20 @@ public final class ServerLinks {
   private final Session session;
   private final Connector connector;
   private final ClusterView cluster;
+  private final ThreadFactory threads;
   private final Map<Integer, ServerLink> servers = new ConcurrentHashMap<>();
 
-  ServerLinks(Session session, Connector connector, ClusterView cluster) {
+  ServerLinks(Session session, Connector connector, ClusterView cluster, ThreadFactory threads) {
     this.session = session;
     this.connector = connector;
     this.cluster = cluster;
+    this.threads = threads;
   }
 
   /** The server with this id; 0 for the session's. */
   public ServerLink at(int id) {
-    return servers.computeIfAbsent(id, absent -> new ServerLink(id, session, connector, cluster));
+    return servers.computeIfAbsent(
+        id, absent -> new ServerLink(id, session, connector, cluster, threads));
   }
 
   /** Whether there is no server but the session's. */

@@ -16,6 +16,7 @@ import io.takofs.proto.Status;
 import io.takofs.rpc.Operations;
 import io.takofs.transport.TransportCounters;
 import java.util.Map;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -52,8 +53,18 @@ public final class Session implements AutoCloseable {
   private volatile long lastUseNs;
   private volatile OpenSession lastOpen;
 
+  /**
+   * A session, which the first call opens.
+   *
+   * @param threads makes those that connect to servers while nobody waits for it
+   */
   public Session(
-      Connector connector, TakoConfig config, String user, String clientName, Clock clock) {
+      Connector connector,
+      TakoConfig config,
+      String user,
+      String clientName,
+      Clock clock,
+      ThreadFactory threads) {
     this.clock = clock;
     this.timeoutNs = config.get(ConfigKeys.CLIENT_TIMEOUT).toNanos();
     this.backoff =
@@ -68,7 +79,7 @@ public final class Session implements AutoCloseable {
             config.get(ConfigKeys.CLIENT_CONNECT_TIMEOUT).toNanos(),
             backoff,
             clock);
-    this.servers = new ServerLinks(this, connector, cluster);
+    this.servers = new ServerLinks(this, connector, cluster, threads);
     this.hedgedReads = new HedgedReads(config.get(ConfigKeys.HEDGED_READ_THRESHOLD).toNanos());
   }
 

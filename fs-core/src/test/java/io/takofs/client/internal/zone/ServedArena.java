@@ -13,7 +13,11 @@ import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,6 +30,8 @@ public final class ServedArena implements AutoCloseable {
   private final LocalMemory memory;
   private final MemoryRegion arena;
   private final String endpoint;
+  private final List<QueuePair> pairs = new CopyOnWriteArrayList<>();
+  private volatile boolean standsStill;
 
   /** Serves an arena of {@code size} bytes. */
   public ServedArena(int size) throws IOException {
@@ -65,7 +71,37 @@ public final class ServedArena implements AutoCloseable {
                     .setRkey(arena.rkey())
                     .setLength(arena.buffer().capacity()))
             .build();
-    return new RemoteZone(shown, pair, completions, memory.staging(), Clock.SYSTEM);
+    pairs.add(pair);
+    return new RemoteZone(shown, stoppable(pair), completions, memory.staging(), Clock.SYSTEM);
+  }
+
+  /** Transfers that begin from now on go no further until {@link #goOn}. */
+  public void standStill() {
+    standsStill = true;
+  }
+
+  /** Transfers go on. */
+  public void goOn() {
+    standsStill = false;
+    pairs.forEach(QueuePair::ring);
+  }
+
+  /** {@code pair}, whose doorbell does nothing while this stands still. */
+  private QueuePair stoppable(QueuePair pair) {
+    return (QueuePair)
+        Proxy.newProxyInstance(
+            QueuePair.class.getClassLoader(),
+            new Class<?>[] {QueuePair.class},
+            (proxy, method, arguments) -> {
+              if (standsStill && method.getName().equals("ring")) {
+                return null;
+              }
+              try {
+                return method.invoke(pair, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
   }
 
   @Override
