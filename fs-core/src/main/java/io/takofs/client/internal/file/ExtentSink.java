@@ -12,6 +12,21 @@ import java.nio.ByteBuffer;
  * <p>Thread rule: one thread at a time.
  */
 interface ExtentSink {
+  /** Whether it has the memory without which it cannot write. */
+  default boolean isPrepared() {
+    return true;
+  }
+
+  /** Takes that memory if there is some. */
+  default void tryPrepare() throws TakoException {}
+
+  /**
+   * Waits for a moment, in which there may come as much memory as so many sinks need.
+   *
+   * @throws TakoException NO_SPACE when the deadline is over
+   */
+  default void awaitMemory(int sinks, long deadlineNs) throws TakoException {}
+
   /** Writes the remaining bytes of {@code source} at {@code offset} within the extent. */
   void write(Place place, int offset, ByteBuffer source) throws TakoException;
 

@@ -176,6 +176,34 @@ final class RemoteSink implements ExtentSink {
   }
 
   @Override
+  public boolean isPrepared() {
+    return buffers > 0;
+  }
+
+  @Override
+  public void tryPrepare() throws TakoException {
+    if (buffers > 0) {
+      return;
+    }
+    Staging home = access.remote().staging();
+    int size = bufferSize;
+    MemoryRegion region = home.tryTake(chunkSize(size));
+    if (region == null) {
+      size = Layout.UNIT_SIZE;
+      region = home.tryTakeNeeded(chunkSize(size));
+    }
+    if (region != null) {
+      buffers++;
+      idle.push(new Chunk(home, region, size));
+    }
+  }
+
+  @Override
+  public void awaitMemory(int sinks, long deadlineNs) throws TakoException {
+    access.remote().awaitMemory((long) sinks * chunkSize(Layout.UNIT_SIZE), deadlineNs);
+  }
+
+  @Override
   public void write(Place place, int offset, ByteBuffer source) throws TakoException {
     int from = offset - source.position();
     while (source.hasRemaining()) {

@@ -72,6 +72,10 @@ final class ReplicatedSink {
       return sink;
     }
 
+    boolean isPrepared() {
+      return sink != null && sink.isPrepared();
+    }
+
     boolean placesAtOnce() {
       return sink == null || sink.placesAtOnce();
     }
@@ -212,6 +216,7 @@ final class ReplicatedSink {
   void write(List<Place> extent, int offset, ByteBuffer source) throws TakoException {
     Member[] to = targets(extent);
     note(offset);
+    prepare(to);
     each(to, 0, (sink, place) -> sink.write(place, offset, source.duplicate()));
     note(offset + source.remaining());
     source.position(source.limit());
@@ -226,6 +231,7 @@ final class ReplicatedSink {
     Member[] to = targets(extent);
     int length = count * Layout.GRANULE_SIZE;
     note(offset);
+    prepare(to);
     if (to.length == 1) {
       attempt(
           to[0],
@@ -236,6 +242,37 @@ final class ReplicatedSink {
     }
     note(offset + length);
     source.position(source.position() + length);
+  }
+
+  /**
+   * Has each of {@code to} take the memory that it needs, before a byte is written. While there is
+   * too little, this writer keeps none: writers that kept a buffer for one server while they wait
+   * for that of another would wait for each other.
+   */
+  private void prepare(Member[] to) throws TakoException {
+    Member without = prepareAll(to);
+    if (without == null) {
+      return;
+    }
+    long deadlineNs = access.deadline(); // of no server: none of them is to blame
+    while (without != null) {
+      flush();
+      attempt(without, null, (sink, place) -> sink.awaitMemory(to.length, deadlineNs));
+      without = prepareAll(to);
+    }
+  }
+
+  /** Returns the first for which there is no memory; null when all have some. */
+  private Member prepareAll(Member[] to) throws TakoException {
+    for (Member member : to) {
+      if (!member.isPrepared()) {
+        attempt(member, null, (sink, place) -> sink.tryPrepare());
+        if (member.failure == null && !member.isPrepared()) {
+          return member;
+        }
+      }
+    }
+    return null;
   }
 
   /** Writes what cannot change between the checksum and the copy. */

@@ -139,20 +139,20 @@ public final class RemoteZone implements DataZone {
    */
   public MemoryRegion takeNeeded(int wanted, long deadlineNs) throws TakoException {
     MemoryRegion region = staging.tryTakeNeeded(wanted);
-    while (region == null && clock.nanoTime() - deadlineNs < 0) {
-      long turnNs = clock.nanoTime() + TURN_NS;
-      if (polling.transportPolls()) {
-        try (Interrupts interrupts = new Interrupts()) {
-          interrupts.putOff();
-          clock.parkNanos(this, TURN_NS);
-        }
-      } else {
-        // Memory comes back when transfers end, which somebody has to look for.
-        polling.await(() -> staging.budget().hasRoomFor(wanted), turnNs);
-      }
+    while (region == null) {
+      awaitMemory(wanted, deadlineNs);
       region = staging.tryTakeNeeded(wanted);
     }
-    if (region == null) {
+    return region;
+  }
+
+  /**
+   * Waits for a moment, in which so much local memory may come back.
+   *
+   * @throws TakoException NO_SPACE when the deadline is over
+   */
+  public void awaitMemory(long wanted, long deadlineNs) throws TakoException {
+    if (clock.nanoTime() - deadlineNs >= 0) {
       throw new TakoException(
           Status.NO_SPACE,
           "this client's streams use all of the "
@@ -160,7 +160,16 @@ public final class RemoteZone implements DataZone {
               + " bytes of buffers it may have; close or flush some, or raise"
               + " fs.tako.client.memory.max");
     }
-    return region;
+    if (polling.transportPolls()) {
+      try (Interrupts interrupts = new Interrupts()) {
+        interrupts.putOff();
+        clock.parkNanos(this, TURN_NS);
+      }
+    } else {
+      // Memory comes back when transfers end, which somebody has to look for.
+      long turnNs = clock.nanoTime() + TURN_NS;
+      polling.await(() -> staging.budget().hasRoomFor(wanted), turnNs);
+    }
   }
 
   /** Writes the pieces to their places in the arenas. */

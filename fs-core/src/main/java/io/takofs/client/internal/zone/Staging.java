@@ -50,7 +50,7 @@ public final class Staging implements AutoCloseable {
   }
 
   /** As {@link #tryTake}, for who cannot go on otherwise. */
-  MemoryRegion tryTakeNeeded(int wanted) throws TakoException {
+  public MemoryRegion tryTakeNeeded(int wanted) throws TakoException {
     return take(wanted, true);
   }
 
