@@ -34,10 +34,13 @@ enum ClusterFailure {
   DATA_SERVER_FROZEN {
     @Override
     void happen(ServerCluster cluster, Random random) throws Exception {
-      ServerProcess server = dataServer(cluster, random);
-      server.signal("STOP");
-      standStill();
-      server.signal("CONT");
+      freeze(dataServer(cluster, random));
+    }
+  },
+  NAMESPACE_SERVER_FROZEN {
+    @Override
+    void happen(ServerCluster cluster, Random random) throws Exception {
+      freeze(cluster.servers().get(0));
     }
   },
   SHM_CLIENT_FROZEN {
@@ -65,6 +68,12 @@ enum ClusterFailure {
   private static void killAndRestart(ServerProcess server) throws Exception {
     server.kill();
     server.restart();
+  }
+
+  private static void freeze(ServerProcess server) throws Exception {
+    server.signal("STOP");
+    standStill();
+    server.signal("CONT");
   }
 
   /**
