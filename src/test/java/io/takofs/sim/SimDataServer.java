@@ -75,6 +75,7 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
   private boolean keepsLeases = true;
   private BiFunction<SimDataServer, Request, Request> understood = (server, request) -> request;
   private SimFlips.Condition mayFlip = (arena, offset) -> false;
+  private SlabTable table;
   private ServerDataZone zone;
   private DataServer server;
   private List<? extends SimMachine> machines = List.of();
@@ -180,10 +181,11 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
     ByteBuffer[] pages = {slabs.slice(0, Layout.POOL_ALIGN)};
     forget(pages[0]);
     SlabZone slabZone = new SlabZone(pages, (slot, offset, length) -> persist(born));
+    table = SlabTable.open(slabZone, arenas.stream().map(MappedMemory::length).toList());
     zone =
         new ServerDataZone(
             arenas,
-            SlabTable.open(slabZone, arenas.stream().map(MappedMemory::length).toList()),
+            table,
             seesReaders ? holds : ReaderHolds.NONE,
             task -> scheduler().schedule(born, 0, task),
             () -> false);
@@ -232,6 +234,11 @@ public final class SimDataServer extends SimMachine implements AutoCloseable {
   @Override
   public List<MappedMemory> arenas() {
     return arenas;
+  }
+
+  @Override
+  public int slabsHandedOut() {
+    return table.size() - table.freeCount();
   }
 
   @Override

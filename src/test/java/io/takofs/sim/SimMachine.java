@@ -138,6 +138,9 @@ public abstract class SimMachine {
   /** All of its arenas. */
   public abstract List<MappedMemory> arenas();
 
+  /** Slabs of its arenas that it has handed out, while it runs. */
+  public abstract int slabsHandedOut();
+
   /** The bits of its arenas that have changed by themselves. */
   public abstract SimFlips flips();
 

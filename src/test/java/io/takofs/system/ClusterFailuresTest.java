@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Servers and clients of a cluster fail under load, one at a time. After each failure there are as
  * many copies as before, and nothing that was committed is lost or wrong. Other clients see no
- * error, and when all files are deleted no extent and no slab is left in use.
+ * error, and when all files are deleted no extent is left in use and no slab of a server is lost.
  *
  * <p>{@code tako.test.rounds} says how often each failure comes, and {@code tako.test.failures}
  * which ones do, by name. {@code bin/test --full} has many rounds of all of them.
@@ -36,6 +36,9 @@ class ClusterFailuresTest {
    * 200 MB/s. The rest is for a machine that is busy with other tests.
    */
   private static final Duration REPAIR_LIMIT = Duration.ofMinutes(4);
+
+  /** The namespace's server looks for slabs that nobody has every 30 s. */
+  private static final Duration SLABS_LIMIT = Duration.ofMinutes(2);
 
   @Test
   void shouldLoseNothingWhateverFails() throws Exception {
@@ -115,6 +118,7 @@ class ClusterFailuresTest {
     }
     load.clean();
     ClusterHealth.awaitCopies(watcher, SERVERS, REPAIR_LIMIT);
+    ClusterHealth.awaitNoSlabLost(watcher, SERVERS, SLABS_LIMIT);
   }
 
   private static void check(ServerCluster cluster, ClusterLoad load) throws Exception {

@@ -2,9 +2,11 @@ package io.takofs.system;
 
 import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
+import io.takofs.layout.Layout;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
+import io.takofs.proto.ServerStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +34,52 @@ final class ClusterHealth {
           long beganMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
           return hasCopies(status, servers, beganMs);
         });
+  }
+
+  /**
+   * Waits until each of {@code servers} servers has handed out just the slabs that the group has
+   * there, in its records or ready to become such: another one would be lost, although no file uses
+   * it. Each server must have answered since, as in {@link #awaitCopies}.
+   */
+  static void awaitNoSlabLost(TakoClient client, int servers, Duration limit) throws Exception {
+    long begin = System.nanoTime();
+    await(
+        client,
+        "servers have handed out what the group has",
+        limit,
+        status -> {
+          long beganMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+          ServerStatus leader = serverStatus(client);
+          List<ServerHealth> well = well(status);
+          return well.size() == servers
+              && well.stream()
+                  .allMatch(
+                      server ->
+                          isFresh(server, beganMs)
+                              && handedOut(server) == server.getReplicas() + spare(leader, server));
+        });
+  }
+
+  private static boolean isFresh(ServerHealth server, long beganMs) {
+    return server.getHeard() && server.getHeardAgeMs() < Math.max(1, beganMs);
+  }
+
+  /** Rounded up: of an arena the first slab is short, and so may the last one be. */
+  private static long handedOut(ServerHealth server) {
+    return (server.getUsage().getUsed() + Layout.SLAB_SIZE - 1) / Layout.SLAB_SIZE;
+  }
+
+  /** Slabs that the server has handed out and that are in no slab of the group yet. */
+  private static long spare(ServerStatus leader, ServerHealth server) {
+    return leader.getCountersOrDefault("slabs.spare." + server.getEntry().getId(), 0);
+  }
+
+  private static ServerStatus serverStatus(TakoClient client) {
+    try {
+      return client.serverStatus();
+    } catch (TakoException e) {
+      throw new AssertionError("the namespace's server has no status", e);
+    }
   }
 
   /** Waits until {@code servers} servers are well. */
@@ -76,7 +124,7 @@ final class ClusterHealth {
   private static boolean hasCopies(ClusterStatus status, int servers, long beganMs) {
     List<ServerHealth> well = well(status);
     return well.size() == servers
-        && well.stream().allMatch(server -> server.getHeardAgeMs() < Math.max(1, beganMs))
+        && well.stream().allMatch(server -> isFresh(server, beganMs))
         && status.getServersList().stream()
             .allMatch(server -> well.contains(server) || server.getReplicas() == 0)
         && status.getSlabsList().stream().allMatch(state -> state.getState().equals("open"))

@@ -5,6 +5,7 @@ import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.layout.Layout;
+import io.takofs.proto.ServerStatus;
 import io.takofs.proto.Status;
 import io.takofs.sim.Fault;
 import io.takofs.sim.Faults;
@@ -44,6 +45,7 @@ final class ClusterSimulation {
   private static final long LIMIT_NS = TimeUnit.HOURS.toNanos(2);
   private static final long REPAIR_NS = TimeUnit.MINUTES.toNanos(30);
   private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(2);
+  private static final long SLABS_NS = TimeUnit.MINUTES.toNanos(5);
   private static final long AFTERMATH_NS = TimeUnit.SECONDS.toNanos(30);
 
   private final long seed;
@@ -231,6 +233,7 @@ final class ClusterSimulation {
         auditor.usage().used() == 0,
         "extents leaked: " + auditor.usage() + "\n" + auditor.administration().clusterStatus());
     check(server.filesToMove() == 0, "files that are gone are still to be moved");
+    awaitNoSlabLost(server, auditor);
     auditor.close();
   }
 
@@ -246,6 +249,33 @@ final class ClusterSimulation {
         throw violation;
       }
     }
+  }
+
+  /** Servers have handed out the slabs that the group has in its records, or ready for them. */
+  private void awaitNoSlabLost(SimServer server, TakoClient auditor) throws IOException {
+    long endNs = scheduler.nowNs() + SLABS_NS;
+    String lost = lostSlabs(server, auditor);
+    while (!lost.isEmpty()) {
+      check(scheduler.nowNs() < endNs, "slabs are lost: " + lost);
+      scheduler.pass(LOOK_NS);
+      lost = lostSlabs(server, auditor);
+    }
+  }
+
+  private String lostSlabs(SimServer server, TakoClient auditor) throws IOException {
+    ServerStatus leader = auditor.serverStatus();
+    StringBuilder lost = new StringBuilder();
+    for (SimMachine machine : machines(server)) {
+      int handedOut = machine.slabsHandedOut();
+      long replicas = server.replicasAt(machine.id());
+      long spare = leader.getCountersOrDefault("slabs.spare." + machine.id(), 0);
+      if (handedOut != replicas + spare) {
+        lost.append(
+            "server %d has handed out %d slabs, of which %d are in slabs of the group and %d spare; "
+                .formatted(machine.id(), handedOut, replicas, spare));
+      }
+    }
+    return lost.toString();
   }
 
   private void checkStep(SimServer server, List<SimMachine> machines) {

@@ -67,6 +67,7 @@ final class SimServer extends SimMachine implements AutoCloseable {
   private SlowCommits slow; // null when entries are committed at once
   private int mostOutstanding;
   private StateRules rules;
+  private SlabTable table;
   private WeakServers servers = new WeakServers(WeakServers.Weakness.NONE);
 
   /** When the entries of its log are committed. */
@@ -126,6 +127,11 @@ final class SimServer extends SimMachine implements AutoCloseable {
   @Override
   public List<MappedMemory> arenas() {
     return List.of(data);
+  }
+
+  @Override
+  public int slabsHandedOut() {
+    return table.size() - table.freeCount();
   }
 
   @Override
@@ -190,6 +196,11 @@ final class SimServer extends SimMachine implements AutoCloseable {
     return rules.lacking(others, SimDataServer.ARENAS, ClusterSimulation.FOLLOWER_UNITS);
   }
 
+  /** Replicas of slabs at a server. */
+  long replicasAt(int server) {
+    return rules.replicasAt(server);
+  }
+
   /** Files whose data is to move. */
   int filesToMove() {
     return rules.filesToMove();
@@ -204,10 +215,11 @@ final class SimServer extends SimMachine implements AutoCloseable {
     rules = null;
     PagedStore store = PagedStore.open(pages);
     Log entries = openLog(born, store);
+    table = SlabTable.open(SlabZone.of(slabs), List.of(data.length()));
     ServerDataZone zone =
         new ServerDataZone(
             List.of(data),
-            SlabTable.open(SlabZone.of(slabs), List.of(data.length())),
+            table,
             ReaderHolds.NONE,
             task -> scheduler().schedule(born, scheduler().delayNs(0, REGISTERING_MAX_NS), task),
             () -> false);

@@ -285,6 +285,15 @@ final class StateRules {
         || slab.getReplicasList().stream().noneMatch(each -> each.getServer() == server);
   }
 
+  /** Replicas of slabs at a server. */
+  long replicasAt(int server) {
+    checkRecords();
+    return records.slabs().values().stream()
+        .flatMap(slab -> slab.getReplicasList().stream())
+        .filter(replica -> replica.getServer() == server)
+        .count();
+  }
+
   /** Files whose data is to move to slabs with another number of copies. */
   int filesToMove() {
     return StateRecords.filesToMove(store);

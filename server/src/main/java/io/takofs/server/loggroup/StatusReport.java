@@ -11,6 +11,7 @@ import io.takofs.rpc.RpcConnection;
 import io.takofs.server.log.Log;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabSupply;
 import io.takofs.server.store.Store;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ public final class StatusReport {
   private final StateMachine machine;
   private final ClientTable sessions;
   private final SlabSupply supply;
+  private final SlabLeases leases;
   private final SafeMode safeMode;
   private final Counters counters;
   private final OperationTimes times;
@@ -46,6 +48,7 @@ public final class StatusReport {
     this.machine = group.machine();
     this.sessions = group.sessions();
     this.supply = group.supply();
+    this.leases = group.leases();
     this.safeMode = group.safeMode();
     this.counters = group.counters;
     this.times = group.times;
@@ -85,6 +88,7 @@ public final class StatusReport {
             .setCheckpoint(journal.checkpointStatus())
             .setLogSegmentsFree(log.freeSegmentCount())
             .setCommittedBytes(machine.committedBytes() - replayedBytes);
+    leases.spare().forEach((server, slabs) -> putSpare(status, server, slabs));
     ConnectionList connections = new ConnectionList(status);
     for (ClientState client : sessions.all()) {
       for (RpcConnection connection : client.connections) {
@@ -99,6 +103,13 @@ public final class StatusReport {
       }
     }
     return Reply.newBuilder().setServerStatus(status).build();
+  }
+
+  /** Such as {@code slabs.spare.2}: what server 2 has handed out, and is in no slab yet. */
+  private static void putSpare(ServerStatus.Builder status, int server, int slabs) {
+    if (slabs > 0) { // or a large cluster has a line for each of its servers
+      status.putCounters("slabs.spare." + server, slabs);
+    }
   }
 
   /** Extents by state, with {@code free} bytes that are free, as in the rest of the status. */

@@ -114,6 +114,13 @@ public final class SlabLeases {
         .toList();
   }
 
+  /** How many slabs each server has lent that are in no slab of the group yet, by server. */
+  public Map<Integer, Integer> spare() {
+    Map<Integer, Integer> spare = new TreeMap<>();
+    lenders.values().forEach(lender -> spare.put(lender.server, lender.spare.size()));
+    return spare;
+  }
+
   /**
    * The bytes of the data zones of the servers that are there, and how many of them are handed out,
    * and free: can be leased, are spare, or are in slabs and not handed out.

@@ -308,11 +308,12 @@ public final class SlabTable {
   }
 
   /** Slabs there are. */
-  int size() {
+  public int size() {
     return records.length;
   }
 
-  synchronized int freeCount() {
+  /** Slabs that can be lent. */
+  public synchronized int freeCount() {
     return free.cardinality();
   }
 
