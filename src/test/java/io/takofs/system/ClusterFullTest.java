@@ -10,6 +10,8 @@ import io.takofs.proto.Status;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 /** Servers of unequal size: how much they take, what is said when one is full, room afterwards. */
 class ClusterFullTest {
   private static final int FILE_BYTES = 8 << 20;
+  private static final double SHARES_APART = 0.15;
   private static final Duration LIMIT = Duration.ofMinutes(1);
 
   @Test
@@ -43,6 +46,8 @@ class ClusterFullTest {
                 "2");
         TakoClient client = Clients.connect(cluster.uri(), transport)) {
       ClusterHealth.awaitServers(client, 3, LIMIT);
+
+      checkSharesAtHalf(client, cluster);
 
       // Three copies: as much as the smallest server can have, less what its last slabs cannot.
       TakoException full = fill(client, "/three", 3);
@@ -103,6 +108,23 @@ class ClusterFullTest {
       assertThat(check(client, "/one")).isEqualTo(kept);
       Clients.checkNothingLeaks(client);
     }
+  }
+
+  /** One copy may be anywhere: when half of all the space is written, all are about as full. */
+  private static void checkSharesAtHalf(TakoClient client, ServerCluster cluster) throws Exception {
+    long space = 0;
+    for (ServerProcess server : cluster.servers()) {
+      space += ClusterHealth.dataBytes(client, server);
+    }
+    client.mkdirs("/half");
+    for (long file = 0; file < space / 2 / FILE_BYTES; file++) {
+      write(client, "/half/f" + file, 1);
+    }
+    List<Double> shares = ClusterHealth.usedShares(client, LIMIT);
+    assertThat(Collections.max(shares) - Collections.min(shares))
+        .as("shares of the servers: %s", shares)
+        .isLessThan(SHARES_APART);
+    client.delete("/half", true);
   }
 
   private static String authority(ServerProcess server) {

@@ -8,6 +8,7 @@ import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.ServerStatus;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -58,6 +59,25 @@ final class ClusterHealth {
                           isFresh(server, beganMs)
                               && handedOut(server) == server.getReplicas() + spare(leader, server));
         });
+  }
+
+  /** How much of each server is handed out, as it has answered since. */
+  static List<Double> usedShares(TakoClient client, Duration limit) throws Exception {
+    long begin = System.nanoTime();
+    List<ServerHealth> servers = new ArrayList<>();
+    await(
+        client,
+        "an answer of every server",
+        limit,
+        status -> {
+          servers.clear();
+          servers.addAll(status.getServersList());
+          long beganMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+          return servers.stream().allMatch(server -> isFresh(server, beganMs));
+        });
+    return servers.stream()
+        .map(server -> (double) server.getUsage().getUsed() / server.getUsage().getCapacity())
+        .toList();
   }
 
   private static boolean isFresh(ServerHealth server, long beganMs) {
