@@ -229,9 +229,10 @@ final class ClusterSimulation {
       user.process().kill();
     }
     scheduler.pass(AFTERMATH_NS);
-    check(
-        auditor.usage().used() == 0,
-        "extents leaked: " + auditor.usage() + "\n" + auditor.administration().clusterStatus());
+    if (auditor.usage().used() != 0) {
+      throw new AssertionError(
+          "extents leaked: " + auditor.usage() + "\n" + auditor.administration().clusterStatus());
+    }
     check(server.filesToMove() == 0, "files that are gone are still to be moved");
     awaitNoSlabLost(server, auditor);
     auditor.close();
