@@ -8,7 +8,6 @@ import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.ServerStatus;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -61,21 +60,9 @@ final class ClusterHealth {
         });
   }
 
-  /** How much of each server is handed out, as it has answered since. */
-  static List<Double> usedShares(TakoClient client, Duration limit) throws Exception {
-    long begin = System.nanoTime();
-    List<ServerHealth> servers = new ArrayList<>();
-    await(
-        client,
-        "an answer of every server",
-        limit,
-        status -> {
-          servers.clear();
-          servers.addAll(status.getServersList());
-          long beganMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
-          return servers.stream().allMatch(server -> isFresh(server, beganMs));
-        });
-    return servers.stream()
+  /** How much of each server is handed out. */
+  static List<Double> usedShares(ClusterStatus status) {
+    return status.getServersList().stream()
         .map(server -> (double) server.getUsage().getUsed() / server.getUsage().getCapacity())
         .toList();
   }
