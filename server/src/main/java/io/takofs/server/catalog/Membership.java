@@ -205,7 +205,16 @@ public final class Membership implements AutoCloseable {
         .and("epoch", map.getEpoch())
         .and("catalog", catalog.description())
         .info(LOG, "this server has joined the cluster");
-    take(new State(map, id, catalog.keys()));
+    CatalogClient.News news = catalog.news();
+    keepCopy(news); // first: who sees that it has joined may take the catalog away
+    take(new State(map, id, news.keys()));
+  }
+
+  private void keepCopy(CatalogClient.News news) {
+    if (!news.copy().hasValuesOf(kept)) {
+      self.keep(news.copy());
+      kept = news.copy();
+    }
   }
 
   /** The server's number; a pool that the map does not have gets one. */
@@ -363,10 +372,7 @@ public final class Membership implements AutoCloseable {
     }
     registerNews(now);
     take(new State(decommissioned(news.map()), state.serverId, news.keys()));
-    if (!news.copy().hasValuesOf(kept)) {
-      self.keep(news.copy());
-      kept = news.copy();
-    }
+    keepCopy(news);
   }
 
   private void rejoin() throws TakoException {
