@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 /** Servers of unequal size: how much they take, what is said when one is full, room afterwards. */
 class ClusterFullTest {
   private static final int FILE_BYTES = 8 << 20;
+  private static final String[] UNEQUAL = {"256m", "512m", "1g"};
   private static final double SHARES_APART = 0.15;
   private static final Duration LIMIT = Duration.ofMinutes(1);
 
@@ -39,15 +40,9 @@ class ClusterFullTest {
   private static void fillUnequalServersAndNameTheFullOne(String transport) throws Exception {
     try (ServerCluster cluster =
             ServerCluster.startWithPools(
-                new String[] {"256m", "512m", "1g"},
-                "fs.tako.server.quarantine",
-                "200ms",
-                "fs.tako.replication.min",
-                "2");
+                UNEQUAL, "fs.tako.server.quarantine", "200ms", "fs.tako.replication.min", "2");
         TakoClient client = Clients.connect(cluster.uri(), transport)) {
       ClusterHealth.awaitServers(client, 3, LIMIT);
-
-      checkSharesAtHalf(client, cluster);
 
       // Three copies: as much as the smallest server can have, less what its last slabs cannot.
       TakoException full = fill(client, "/three", 3);
@@ -114,21 +109,26 @@ class ClusterFullTest {
    * One copy may be anywhere. The writer's server gets more than the others at first, until copies
    * have moved away.
    */
-  private static void checkSharesAtHalf(TakoClient client, ServerCluster cluster) throws Exception {
-    long space = 0;
-    for (ServerProcess server : cluster.servers()) {
-      space += ClusterHealth.dataBytes(client, server);
+  @Test
+  @Timeout(value = 10, unit = TimeUnit.MINUTES)
+  void shouldFillUnequalServersEvenly() throws Exception {
+    try (ServerCluster cluster = ServerCluster.startWithPools(UNEQUAL);
+        TakoClient client = Clients.connect(cluster.uri(), "tcp")) {
+      ClusterHealth.awaitServers(client, 3, LIMIT);
+      long space = 0;
+      for (ServerProcess server : cluster.servers()) {
+        space += ClusterHealth.dataBytes(client, server);
+      }
+      client.mkdirs("/half");
+      for (long file = 0; file < space / 2 / FILE_BYTES; file++) {
+        write(client, "/half/f" + file, 1);
+      }
+      ClusterHealth.await(
+          client,
+          "servers that are about as full",
+          LIMIT,
+          status -> isEven(ClusterHealth.usedShares(status)));
     }
-    client.mkdirs("/half");
-    for (long file = 0; file < space / 2 / FILE_BYTES; file++) {
-      write(client, "/half/f" + file, 1);
-    }
-    ClusterHealth.await(
-        client,
-        "servers that are about as full",
-        LIMIT,
-        status -> isEven(ClusterHealth.usedShares(status)));
-    client.delete("/half", true);
   }
 
   /** Of what servers said before the files were written nothing is half full. */
