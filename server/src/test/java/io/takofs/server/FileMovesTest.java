@@ -214,7 +214,7 @@ class FileMovesTest extends SlabRepairRig {
     assertThat(has("/file", 3)).isTrue();
   }
 
-  /** Where an extent was, a server may find bytes of another file. */
+  /** A server may find bytes of another file where the extent was. */
   @Test
   void shouldNotBlameServersForWhatWasDeleted() throws Exception {
     lead(3, 3);

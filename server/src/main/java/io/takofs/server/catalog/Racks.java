@@ -105,7 +105,7 @@ public final class Racks {
     }
   }
 
-  /** What the script has said on standard error, for people. */
+  /** Returns what the script has said on standard error, for people. */
   private static String said(InputStream errors) throws IOException {
     int length = Math.min(errors.available(), ERRORS_MAX);
     String text = new String(errors.readNBytes(length), StandardCharsets.UTF_8).strip();

@@ -27,7 +27,7 @@ public interface ClusterTopology {
     return Optional.empty();
   }
 
-  /** What somebody should look at on this server, though it has joined. */
+  /** Returns what somebody should look at on this server, though it has joined. */
   default Optional<String> warning() {
     return Optional.empty();
   }

@@ -137,11 +137,8 @@ public final class ClusterReport {
   /** Names the servers whose configuration lists other servers than this one's does. */
   private void addOtherLists(ClusterMap map, ClusterStatus.Builder status) {
     for (ServerEntry each : map.getServersList()) {
-      Said last = said.get(each.getId());
-      List<String> other =
-          last == null || last.status() == null ? List.of() : last.status().getListedList();
-      boolean isThere = each.getState() != ServerEntry.State.LOST;
-      if (isThere && !goesOn(other, cluster.listed()) && !goesOn(cluster.listed(), other)) {
+      List<String> other = lastOf(each).getListedList();
+      if (!goesOn(other, cluster.listed()) && !goesOn(cluster.listed(), other)) {
         status.addWarnings(
             "server %d has %s in %s, and server %d has %s; give all servers the same list, in the same order, and start them again"
                 .formatted(
@@ -157,17 +154,22 @@ public final class ClusterReport {
   /** Adds what the servers say of themselves. */
   private void addOwnWarnings(ClusterMap map, ClusterStatus.Builder status) {
     for (ServerEntry each : map.getServersList()) {
-      Said last = said.get(each.getId());
-      boolean isThere = each.getState() != ServerEntry.State.LOST;
       String warning =
-          !isThere || last == null || last.status() == null ? "" : last.status().getWarning();
-      if (each.getId() == cluster.serverId()) {
-        warning = cluster.warning().orElse("");
-      }
+          each.getId() == cluster.serverId()
+              ? cluster.warning().orElse("")
+              : lastOf(each).getWarning();
       if (!warning.isEmpty()) {
         status.addWarnings("server %d: %s".formatted(each.getId(), warning));
       }
     }
+  }
+
+  /** Returns what {@code server} said last; nothing when it is lost, or has said nothing yet. */
+  private ServerStatus lastOf(ServerEntry server) {
+    Said last = said.get(server.getId());
+    boolean hasSaid =
+        server.getState() != ServerEntry.State.LOST && last != null && last.status() != null;
+    return hasSaid ? last.status() : ServerStatus.getDefaultInstance();
   }
 
   /** Whether {@code longer} has more at its end than {@code list}, as when servers are added. */
