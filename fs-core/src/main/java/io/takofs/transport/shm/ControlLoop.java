@@ -64,14 +64,19 @@ final class ControlLoop implements Executor, AutoCloseable {
     execute(() -> timers.add(new Timer(atNs, task)));
   }
 
-  /** Runs {@code handler} whenever {@code channel} is ready for {@code operations}. */
+  /**
+   * Runs {@code handler} whenever {@code channel} is ready for {@code operations}. The loop closes
+   * the channel when it ends, so that the peer of a connection that is being made waits no longer.
+   */
   void watch(SelectableChannel channel, int operations, Runnable handler) {
     execute(
         () -> {
           try {
             channel.register(selector, operations, handler);
-          } catch (ClosedChannelException | ClosedSelectorException e) {
+          } catch (ClosedChannelException e) {
             LOG.debug("a channel was closed before it could be watched");
+          } catch (ClosedSelectorException e) {
+            close(channel);
           }
         });
   }
@@ -110,10 +115,19 @@ final class ControlLoop implements Executor, AutoCloseable {
       selector.selectedKeys().clear();
     }
     runTasks();
+    selector.keys().forEach(key -> close(key.channel()));
     try {
       selector.close();
     } catch (IOException e) {
       LOG.warn("closing the control thread's selector", e);
+    }
+  }
+
+  private static void close(SelectableChannel channel) {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      LOG.warn("closing a socket of the control thread", e);
     }
   }
 

@@ -211,6 +211,7 @@ public final class ShmTransport implements Transport {
     pairs.forEach(ShmQueuePair::close);
     queues.forEach(ShmCompletionQueue::close);
     control.close();
+    pairs.forEach(ShmQueuePair::close); // which the control thread made meanwhile
     for (AutoCloseable domain : domains) {
       ((ShmProtectionDomain) domain).close();
     }

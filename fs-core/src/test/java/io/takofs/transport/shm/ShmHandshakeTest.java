@@ -202,6 +202,17 @@ class ShmHandshakeTest {
   }
 
   @Test
+  void shouldEndConnectionsThatAreBeingMadeWhenItCloses() throws IOException {
+    try (SocketChannel silent =
+        SocketChannel.open(UnixDomainSocketAddress.of(listener.endpoint()))) {
+      silent.write(ByteBuffer.wrap(new byte[] {0, 0}));
+      assertStillServing(); // so the earlier connection is accepted
+      server.transport.close();
+      assertThat(silent.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+    }
+  }
+
+  @Test
   void shouldNameAnEndpointThatDoesNotAnswer() throws IOException {
     Path mute = directory.resolve("mute");
     try (ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
