@@ -43,6 +43,8 @@ public final class Layout {
   public static final int CONNECTION_SERVER = 4;
   /** kind of a connection that carries calls to a peer of the catalog. */
   public static final int CONNECTION_CATALOG = 5;
+  /** kind of a connection of a leader that only reads and writes the log of a member of its group; client_id is its term, epoch the grant, 0 to read. */
+  public static final int CONNECTION_LOG = 6;
   /** calls outstanding on a connection of kind CONTROL. */
   public static final int CONTROL_SLOTS = 4;
   /** bytes of one request slot and of one reply slot of such a connection. */
@@ -213,7 +215,7 @@ public final class Layout {
   public static final int SEGMENT_HEADER_MAGIC_OFFSET = 0;
   /** Offset of {@code SEGMENT_HEADER.version}: POOL_VERSION. */
   public static final int SEGMENT_HEADER_VERSION_OFFSET = 4;
-  /** Offset of {@code SEGMENT_HEADER.state}: FREE 0, OPEN 1, SEALED 2, FLUSHED 3. */
+  /** Offset of {@code SEGMENT_HEADER.state}: FREE 0, OPEN 1, SEALED 2, FLUSHED 3, GRANTED 4. */
   public static final int SEGMENT_HEADER_STATE_OFFSET = 6;
   /** Offset of {@code SEGMENT_HEADER.log_id}: log the segment belongs to. */
   public static final int SEGMENT_HEADER_LOG_ID_OFFSET = 8;
@@ -237,8 +239,50 @@ public final class Layout {
   public static final int SEGMENT_HEADER_SEALED_CHAIN_OFFSET = 64;
   /** Offset of {@code SEGMENT_HEADER.write_sequence}: the copy with the larger one is newer. */
   public static final int SEGMENT_HEADER_WRITE_SEQUENCE_OFFSET = 72;
+  /** Offset of {@code SEGMENT_HEADER.grant}: under which the leader got it from this replica; 0 in a log of one member. */
+  public static final int SEGMENT_HEADER_GRANT_OFFSET = 80;
   /** Offset of {@code SEGMENT_HEADER.crc32c}: CRC32C of bytes 0..124. */
   public static final int SEGMENT_HEADER_CRC32C_OFFSET = 124;
+  /** 'PROM' in memory order, first word of a promise. */
+  public static final int PROMISE_MAGIC = 1297044048;
+  /** offset of the promise in the first two slots. */
+  public static final int PROMISE_OFFSET = 512;
+
+  /** Bytes of the record {@code PROMISE}. */
+  public static final int PROMISE_SIZE = 128;
+  /** Offset of {@code PROMISE.magic}: PROMISE_MAGIC. */
+  public static final int PROMISE_MAGIC_OFFSET = 0;
+  /** Offset of {@code PROMISE.log_id}: log that it is about. */
+  public static final int PROMISE_LOG_ID_OFFSET = 4;
+  /** Offset of {@code PROMISE.term}: no leader of an earlier term is let in. */
+  public static final int PROMISE_TERM_OFFSET = 8;
+  /** Offset of {@code PROMISE.candidate}: server that leads in this term if any does. */
+  public static final int PROMISE_CANDIDATE_OFFSET = 16;
+  /** Offset of {@code PROMISE.accepted_term}: of the leader whose log this member has adopted. */
+  public static final int PROMISE_ACCEPTED_TERM_OFFSET = 24;
+  /** Offset of {@code PROMISE.config_epoch}: highest epoch of a configuration that was acted on here. */
+  public static final int PROMISE_CONFIG_EPOCH_OFFSET = 32;
+  /** Offset of {@code PROMISE.grant}: number of the last grant, never used again. */
+  public static final int PROMISE_GRANT_OFFSET = 40;
+  /** Offset of {@code PROMISE.adopted_grant}: under which the newest segments of the log were written. */
+  public static final int PROMISE_ADOPTED_GRANT_OFFSET = 48;
+  /** Offset of {@code PROMISE.adopted_sequence}: of the first segment of that grant. */
+  public static final int PROMISE_ADOPTED_SEQUENCE_OFFSET = 56;
+  /** Offset of {@code PROMISE.write_sequence}: the copy with the larger one is newer. */
+  public static final int PROMISE_WRITE_SEQUENCE_OFFSET = 64;
+  /** Offset of {@code PROMISE.oldest_sequence}: segments before this one are no part of the log. */
+  public static final int PROMISE_OLDEST_SEQUENCE_OFFSET = 72;
+  /** Offset of {@code PROMISE.crc32c}: CRC32C of bytes 0..124. */
+  public static final int PROMISE_CRC32C_OFFSET = 124;
+
+  /** Bytes of the record {@code HEARTBEAT}. */
+  public static final int HEARTBEAT_SIZE = 64;
+  /** Offset of {@code HEARTBEAT.term}: low bits of the leader's term. */
+  public static final int HEARTBEAT_TERM_OFFSET = 0;
+  /** Offset of {@code HEARTBEAT.counter}: one more in each heartbeat of a grant. */
+  public static final int HEARTBEAT_COUNTER_OFFSET = 4;
+  /** Offset of {@code HEARTBEAT.commit_index}: highest index that the leader knows to be committed. */
+  public static final int HEARTBEAT_COMMIT_INDEX_OFFSET = 8;
 
   /** Bytes of the record {@code SEGMENT_MARK}. */
   public static final int SEGMENT_MARK_SIZE = 8;
@@ -768,7 +812,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x9ea8fcd03c83572dL;
+  public static final long LAYOUT_HASH = 0x2f6f641ea1c114b3L;
 
   private Layout() {}
 }

@@ -64,6 +64,11 @@ public final class Operations {
           LIST_SLABS,
           FENCE_EXTENTS,
           COPY_EXTENTS,
+          ASK_LOG,
+          PREPARE_LOG,
+          GRANT_LOG,
+          ADOPT_LOG,
+          EXTEND_LOG,
           CATALOG_CALL,
           OPERATION_NOT_SET ->
           false;

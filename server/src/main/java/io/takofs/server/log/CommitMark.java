@@ -32,6 +32,14 @@ final class CommitMark {
     }
   }
 
+  /** Gives the slot {@code to} the marks of the slot {@code from}. */
+  static void copy(LogZone zone, int from, int to) {
+    for (int copy : COPIES) {
+      zone.slot(to).putLong(copy, zone.slot(from).getLong(copy));
+      zone.persist(to, copy, Long.BYTES);
+    }
+  }
+
   /** Committed bytes of the segment, or {@link #UNREADABLE}. */
   static int read(ByteBuffer memory, long segmentSequence, Crc32cScratch crc) {
     int length = UNREADABLE;

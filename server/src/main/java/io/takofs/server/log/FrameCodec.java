@@ -12,8 +12,11 @@ import java.nio.ByteBuffer;
  * <p>Thread rule: one thread.
  */
 class FrameCodec {
-  /** Kinds of frames. */
+  /** A frame with an entry of the state machine. */
   static final byte ENTRY = 1;
+
+  /** A frame with which a leader begins its term; nobody applies it. */
+  static final byte NOOP = 2;
 
   /** Bytes a frame needs beyond its padded payload. */
   static final int OVERHEAD = Layout.FRAME_HEADER_SIZE + Layout.FRAME_TRAILER_SIZE;
@@ -42,6 +45,7 @@ class FrameCodec {
       long index,
       long commitIndex,
       int entryTerm,
+      byte type,
       ByteBuffer payload) {
     int length = payload.remaining();
     int body = offset + Layout.FRAME_HEADER_SIZE;
@@ -50,7 +54,7 @@ class FrameCodec {
     memory.putLong(offset + Layout.FRAME_HEADER_INDEX_OFFSET, index);
     memory.putLong(offset + Layout.FRAME_HEADER_COMMIT_INDEX_OFFSET, commitIndex);
     memory.putInt(offset + Layout.FRAME_HEADER_ENTRY_TERM_OFFSET, entryTerm);
-    long first = firstWord(length, term16);
+    long first = firstWord(length, type, term16);
     int headerCrc = crc.ofHeader(previousChain, first, memory, offset);
     memory.putInt(offset + Layout.FRAME_HEADER_HEADER_CRC_OFFSET, headerCrc);
     memory.putLong(end - Layout.FRAME_ALIGN, 0);
@@ -83,7 +87,8 @@ class FrameCodec {
     if (length <= 0 || length > Layout.FRAME_PAYLOAD_MAX || frameSize(length) > limit - offset) {
       return "its length of " + Integer.toUnsignedString(length) + " bytes is impossible";
     }
-    long first = firstWord(length, term16);
+    byte type = type(memory, offset);
+    long first = firstWord(length, type == NOOP ? NOOP : ENTRY, term16);
     if (memory.getInt(offset + Layout.FRAME_HEADER_HEADER_CRC_OFFSET)
         != crc.ofHeader(previousChain, memory.getLong(offset), memory, offset)) {
       return "its header does not match its checksum";
@@ -109,6 +114,10 @@ class FrameCodec {
 
   static int length(ByteBuffer memory, int offset) {
     return memory.getInt(offset + Layout.FRAME_HEADER_LENGTH_OFFSET);
+  }
+
+  static byte type(ByteBuffer memory, int offset) {
+    return memory.get(offset + Layout.FRAME_HEADER_TYPE_OFFSET);
   }
 
   static long index(ByteBuffer memory, int offset) {
@@ -141,10 +150,10 @@ class FrameCodec {
         view, offset + Layout.FRAME_HEADER_HEADER_CRC_OFFSET, Integer.BYTES + padded(length));
   }
 
-  /** Length, type ENTRY, flags 0 and term of a header, as the 8 bytes they are. */
-  private static long firstWord(int length, short term16) {
+  /** Length, type, flags 0 and term of a header, as the 8 bytes they are. */
+  private static long firstWord(int length, byte type, short term16) {
     return length
-        | (long) ENTRY << (8 * Layout.FRAME_HEADER_TYPE_OFFSET)
+        | (long) type << (8 * Layout.FRAME_HEADER_TYPE_OFFSET)
         | (long) term16 << (8 * Layout.FRAME_HEADER_TERM16_OFFSET);
   }
 

@@ -67,6 +67,13 @@ public final class LogZone {
     return slots[slot];
   }
 
+  /** Copies the bytes for frames from one slot to another. */
+  void copy(int from, int to) {
+    int length = segmentSize - Layout.SEGMENT_DATA_OFFSET;
+    slots[to].put(Layout.SEGMENT_DATA_OFFSET, slots[from], Layout.SEGMENT_DATA_OFFSET, length);
+    persist(to, Layout.SEGMENT_DATA_OFFSET, length);
+  }
+
   void persist(int slot, int offset, int length) {
     try {
       persistence.persist(slot, offset, length);

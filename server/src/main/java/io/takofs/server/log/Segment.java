@@ -2,6 +2,8 @@ package io.takofs.server.log;
 
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
+import io.takofs.server.log.SegmentScanner.End;
+import io.takofs.server.log.SegmentScanner.Result;
 import java.nio.ByteBuffer;
 
 /**
@@ -19,29 +21,47 @@ final class Segment {
   private int length;
   private int persistedLength;
   private long lastIndex;
+  private long lastTerm;
+  private long commitIndex;
   private int chain;
+  private long soughtIndex; // where the last look for an index ended, since the next is after it
+  private int soughtOffset;
 
-  private Segment(
-      LogZone zone, int slot, SegmentHeader header, int length, long lastIndex, int chain) {
+  private Segment(LogZone zone, int slot, SegmentHeader header, Result scan) {
     this.zone = zone;
     this.slot = slot;
     this.memory = zone.slot(slot);
     this.view = memory.duplicate();
     this.reader = memory.asReadOnlyBuffer();
     this.header = header;
-    this.length = length;
     this.persistedLength = Layout.SEGMENT_DATA_OFFSET;
-    this.lastIndex = lastIndex;
-    this.chain = chain;
+    take(scan);
+  }
+
+  private void take(Result scan) {
+    length = scan.length();
+    lastIndex = scan.lastIndex();
+    lastTerm = scan.lastTerm();
+    commitIndex = scan.commitIndex();
+    chain = scan.chain();
   }
 
   /**
    * A segment that recovery found. Its frames may be in the memory only, and not yet persistent:
    * the process may have died and not the machine.
    */
-  static Segment recovered(
-      LogZone zone, int slot, SegmentHeader header, SegmentScanner.Result scan) {
-    return new Segment(zone, slot, header, scan.length(), scan.lastIndex(), scan.chain());
+  static Segment recovered(LogZone zone, int slot, SegmentHeader header, Result scan) {
+    return new Segment(zone, slot, header, scan);
+  }
+
+  /**
+   * A segment that another process writes to the slot, of which no frame was looked at yet.
+   *
+   * @param previousTerm of the entry before it; 0 for none
+   */
+  static Segment arriving(
+      LogZone zone, int slot, SegmentHeader header, long previousTerm, SegmentScanner scanner) {
+    return new Segment(zone, slot, header, scanner.beginning(header, previousTerm));
   }
 
   /**
@@ -51,13 +71,16 @@ final class Segment {
   static Segment open(LogZone zone, int slot, SegmentHeader header, Crc32cScratch crc) {
     CommitMark.write(zone, slot, header.segmentSequence(), Layout.SEGMENT_DATA_OFFSET, crc);
     header.write(zone, slot, crc);
-    return new Segment(
-        zone,
-        slot,
-        header,
-        Layout.SEGMENT_DATA_OFFSET,
-        header.baseIndex() - 1,
-        crc.ofSegment(header));
+    Result none =
+        new Result(
+            End.CLEAN_END,
+            Layout.SEGMENT_DATA_OFFSET,
+            header.baseIndex() - 1,
+            0,
+            0,
+            crc.ofSegment(header),
+            "");
+    return new Segment(zone, slot, header, none);
   }
 
   int slot() {
@@ -77,8 +100,22 @@ final class Segment {
     return lastIndex;
   }
 
+  /** Term of the last entry; of the one before the segment when it has none. */
+  long lastTerm() {
+    return lastTerm;
+  }
+
+  /** The highest index that a frame here says is committed. */
+  long commitIndex() {
+    return commitIndex;
+  }
+
   int chain() {
     return chain;
+  }
+
+  boolean isEmpty() {
+    return lastIndex < header.baseIndex();
   }
 
   boolean isOpen() {
@@ -89,8 +126,17 @@ final class Segment {
     return FrameCodec.frameSize(payloadLength) <= memory.capacity() - length;
   }
 
-  /** Adds one frame; returns the bytes it takes. */
-  int append(FrameCodec codec, long commitIndex, ByteBuffer payload) {
+  /** Adds one frame with an entry; returns the bytes it takes. */
+  int append(FrameCodec codec, long committed, ByteBuffer payload) {
+    return append(codec, FrameCodec.ENTRY, committed, payload);
+  }
+
+  /**
+   * Adds one frame; returns the bytes it takes.
+   *
+   * @param type ENTRY or NOOP
+   */
+  int append(FrameCodec codec, byte type, long committed, ByteBuffer payload) {
     Invariant.check(isOpen(), "frames are appended to an open segment");
     int size = FrameCodec.frameSize(payload.remaining());
     chain =
@@ -101,12 +147,40 @@ final class Segment {
             chain,
             (short) header.term(),
             lastIndex + 1,
-            commitIndex,
+            committed,
             (int) header.term(),
+            type,
             payload);
     length += size;
     lastIndex++;
+    lastTerm = header.term();
+    commitIndex = committed;
     return size;
+  }
+
+  /** Takes in the frames that another process has finished here meanwhile. */
+  Result extend(SegmentScanner scanner) {
+    Result known = new Result(End.CLEAN_END, length, lastIndex, lastTerm, commitIndex, chain, "");
+    Result result = scanner.scan(memory, header, known, length, memory.capacity());
+    take(result);
+    return result;
+  }
+
+  /** The same segment in another slot, to which all its bytes were copied. */
+  Segment movedTo(int target, SegmentHeader targetHeader) {
+    Result known = new Result(End.CLEAN_END, length, lastIndex, lastTerm, commitIndex, chain, "");
+    return new Segment(zone, target, targetHeader, known);
+  }
+
+  /** Makes the header that the segment has in memory that of its slot. */
+  void writeHeader(Crc32cScratch crc) {
+    CommitMark.write(zone, slot, header.segmentSequence(), length, crc);
+    header.write(zone, slot, crc);
+  }
+
+  /** Whether the frame at {@code offset} has an entry, which is to be applied. */
+  boolean isEntry(int offset) {
+    return FrameCodec.type(memory, offset) == FrameCodec.ENTRY;
   }
 
   /** Makes all frames persistent, then marks them committed. */
@@ -131,6 +205,19 @@ final class Segment {
     header = header.freed();
     header.write(zone, slot, crc);
     zero(zone, slot);
+  }
+
+  /** The offset of the frame with {@code index}, which is here. */
+  int offsetOf(long index) {
+    if (soughtIndex < header.baseIndex() || soughtIndex > index) {
+      soughtIndex = header.baseIndex();
+      soughtOffset = Layout.SEGMENT_DATA_OFFSET;
+    }
+    while (soughtIndex < index) {
+      soughtOffset = next(soughtOffset);
+      soughtIndex++;
+    }
+    return soughtOffset;
   }
 
   /** The term in which the entry of the frame at {@code offset} was first proposed. */

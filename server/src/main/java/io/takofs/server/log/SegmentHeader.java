@@ -23,11 +23,12 @@ record SegmentHeader(
     int baseChain,
     int sealedLength,
     int sealedChain,
+    long grant,
     long writeSequence) {
 
   /** The header of a slot that was never used: zeros. */
   private static final SegmentHeader NEVER_USED =
-      new SegmentHeader(SegmentState.FREE, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+      new SegmentHeader(SegmentState.FREE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   private static final int COPY_A = 0;
   private static final int COPY_B = Layout.SEGMENT_HEADER_COPY_B;
@@ -35,6 +36,14 @@ record SegmentHeader(
   /** Whether no segment was ever in the slot. */
   boolean isNeverUsed() {
     return writeSequence == 0;
+  }
+
+  /** Whether {@code other} is of the same segment, at this replica or another one. */
+  boolean isSameSegment(SegmentHeader other) {
+    return segmentSequence == other.segmentSequence
+        && term == other.term
+        && baseIndex == other.baseIndex
+        && baseChain == other.baseChain;
   }
 
   /** The segment's last header: no frame will follow {@code length}. */
@@ -49,6 +58,7 @@ record SegmentHeader(
         baseChain,
         length,
         chain,
+        grant,
         writeSequence + 1);
   }
 
@@ -64,6 +74,7 @@ record SegmentHeader(
         baseChain,
         sealedLength,
         sealedChain,
+        grant,
         writeSequence + 1);
   }
 
@@ -79,6 +90,71 @@ record SegmentHeader(
         0,
         0,
         0,
+        0,
+        writeSequence + 1);
+  }
+
+  /** The header of a free slot that the leader gets, for the segment with this sequence. */
+  SegmentHeader granted(int newLogId, int incarnation, long newGrant, long sequence, long newTerm) {
+    return new SegmentHeader(
+        SegmentState.GRANTED,
+        newLogId,
+        incarnation,
+        sequence,
+        newTerm,
+        0,
+        0,
+        0,
+        0,
+        newGrant,
+        writeSequence + 1);
+  }
+
+  /** What the header of the next segment says, which is written in {@code newTerm}. */
+  SegmentHeader following(long lastIndex, int chain, long newTerm) {
+    return new SegmentHeader(
+        SegmentState.OPEN,
+        logId,
+        replicaIncarnation,
+        segmentSequence + 1,
+        newTerm,
+        lastIndex + 1,
+        chain,
+        0,
+        0,
+        0,
+        0);
+  }
+
+  /** The same for the slot that had {@code before}. */
+  SegmentHeader movedTo(SegmentHeader before) {
+    return new SegmentHeader(
+        state,
+        logId,
+        replicaIncarnation,
+        segmentSequence,
+        term,
+        baseIndex,
+        baseChain,
+        sealedLength,
+        sealedChain,
+        grant,
+        before.writeSequence + 1);
+  }
+
+  /** The header of the slot as the home of {@code segment}, under a grant of this replica. */
+  SegmentHeader holding(SegmentHeader segment, int incarnation, long newGrant) {
+    return new SegmentHeader(
+        SegmentState.OPEN,
+        segment.logId,
+        incarnation,
+        segment.segmentSequence,
+        segment.term,
+        segment.baseIndex,
+        segment.baseChain,
+        0,
+        0,
+        newGrant,
         writeSequence + 1);
   }
 
@@ -125,6 +201,7 @@ record SegmentHeader(
     memory.putInt(at + Layout.SEGMENT_HEADER_VALID_LENGTH_OFFSET, sealedLength);
     memory.putLong(
         at + Layout.SEGMENT_HEADER_SEALED_CHAIN_OFFSET, Integer.toUnsignedLong(sealedChain));
+    memory.putLong(at + Layout.SEGMENT_HEADER_GRANT_OFFSET, grant);
     memory.putLong(at + Layout.SEGMENT_HEADER_WRITE_SEQUENCE_OFFSET, writeSequence);
     memory.putInt(at + Layout.SEGMENT_HEADER_CRC32C_OFFSET, crcOf(memory, at, crc));
   }
@@ -151,6 +228,7 @@ record SegmentHeader(
         (int) memory.getLong(at + Layout.SEGMENT_HEADER_BASE_CHAIN_OFFSET),
         memory.getInt(at + Layout.SEGMENT_HEADER_SEALED_LENGTH_OFFSET),
         (int) memory.getLong(at + Layout.SEGMENT_HEADER_SEALED_CHAIN_OFFSET),
+        memory.getLong(at + Layout.SEGMENT_HEADER_GRANT_OFFSET),
         memory.getLong(at + Layout.SEGMENT_HEADER_WRITE_SEQUENCE_OFFSET));
   }
 

@@ -25,10 +25,30 @@ final class SegmentScanner {
    * @param length bytes of the segment up to the end of its last valid frame
    * @param lastIndex index of that frame; one less than the base index when there is none
    * @param lastTerm the term of its entry; of the entry before the segment when there is none
+   * @param commitIndex the highest that a frame names; 0 when there is none
    * @param chain chain value after it
    * @param reason for TORN_END and CORRUPT: which frame is wrong, where and how; else empty
    */
-  record Result(End end, int length, long lastIndex, long lastTerm, int chain, String reason) {}
+  record Result(
+      End end,
+      int length,
+      long lastIndex,
+      long lastTerm,
+      long commitIndex,
+      int chain,
+      String reason) {}
+
+  /** What is known of a segment before its first frame is looked at. */
+  Result beginning(SegmentHeader header, long previousTerm) {
+    return new Result(
+        End.CLEAN_END,
+        Layout.SEGMENT_DATA_OFFSET,
+        header.baseIndex() - 1,
+        previousTerm,
+        0,
+        crc.ofSegment(header),
+        "");
+  }
 
   private final Crc32cScratch crc;
   private final FrameCodec codec;
@@ -48,13 +68,22 @@ final class SegmentScanner {
    */
   Result scan(
       ByteBuffer memory, SegmentHeader header, long previousTerm, int requiredLength, int limit) {
+    return scan(memory, header, beginning(header, previousTerm), requiredLength, limit);
+  }
+
+  /**
+   * Checks the frames after those that {@code from} tells of.
+   *
+   * @param from the result of an earlier scan of the segment
+   */
+  Result scan(ByteBuffer memory, SegmentHeader header, Result from, int requiredLength, int limit) {
     ByteBuffer view = memory.duplicate();
     short term16 = (short) header.term();
-    int offset = Layout.SEGMENT_DATA_OFFSET;
-    int chain = crc.ofSegment(header);
-    long index = header.baseIndex();
-    long commitIndex = 0;
-    long term = previousTerm;
+    int offset = from.length();
+    int chain = from.chain();
+    long index = from.lastIndex() + 1;
+    long commitIndex = from.commitIndex();
+    long term = from.lastTerm();
     String wrong = null;
     while (wrong == null && limit - offset >= FrameCodec.OVERHEAD && memory.getLong(offset) != 0) {
       wrong = codec.check(memory, view, offset, limit, chain, term16, index);
@@ -70,7 +99,7 @@ final class SegmentScanner {
         }
         if (impossible != null) {
           String reason = at(offset, index) + impossible;
-          return new Result(End.CORRUPT, offset, index - 1, term, chain, reason);
+          return new Result(End.CORRUPT, offset, index - 1, term, commitIndex, chain, reason);
         }
         commitIndex = known;
         term = entryTerm;
@@ -86,12 +115,14 @@ final class SegmentScanner {
           offset,
           index - 1,
           term,
+          commitIndex,
           chain,
           at(offset, index) + what + ", but frames up to offset " + requiredLength + " were valid");
     }
     return wrong == null
-        ? new Result(End.CLEAN_END, offset, index - 1, term, chain, "")
-        : new Result(End.TORN_END, offset, index - 1, term, chain, at(offset, index) + wrong);
+        ? new Result(End.CLEAN_END, offset, index - 1, term, commitIndex, chain, "")
+        : new Result(
+            End.TORN_END, offset, index - 1, term, commitIndex, chain, at(offset, index) + wrong);
   }
 
   private static String at(int offset, long index) {

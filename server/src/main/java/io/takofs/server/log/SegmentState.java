@@ -9,7 +9,9 @@ enum SegmentState {
   /** A finished segment: its length and chain are fixed. */
   SEALED(2),
   /** A finished segment that is also in lower storage. */
-  FLUSHED(3);
+  FLUSHED(3),
+  /** Given to the leader of a group, which has not begun a segment here as far as is known. */
+  GRANTED(4);
 
   private final byte code;
 

@@ -251,6 +251,7 @@ public final class SegmentedLog implements Log {
         tail == null ? 0 : tail.chain(),
         0,
         0,
+        0,
         freeHeaders[slot].writeSequence() + 1);
   }
 

@@ -184,6 +184,7 @@ class LogRecoveryTest {
             2,
             1,
             term,
+            FrameCodec.ENTRY,
             entry);
 
     assertCorrupt(fixture, 0, "its term " + term + " is not between");
@@ -205,7 +206,7 @@ class LogRecoveryTest {
   private static SegmentHeader header(
       int logId, long sequence, long term, long baseIndex, int baseChain) {
     return new SegmentHeader(
-        SegmentState.OPEN, logId, 1, sequence, term, baseIndex, baseChain, 0, 0, 1);
+        SegmentState.OPEN, logId, 1, sequence, term, baseIndex, baseChain, 0, 0, 0, 1);
   }
 
   private void fill(SegmentedLog log, int count) throws TakoException {

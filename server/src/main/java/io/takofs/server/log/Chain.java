@@ -1,0 +1,99 @@
+package io.takofs.server.log;
+
+import io.takofs.base.Invariant;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The segments of a log, oldest first and without a gap.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class Chain {
+  private final List<Segment> segments = new ArrayList<>();
+
+  List<Segment> segments() {
+    return segments;
+  }
+
+  boolean isEmpty() {
+    return segments.isEmpty();
+  }
+
+  /** The newest segment; null when there is none. */
+  Segment tail() {
+    return segments.isEmpty() ? null : segments.get(segments.size() - 1);
+  }
+
+  /** Index of the last entry; 0 when there is none. */
+  long lastIndex() {
+    return segments.isEmpty() ? 0 : tail().lastIndex();
+  }
+
+  /** Term of the last entry; 0 when there is none. */
+  long lastTerm() {
+    return segments.isEmpty() ? 0 : tail().lastTerm();
+  }
+
+  /** Chain value after the last frame; 0 when there is none. */
+  int chainValue() {
+    return segments.isEmpty() ? 0 : tail().chain();
+  }
+
+  /** Sequence of the segment that comes next. */
+  long nextSequence() {
+    return segments.isEmpty() ? 1 : tail().header().segmentSequence() + 1;
+  }
+
+  /** The highest index that a frame says is committed. */
+  long commitIndex() {
+    long highest = 0;
+    for (Segment segment : segments) {
+      highest = Math.max(highest, segment.commitIndex());
+    }
+    return highest;
+  }
+
+  void add(Segment segment) {
+    Segment tail = tail();
+    Invariant.check(
+        tail == null
+            || (segment.header().segmentSequence() == tail.header().segmentSequence() + 1
+                && segment.header().baseIndex() == tail.lastIndex() + 1),
+        "a segment follows the one before");
+    segments.add(segment);
+  }
+
+  /** The place of the segment that has {@code index}; the number of segments when none has it. */
+  int placeOf(long index) {
+    for (int i = 0; i < segments.size(); i++) {
+      if (index <= segments.get(i).lastIndex()) {
+        return i;
+      }
+    }
+    return segments.size();
+  }
+
+  /** The segment with this sequence; null when there is none. */
+  Segment get(long sequence) {
+    if (segments.isEmpty()) {
+      return null;
+    }
+    long at = sequence - segments.get(0).header().segmentSequence();
+    return at < 0 || at >= segments.size() ? null : segments.get((int) at);
+  }
+
+  /** Takes out the segments from {@code sequence} on. */
+  List<Segment> cutFrom(long sequence) {
+    List<Segment> cut = new ArrayList<>();
+    while (!segments.isEmpty() && tail().header().segmentSequence() >= sequence) {
+      cut.add(0, segments.remove(segments.size() - 1));
+    }
+    return cut;
+  }
+
+  /** Takes out the oldest segment when it has no entry above {@code index}, but never the last. */
+  Segment cutOldest(long index) {
+    return segments.size() > 1 && segments.get(0).lastIndex() <= index ? segments.remove(0) : null;
+  }
+}

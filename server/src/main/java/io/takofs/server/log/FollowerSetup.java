@@ -1,0 +1,287 @@
+package io.takofs.server.log;
+
+import io.takofs.layout.Layout;
+import io.takofs.proto.AdoptLog;
+import io.takofs.proto.ExtendLog;
+import io.takofs.proto.GrantLog;
+import io.takofs.proto.LogGrant;
+import io.takofs.proto.LogPosition;
+import io.takofs.proto.LogSegment;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.QueuePair;
+
+/**
+ * Brings one member into the set that a leader writes to, and back whenever it fell out: a grant, a
+ * connection, what the member lacks, and then its word that the leader's log is its own.
+ *
+ * <p>Thread rule: the holder of the replica's monitor.
+ */
+final class FollowerSetup {
+  private final int server;
+  private final int group;
+  private final long term;
+  private final long epoch;
+  private final LogReplica replica;
+  private final ReplicatedLog log;
+  private final LogPeers peers;
+  private final LogTimes times;
+  private MemoryRegion beats;
+  private Step step = Step.IDLE;
+  private long notBeforeNs = Long.MIN_VALUE;
+  private long nowNs;
+  private long requiredIndex;
+  private boolean extending;
+  private long refusedTerm;
+  private boolean ended;
+  private boolean behind; // it needs a checkpoint of another member
+  private String lastRefusal = "";
+
+  private enum Step {
+    IDLE,
+    GRANT,
+    CONNECT,
+    WRITE,
+    ADOPT,
+    ADOPTED
+  }
+
+  FollowerSetup(
+      int server,
+      int group,
+      long term,
+      long epoch,
+      LogReplica replica,
+      ReplicatedLog log,
+      LogPeers peers,
+      LogTimes times) {
+    this.server = server;
+    this.group = group;
+    this.term = term;
+    this.epoch = epoch;
+    this.replica = replica;
+    this.log = log;
+    this.peers = peers;
+    this.times = times;
+  }
+
+  /** A later term than this leader's that the member has promised; 0 for none. */
+  long refusedTerm() {
+    return refusedTerm;
+  }
+
+  /** The leader leads no more: answers that are late do nothing. */
+  void end() {
+    ended = true;
+  }
+
+  /** Does what is due. */
+  void tick(long now) {
+    nowNs = now;
+    FollowerStream stream = log.stream(server);
+    if (stream != null && stream.hasFailed()) {
+      log.detach(server);
+      rest();
+    }
+    switch (step) {
+      case IDLE -> {
+        if (now - notBeforeNs >= 0 || notBeforeNs == Long.MIN_VALUE) {
+          askForGrant();
+        }
+      }
+      case WRITE -> {
+        extendIfWanted(stream);
+        if (stream.writtenIndex() >= requiredIndex && now - notBeforeNs >= 0) {
+          askToAdopt(stream);
+        }
+      }
+      case ADOPTED -> extendIfWanted(stream);
+      default -> {} // an answer is awaited
+    }
+  }
+
+  private void rest() {
+    step = Step.IDLE;
+    notBeforeNs = nowNs + times.retryNs();
+    extending = false;
+  }
+
+  private boolean isOver() {
+    return ended || !replica.isLeading(term);
+  }
+
+  private void askForGrant() {
+    step = Step.GRANT;
+    Request request =
+        Request.newBuilder()
+            .setGrantLog(
+                GrantLog.newBuilder()
+                    .setGroup(group)
+                    .setTerm(term)
+                    .setLeader(replica.server())
+                    .setEpoch(epoch)
+                    .setFirstIndex(
+                        behind ? replica.chain().segments().get(0).header().baseIndex() : 0))
+            .build();
+    peers.call(server, request, this::onGrant);
+  }
+
+  private void onGrant(Reply reply) {
+    synchronized (replica) {
+      if (isOver() || step != Step.GRANT) {
+        return;
+      }
+      if (reply.getStatus() != Status.OK) {
+        refused(reply);
+        rest();
+        return;
+      }
+      LogGrant grant = reply.getLogGrant();
+      long first = firstSequence(grant.getPosition());
+      behind = first == 0;
+      if (behind) {
+        rest();
+        return;
+      }
+      step = Step.CONNECT;
+      peers.connect(server, term, grant.getGrant(), pair -> onConnected(grant, first, pair));
+    }
+  }
+
+  private void refused(Reply reply) {
+    lastRefusal = reply.getMessage();
+    if (reply.getStatus() == Status.STALE_TERM) {
+      refusedTerm = Math.max(refusedTerm, reply.getLogPosition().getPromisedTerm());
+    }
+  }
+
+  /**
+   * The sequence of the first segment that the member does not have as this leader has it; 0 when
+   * it lacks entries that this leader has no segment of any more.
+   */
+  private long firstSequence(LogPosition position) {
+    Chain chain = replica.chain();
+    long first = 0; // after the last segment that both have
+    for (LogSegment each : position.getSegmentsList()) {
+      if (isSame(chain.get(each.getSequence()), each)) {
+        first = each.getSequence() + 1;
+      }
+    }
+    if (first != 0) {
+      return first;
+    }
+    int place = chain.placeOf(position.getCheckpointIndex() + 1);
+    Segment needed = place == chain.segments().size() ? chain.tail() : chain.segments().get(place);
+    return needed.header().baseIndex() <= position.getCheckpointIndex() + 1
+        ? needed.header().segmentSequence()
+        : 0;
+  }
+
+  /** Whether a member has a segment as this one has it. */
+  static boolean isSame(Segment mine, LogSegment theirs) {
+    return mine != null
+        && !mine.isOpen()
+        && mine.header().term() == theirs.getTerm()
+        && mine.header().baseIndex() == theirs.getBaseIndex()
+        && mine.header().baseChain() == theirs.getBaseChain()
+        && mine.length() == theirs.getLength()
+        && mine.chain() == theirs.getChain();
+  }
+
+  private void onConnected(LogGrant grant, long first, QueuePair pair) {
+    synchronized (replica) {
+      if (isOver() || step != Step.CONNECT) {
+        if (pair != null) {
+          pair.close();
+        }
+        return;
+      }
+      if (pair == null) {
+        rest();
+        return;
+      }
+      if (beats == null) {
+        beats = peers.allocate(FollowerStream.SENDS_MAX * Layout.HEARTBEAT_SIZE);
+      }
+      requiredIndex = replica.lastIndex();
+      log.attach(
+          new FollowerStream(server, replica.chain(), replica.memory(), pair, grant, first, beats));
+      step = Step.WRITE;
+      notBeforeNs = nowNs;
+    }
+  }
+
+  private void extendIfWanted(FollowerStream stream) {
+    if (extending || !stream.wantsSlots()) {
+      return;
+    }
+    extending = true;
+    Request request =
+        Request.newBuilder()
+            .setExtendLog(
+                ExtendLog.newBuilder()
+                    .setGroup(group)
+                    .setTerm(term)
+                    .setGrant(stream.grant())
+                    .setSlots(stream.slotCount()))
+            .build();
+    peers.call(server, request, reply -> onExtended(stream, reply));
+  }
+
+  private void onExtended(FollowerStream stream, Reply reply) {
+    synchronized (replica) {
+      if (isOver() || log.stream(server) != stream) {
+        return;
+      }
+      extending = false;
+      if (reply.getStatus() == Status.OK) {
+        stream.addSlots(reply.getLogGrant().getSlotsList());
+      }
+    }
+  }
+
+  private void askToAdopt(FollowerStream stream) {
+    step = Step.ADOPT;
+    AdoptLog.Builder adopt =
+        AdoptLog.newBuilder()
+            .setGroup(group)
+            .setTerm(term)
+            .setGrant(stream.grant())
+            .setEpoch(epoch)
+            .setLastIndex(requiredIndex);
+    for (Segment segment : replica.chain().segments()) {
+      if (segment.header().segmentSequence() >= stream.firstSequence()) {
+        adopt.addSegments(replica.describe(segment));
+      }
+    }
+    peers.call(
+        server, Request.newBuilder().setAdoptLog(adopt).build(), reply -> onAdopted(stream, reply));
+  }
+
+  private void onAdopted(FollowerStream stream, Reply reply) {
+    synchronized (replica) {
+      if (isOver() || log.stream(server) != stream || step != Step.ADOPT) {
+        return;
+      }
+      if (reply.getStatus() == Status.OK) {
+        stream.setAdopted();
+        step = Step.ADOPTED;
+      } else if (reply.getStatus() == Status.BUSY || reply.getStatus() == Status.UNAVAILABLE) {
+        step = Step.WRITE;
+        notBeforeNs = nowNs + times.retryNs();
+      } else {
+        refused(reply);
+        log.detach(server);
+        rest();
+      }
+    }
+  }
+
+  /** For messages. */
+  @Override
+  public String toString() {
+    return server + ": " + step + (lastRefusal.isEmpty() ? "" : " (" + lastRefusal + ")");
+  }
+}

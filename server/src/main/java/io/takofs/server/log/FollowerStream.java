@@ -1,0 +1,217 @@
+package io.takofs.server.log;
+
+import io.takofs.base.Invariant;
+import io.takofs.layout.Layout;
+import io.takofs.proto.LogGrant;
+import io.takofs.proto.LogSlot;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.ScatterGather;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a leader writes to one member under one grant: the bytes of its own segments, to the same
+ * places there. What is appended while a write is under way is the next write.
+ *
+ * <p>What has been written counts by the completions of this grant's connection alone, and only as
+ * far as they follow one another without a gap; after one that failed nothing counts any more.
+ *
+ * <p>Thread rule: the log owner's thread, with the replica's monitor where the chain is looked at.
+ */
+final class FollowerStream {
+  /** Sends under way at most: writes of frames, and one heartbeat. */
+  static final int SENDS_MAX = 8;
+
+  private static final int WRITES_MAX = SENDS_MAX - 1;
+
+  /** Bytes of one write at most. */
+  private static final int WRITE_BYTES_MAX = 1 << 20;
+
+  private final int server;
+  private final Chain chain;
+  private final LogMemory memory;
+  private final QueuePair pair;
+  private final LogGrant grant;
+  private final List<LogSlot> slots;
+  private final long firstSequence;
+  private final MemoryRegion beats;
+  private final ScatterGather piece = new ScatterGather();
+  private final ArrayDeque<Sent> underWay = new ArrayDeque<>();
+  private long lastId;
+  private long sequence;
+  private int offset = Layout.SEGMENT_DATA_OFFSET;
+  private long sentIndex;
+  private long writtenIndex;
+  private long beatSent;
+  private long beatWritten;
+  private boolean adopted;
+  private boolean failed;
+
+  /**
+   * A send that has not completed.
+   *
+   * @param index entries up to here are there when it has completed
+   * @param beat number of the heartbeat; 0 for a write of frames
+   */
+  private record Sent(long id, long index, long beat) {}
+
+  /**
+   * @param firstSequence of the first segment to be written
+   * @param beats SENDS_MAX heartbeats, for this stream alone
+   */
+  FollowerStream(
+      int server,
+      Chain chain,
+      LogMemory memory,
+      QueuePair pair,
+      LogGrant grant,
+      long firstSequence,
+      MemoryRegion beats) {
+    this.server = server;
+    this.chain = chain;
+    this.memory = memory;
+    this.pair = pair;
+    this.grant = grant;
+    this.slots = new ArrayList<>(grant.getSlotsList());
+    this.firstSequence = firstSequence;
+    this.sequence = firstSequence;
+    this.beats = beats;
+    Segment before = chain.get(firstSequence - 1);
+    this.sentIndex = before == null ? 0 : before.lastIndex();
+    this.writtenIndex = sentIndex;
+  }
+
+  int server() {
+    return server;
+  }
+
+  QueuePair pair() {
+    return pair;
+  }
+
+  long grant() {
+    return grant.getGrant();
+  }
+
+  long firstSequence() {
+    return firstSequence;
+  }
+
+  /** The oldest segment that is still read by what is under way, or will be. */
+  long presentSequence() {
+    return sequence;
+  }
+
+  boolean isAdopted() {
+    return adopted;
+  }
+
+  /** The member has made what is written here the newest part of its log. */
+  void setAdopted() {
+    adopted = true;
+  }
+
+  /** Whether nothing that is written from now on counts. */
+  boolean hasFailed() {
+    return failed || pair.state() != QueuePair.State.CONNECTED;
+  }
+
+  /** Entries up to here are in the member's memory, whether they are a part of its log or not. */
+  long writtenIndex() {
+    return writtenIndex;
+  }
+
+  /** The newest heartbeat that is known to have been written. */
+  long beatWritten() {
+    return beatWritten;
+  }
+
+  /** Slots that were given so far. */
+  int slotCount() {
+    return slots.size();
+  }
+
+  /** Whether few slots are left for the segments to come. */
+  boolean wantsSlots() {
+    return sequence - firstSequence + 1 >= slots.size();
+  }
+
+  void addSlots(List<LogSlot> more) {
+    slots.addAll(more);
+  }
+
+  /** Writes what the leader has and the member has not, as far as sends and slots go. */
+  void send() {
+    boolean staged = false;
+    while (!hasFailed() && underWay.size() < WRITES_MAX && stageWrite()) {
+      staged = true;
+    }
+    if (staged) {
+      pair.ring();
+    }
+  }
+
+  private boolean stageWrite() {
+    Segment segment = chain.get(sequence);
+    while (segment != null && offset == segment.length() && segment != chain.tail()) {
+      segment = chain.get(++sequence);
+      offset = Layout.SEGMENT_DATA_OFFSET;
+    }
+    int place = (int) (sequence - firstSequence);
+    if (segment == null || offset == segment.length() || place >= slots.size()) {
+      return false;
+    }
+    int bytes = Math.min(segment.length() - offset, WRITE_BYTES_MAX);
+    int from = offset - Layout.SEGMENT_DATA_OFFSET;
+    LogSlot slot = slots.get(place);
+    offset += bytes;
+    if (offset == segment.length()) {
+      sentIndex = segment.lastIndex();
+    }
+    piece.clear().add(memory.slots().get(segment.slot()), from, bytes);
+    pair.write(++lastId, piece, slot.getAddress() + from, slot.getRkey(), QueuePair.SIGNALED);
+    underWay.add(new Sent(lastId, sentIndex, 0));
+    return true;
+  }
+
+  /** Writes heartbeat {@code beat}, unless one is under way; returns whether it did. */
+  boolean beat(long beat, long term, long commitIndex) {
+    if (hasFailed() || beatSent != beatWritten || underWay.size() >= SENDS_MAX) {
+      return false;
+    }
+    int at = (int) (beat % SENDS_MAX) * Layout.HEARTBEAT_SIZE;
+    ByteBuffer record = beats.buffer();
+    record.putInt(at + Layout.HEARTBEAT_TERM_OFFSET, (int) term);
+    record.putInt(at + Layout.HEARTBEAT_COUNTER_OFFSET, (int) beat);
+    record.putLong(at + Layout.HEARTBEAT_COMMIT_INDEX_OFFSET, commitIndex);
+    piece.clear().add(beats, at, Layout.HEARTBEAT_SIZE);
+    pair.write(
+        ++lastId, piece, grant.getHeartbeatAddress(), grant.getHeartbeatRkey(), QueuePair.SIGNALED);
+    pair.ring();
+    underWay.add(new Sent(lastId, 0, beat));
+    beatSent = beat;
+    return true;
+  }
+
+  /** A send has completed, in the order of sending. */
+  void onCompletion(long id, CompletionStatus status) {
+    if (failed) {
+      return;
+    }
+    if (status != CompletionStatus.SUCCESS) {
+      failed = true;
+      return;
+    }
+    Sent sent = underWay.remove();
+    Invariant.check(sent.id == id, "sends complete in order");
+    if (sent.beat == 0) {
+      writtenIndex = Math.max(writtenIndex, sent.index);
+    } else {
+      beatWritten = sent.beat;
+    }
+  }
+}

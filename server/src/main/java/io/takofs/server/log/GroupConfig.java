@@ -1,0 +1,35 @@
+package io.takofs.server.log;
+
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The members of a group, as one read of the catalog gave them.
+ *
+ * @param epoch number of the configuration, one more with each change
+ * @param members servers that keep the log in this epoch
+ * @param previous those of the epoch before; empty in the first one
+ * @param active whether a leader has committed an entry in this epoch, so that no leader of the
+ *     previous one can commit anything any more
+ */
+public record GroupConfig(long epoch, Set<Integer> members, Set<Integer> previous, boolean active) {
+  /** The servers whose promises count. */
+  Set<Integer> asked() {
+    if (active) {
+      return members;
+    }
+    Set<Integer> all = new TreeSet<>(members);
+    all.addAll(previous);
+    return all;
+  }
+
+  /** Whether {@code those} are enough for a leader: a majority of each set that may commit. */
+  boolean isQuorum(Set<Integer> those) {
+    return isMajority(those, members)
+        && (active || previous.isEmpty() || isMajority(those, previous));
+  }
+
+  private static boolean isMajority(Set<Integer> those, Set<Integer> of) {
+    return 2 * of.stream().filter(those::contains).count() > of.size();
+  }
+}

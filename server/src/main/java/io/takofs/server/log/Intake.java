@@ -1,0 +1,132 @@
+package io.takofs.server.log;
+
+import io.takofs.transport.QueuePair;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one leader may write to a member: slots for consecutive segments, and the connection over
+ * which it does. Until the leader's log is adopted the segments here are no part of the member's.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+final class Intake {
+  private final long number;
+  private final long term;
+  private final int leader;
+  private final List<Integer> slots;
+  private final List<QueuePair> pairs = new ArrayList<>();
+  private final List<Segment> arrived = new ArrayList<>();
+  private boolean adopted;
+  private int begun;
+
+  Intake(long number, long term, int leader, List<Integer> slots) {
+    this.number = number;
+    this.term = term;
+    this.leader = leader;
+    this.slots = new ArrayList<>(slots);
+  }
+
+  /** The number of the grant. */
+  long number() {
+    return number;
+  }
+
+  long term() {
+    return term;
+  }
+
+  int leader() {
+    return leader;
+  }
+
+  /** In the order of the segments. */
+  List<Integer> slots() {
+    return slots;
+  }
+
+  void add(QueuePair pair) {
+    pairs.add(pair);
+  }
+
+  void remove(QueuePair pair) {
+    pairs.remove(pair);
+  }
+
+  /** Whether the leader's log is that of this member, so that what it writes is a part of it. */
+  boolean isAdopted() {
+    return adopted;
+  }
+
+  /**
+   * Ends the leader's connections.
+   *
+   * @return whether nothing of it lands any more; what it counts as written has landed in any case
+   */
+  boolean revoke() {
+    boolean ended = true;
+    for (QueuePair pair : pairs) {
+      ended &= pair.revoke();
+    }
+    return ended;
+  }
+
+  /**
+   * Looks at what the leader has written before its log is adopted.
+   *
+   * @param planned the segments that it says to have written, oldest first
+   * @param previousTerm of the entry before them; 0 for none
+   * @return whether all of them but the last are whole
+   */
+  boolean scan(
+      LogZone zone, List<SegmentHeader> planned, long previousTerm, SegmentScanner scanner) {
+    long before = previousTerm;
+    for (int i = 0; i < planned.size(); i++) {
+      if (i == slots.size()) {
+        return false;
+      }
+      if (i == arrived.size()) {
+        arrived.add(Segment.arriving(zone, slots.get(i), planned.get(i), before, scanner));
+      }
+      Segment segment = arrived.get(i);
+      if (!segment.header().isSameSegment(planned.get(i))
+          || segment.extend(scanner).end() == SegmentScanner.End.CORRUPT) {
+        return false;
+      }
+      boolean last = i == planned.size() - 1;
+      if (!last
+          && (segment.lastIndex() != planned.get(i + 1).baseIndex() - 1
+              || segment.chain() != planned.get(i + 1).baseChain())) {
+        return false;
+      }
+      before = segment.lastTerm();
+    }
+    return true;
+  }
+
+  /** What {@link #scan} found, oldest first. */
+  List<Segment> arrived() {
+    return arrived;
+  }
+
+  /** The leader's log is adopted, with the segments that have arrived. */
+  void adopt() {
+    adopted = true;
+    begun = arrived.size();
+  }
+
+  /** The slot of the segment that comes next; null when the leader has none. */
+  Integer nextSlot() {
+    return begun < slots.size() ? slots.get(begun) : null;
+  }
+
+  /** A segment was begun in {@link #nextSlot}. */
+  void begin() {
+    begun++;
+  }
+
+  /** Slots that hold no segment. */
+  List<Integer> unusedSlots() {
+    return List.copyOf(slots.subList(begun, slots.size()));
+  }
+}

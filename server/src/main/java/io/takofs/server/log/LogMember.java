@@ -1,0 +1,541 @@
+package io.takofs.server.log;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.proto.AskLog;
+import io.takofs.proto.LogPosition;
+import io.takofs.proto.LogSegment;
+import io.takofs.proto.PrepareLog;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.Opcode;
+import io.takofs.transport.QueuePair;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * One member of a group: it follows its leader, misses it, and stands for election.
+ *
+ * <p>A candidate asks first whether the others miss the leader, too, so that a member that is cut
+ * off alone disturbs nobody. Then it needs promises of a majority, takes the best log among theirs,
+ * by accepted term and then by length, and brings a majority to have it before it appends anything.
+ *
+ * <p>Thread rule: any thread; all holds the replica's monitor.
+ */
+public final class LogMember {
+  /** Heartbeats that a member may be late with, and is still reached. */
+  private static final int BEATS_LATE = 3;
+
+  private static final int COMPLETIONS_AT_ONCE = 64;
+
+  private final int group;
+  private final LogReplica replica;
+  private final ReplicatedLog log;
+  private final LogPeers peers;
+  private final Supplier<GroupConfig> catalog;
+  private final LogTimes times;
+  private final Clock clock;
+  private final Random random;
+  private final Map<Integer, LogPosition> answers = new HashMap<>();
+  private final Map<Integer, FollowerSetup> setups = new HashMap<>();
+  private Role role = Role.FOLLOWER;
+  private GroupConfig config;
+  private long term;
+  private long highestTerm;
+  private long round;
+  private long dueNs;
+  private long beat;
+  private long beatDueNs;
+  private long majorityNs;
+  private LogPosition best;
+  private SegmentReader reader;
+
+  /** What a member does. */
+  public enum Role {
+    /** Is written to by a leader, or waits for one. */
+    FOLLOWER,
+    /** Asks whether the others miss the leader. */
+    ASKING,
+    /** Collects promises. */
+    PREPARING,
+    /** Reads a better log than its own. */
+    READING,
+    /** Brings a majority to have its log. */
+    OPENING,
+    /** Leads. */
+    LEADING
+  }
+
+  /**
+   * @param catalog gives the newest configuration that is known here, however old
+   */
+  public LogMember(
+      int group,
+      LogReplica replica,
+      ReplicatedLog log,
+      LogPeers peers,
+      Supplier<GroupConfig> catalog,
+      LogTimes times,
+      Clock clock,
+      Random random) {
+    this.group = group;
+    this.replica = replica;
+    this.log = log;
+    this.peers = peers;
+    this.catalog = catalog;
+    this.times = times;
+    this.clock = clock;
+    this.random = random;
+    await(clock.nanoTime());
+  }
+
+  public Role role() {
+    synchronized (replica) {
+      return role;
+    }
+  }
+
+  /** The term in which this member leads, or stands for election; else 0. */
+  public long term() {
+    synchronized (replica) {
+      return role == Role.FOLLOWER ? 0 : term;
+    }
+  }
+
+  /** The configuration that this member acts on as a candidate or a leader. */
+  public GroupConfig config() {
+    synchronized (replica) {
+      return config;
+    }
+  }
+
+  // ---- what others ask ----------------------------------------------------------------------
+
+  /** Answers a call of another member. Never waits. */
+  public Reply handle(Request request) {
+    synchronized (replica) {
+      try {
+        return switch (request.getOperationCase()) {
+          case ASK_LOG -> ok(answer(request.getAskLog()));
+          case PREPARE_LOG -> {
+            LogPosition position = replica.prepare(request.getPrepareLog());
+            hear();
+            yield ok(position);
+          }
+          case GRANT_LOG -> {
+            Reply reply =
+                Reply.newBuilder().setLogGrant(replica.grant(request.getGrantLog())).build();
+            hear();
+            yield reply;
+          }
+          case ADOPT_LOG -> {
+            LogPosition position = replica.adopt(request.getAdoptLog());
+            hear();
+            yield ok(position);
+          }
+          case EXTEND_LOG ->
+              Reply.newBuilder().setLogGrant(replica.extend(request.getExtendLog())).build();
+          default ->
+              throw new TakoException(
+                  Status.INVALID_ARGUMENT,
+                  "a member of a group is not asked for " + request.getOperationCase());
+        };
+      } catch (TakoException e) {
+        return Reply.newBuilder()
+            .setStatus(e.status())
+            .setMessage(e.getMessage())
+            .setLogPosition(LogPosition.newBuilder().setPromisedTerm(replica.promisedTerm()))
+            .build();
+      }
+    }
+  }
+
+  private static Reply ok(LogPosition position) {
+    return Reply.newBuilder().setLogPosition(position).build();
+  }
+
+  private LogPosition answer(AskLog request) {
+    boolean misses =
+        switch (role) {
+          case OPENING, LEADING -> false;
+          case FOLLOWER -> clock.nanoTime() - dueNs >= 0;
+          default -> true;
+        };
+    misses &= request.getEpoch() >= replica.epoch() && request.getTerm() > replica.promisedTerm();
+    return LogPosition.newBuilder()
+        .setPromisedTerm(replica.promisedTerm())
+        .setEpoch(replica.epoch())
+        .setAcceptedTerm(replica.acceptedTerm())
+        .setLastIndex(replica.lastIndex())
+        .setMissesLeader(misses)
+        .build();
+  }
+
+  /** Somebody who may lead has shown himself. */
+  private void hear() {
+    if (role != Role.FOLLOWER && !holdsTerm()) {
+      stepDown();
+    }
+    if (role == Role.FOLLOWER) {
+      await(clock.nanoTime());
+    }
+  }
+
+  private void await(long now) {
+    long spread = times.electionMaxNs() - times.electionMinNs();
+    dueNs = now + times.electionMinNs() + (long) (random.nextDouble() * spread);
+  }
+
+  /** Whether this member's promise is still its own. */
+  private boolean holdsTerm() {
+    return role == Role.ASKING || replica.standsIn(term);
+  }
+
+  // ---- what is due --------------------------------------------------------------------------
+
+  /** Does what is due; to be called several times in a heartbeat's time. */
+  public void tick() {
+    synchronized (replica) {
+      long now = clock.nanoTime();
+      replica.poll();
+      log.advance();
+      if (role != Role.FOLLOWER && (!holdsTerm() || replica.damage() != null)) {
+        stepDown();
+      }
+      switch (role) {
+        case FOLLOWER -> follow(now);
+        case ASKING, PREPARING -> {
+          if (now - dueNs >= 0) {
+            stepDown();
+          }
+        }
+        case READING -> read(now);
+        case OPENING, LEADING -> lead(now);
+      }
+    }
+  }
+
+  private void follow(long now) {
+    peers.queue().poll(LogMember::ignore, COMPLETIONS_AT_ONCE); // of connections that have ended
+    if (replica.hasHeard()) {
+      await(now);
+    } else if (now - dueNs >= 0 && replica.damage() == null) {
+      ask(now);
+    }
+  }
+
+  private static void ignore(
+      QueuePair pair, long id, Opcode opcode, CompletionStatus status, int bytes, int immediate) {
+    // Nobody waits for it any more.
+  }
+
+  /** Follows again whoever leads, and waits for him. */
+  private void stepDown() {
+    setups.values().forEach(FollowerSetup::end);
+    setups.clear();
+    endReading();
+    if (role == Role.OPENING || role == Role.LEADING) {
+      log.follow();
+    }
+    role = Role.FOLLOWER;
+    round++;
+    await(clock.nanoTime());
+  }
+
+  // ---- standing for election ----------------------------------------------------------------
+
+  private void ask(long now) {
+    config = catalog.get();
+    if (!config.members().contains(replica.server()) || config.epoch() < replica.epoch()) {
+      await(now);
+      return;
+    }
+    role = Role.ASKING;
+    beginRound(now);
+    highestTerm = Math.max(highestTerm, replica.promisedTerm());
+    answers.put(replica.server(), LogPosition.getDefaultInstance());
+    Request request =
+        Request.newBuilder()
+            .setAskLog(
+                AskLog.newBuilder()
+                    .setGroup(group)
+                    .setTerm(highestTerm + 1)
+                    .setEpoch(config.epoch()))
+            .build();
+    askOthers(request, this::onAsked);
+    prepareIfMissed(now);
+  }
+
+  private void beginRound(long now) {
+    answers.clear();
+    round++;
+    dueNs = now + times.electionMinNs();
+  }
+
+  /** What is done with the answer of a member in the present round. */
+  private interface OnAnswer {
+    void take(int server, Reply reply);
+  }
+
+  private void askOthers(Request request, OnAnswer then) {
+    long asked = round;
+    for (int other : config.asked()) {
+      if (other != replica.server()) {
+        peers.call(
+            other,
+            request,
+            reply -> {
+              synchronized (replica) {
+                if (round == asked) {
+                  then.take(other, reply);
+                }
+              }
+            });
+      }
+    }
+  }
+
+  private void onAsked(int server, Reply reply) {
+    LogPosition position = reply.getLogPosition();
+    highestTerm = Math.max(highestTerm, position.getPromisedTerm());
+    if (reply.getStatus() == Status.OK && position.getMissesLeader()) {
+      answers.put(server, position);
+      prepareIfMissed(clock.nanoTime());
+    }
+  }
+
+  private void prepareIfMissed(long now) {
+    if (role == Role.ASKING && config.isQuorum(answers.keySet())) {
+      prepare(now);
+    }
+  }
+
+  private void prepare(long now) {
+    role = Role.PREPARING;
+    term = Math.max(highestTerm, replica.promisedTerm()) + 1;
+    beginRound(now);
+    PrepareLog prepare =
+        PrepareLog.newBuilder()
+            .setGroup(group)
+            .setTerm(term)
+            .setCandidate(replica.server())
+            .setEpoch(config.epoch())
+            .build();
+    try {
+      answers.put(replica.server(), replica.prepare(prepare));
+    } catch (TakoException e) {
+      stepDown();
+      return;
+    }
+    askOthers(Request.newBuilder().setPrepareLog(prepare).build(), this::onPrepared);
+    openIfPromised(now);
+  }
+
+  private void onPrepared(int server, Reply reply) {
+    if (reply.getStatus() == Status.OK && role == Role.PREPARING && holdsTerm()) {
+      answers.put(server, reply.getLogPosition());
+      openIfPromised(clock.nanoTime());
+    }
+  }
+
+  private void openIfPromised(long now) {
+    if (!config.isQuorum(answers.keySet())) {
+      return;
+    }
+    int from = replica.server();
+    best = answers.get(from);
+    long committed = 0;
+    for (Map.Entry<Integer, LogPosition> each : answers.entrySet()) {
+      committed = Math.max(committed, each.getValue().getCommitIndex());
+      if (isBetter(each.getValue(), best)) {
+        from = each.getKey();
+        best = each.getValue();
+      }
+    }
+    if (best.getLastIndex() < committed) {
+      stepDown(); // a member has lost what it had: the others are waited for
+    } else if (from == replica.server()) {
+      open(now);
+    } else {
+      beginReading(now, from);
+    }
+  }
+
+  private static boolean isBetter(LogPosition one, LogPosition than) {
+    return one.getAcceptedTerm() != than.getAcceptedTerm()
+        ? one.getAcceptedTerm() > than.getAcceptedTerm()
+        : one.getLastIndex() > than.getLastIndex();
+  }
+
+  // ---- reading a better log -----------------------------------------------------------------
+
+  private void beginReading(long now, int from) {
+    role = Role.READING;
+    beginRound(now);
+    long asked = round;
+    peers.connect(
+        from,
+        term,
+        0,
+        pair -> {
+          synchronized (replica) {
+            if (round != asked || pair == null) {
+              if (pair != null) {
+                pair.close();
+              }
+              return;
+            }
+            onReadable(pair);
+          }
+        });
+  }
+
+  private void onReadable(QueuePair pair) {
+    List<LogSegment> missing = new ArrayList<>();
+    boolean same = true;
+    for (LogSegment each : best.getSegmentsList()) {
+      Segment mine = replica.chain().get(each.getSequence());
+      same &= mine != null && FollowerSetup.isSame(mine, each);
+      if (!same) {
+        missing.add(each);
+      }
+    }
+    List<Integer> slots = new ArrayList<>();
+    for (int i = 0; i < missing.size(); i++) {
+      Integer slot = replica.takeSlot();
+      if (slot != null) {
+        slots.add(slot);
+      }
+    }
+    reader = new SegmentReader(replica.memory(), pair, missing, slots);
+    if (slots.size() < missing.size()) {
+      stepDown();
+    }
+  }
+
+  private void read(long now) {
+    if (reader == null) {
+      if (now - dueNs >= 0) {
+        stepDown();
+      }
+      return;
+    }
+    do {
+      reader.read();
+    } while (peers.queue().poll(reader::onCompletion, 1) > 0);
+    if (reader.hasFailed()) {
+      stepDown();
+    } else if (reader.isDone()) {
+      try {
+        if (!reader.segments().isEmpty()) {
+          replica.takeOver(term, reader.segments(), reader.slots());
+        }
+        reader.slots().clear();
+        endReading();
+        open(now);
+      } catch (TakoException e) {
+        stepDown();
+      }
+    }
+  }
+
+  private void endReading() {
+    if (reader != null) {
+      reader.pair().close();
+      replica.giveSlots(List.copyOf(reader.slots()));
+      reader = null;
+    }
+  }
+
+  // ---- leading ------------------------------------------------------------------------------
+
+  private void open(long now) {
+    try {
+      log.setMembers(config.members());
+      log.lead(term);
+    } catch (TakoException e) {
+      stepDown();
+      return;
+    }
+    role = Role.OPENING;
+    round++;
+    majorityNs = now;
+    beatDueNs = now;
+    for (int other : config.members()) {
+      if (other != replica.server()) {
+        setups.put(
+            other,
+            new FollowerSetup(other, group, term, config.epoch(), replica, log, peers, times));
+      }
+    }
+    lead(now);
+  }
+
+  private void lead(long now) {
+    long refused = 0;
+    for (FollowerSetup setup : setups.values()) {
+      setup.tick(now);
+      refused = Math.max(refused, setup.refusedTerm());
+    }
+    beat(now);
+    if (reachesMajority()) {
+      majorityNs = now;
+    }
+    if (refused > term || now - majorityNs > 2 * times.electionMaxNs()) {
+      stepDown(); // another leads, or will: a leader that reaches no majority helps nobody
+      return;
+    }
+    if (role == Role.OPENING && log.isAdopted()) {
+      try {
+        log.begin();
+        role = Role.LEADING;
+      } catch (TakoException e) {
+        stepDown();
+      }
+    }
+    log.advance();
+  }
+
+  private void beat(long now) {
+    if (now - beatDueNs < 0) {
+      return;
+    }
+    beatDueNs = now + times.heartbeatNs();
+    beat++;
+    for (int server : setups.keySet()) {
+      FollowerStream stream = log.stream(server);
+      if (stream != null) {
+        stream.beat(beat, term, log.commitIndex());
+      }
+    }
+  }
+
+  /** Whether a majority has taken one of the last heartbeats. */
+  private boolean reachesMajority() {
+    Set<Integer> reached = new HashSet<>();
+    reached.add(replica.server());
+    for (int server : setups.keySet()) {
+      FollowerStream stream = log.stream(server);
+      if (stream != null && stream.isAdopted() && stream.beatWritten() >= beat - BEATS_LATE) {
+        reached.add(server);
+      }
+    }
+    return 2 * reached.size() > config.members().size();
+  }
+
+  /** For messages. */
+  @Override
+  public String toString() {
+    synchronized (replica) {
+      return role + " in term " + term + " with " + setups.values() + ", " + replica;
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package io.takofs.server.log;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.Zeros;
+import io.takofs.proto.Status;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+
+/**
+ * What a member of a group keeps beside its log, and never takes back: {@code PROMISE} in
+ * layout.def. It is persistent before the member acts on it.
+ *
+ * @param term no leader of an earlier term is let in
+ * @param candidate the server that leads in that term if any does; 0 for none
+ * @param acceptedTerm term of the leader whose log the member has adopted. Logs are compared by
+ *     this, and not by the term of their last entry: an entry may have been written again by a
+ *     leader that is earlier than its writer's successor
+ * @param epoch highest epoch of a configuration that was acted on here
+ * @param grant number of the last grant
+ * @param adoptedGrant grant under which the newest segments of the log were written
+ * @param adoptedSequence of the first segment of that grant: others from there on are no part of
+ *     the log
+ * @param oldestSequence segments before this one are no part of the log
+ * @param writeSequence how often it was written
+ */
+record Promise(
+    long term,
+    int candidate,
+    long acceptedTerm,
+    long epoch,
+    long grant,
+    long adoptedGrant,
+    long adoptedSequence,
+    long oldestSequence,
+    long writeSequence) {
+
+  /** The slots of a log that have a copy. */
+  private static final int COPIES = 2;
+
+  static final Promise NONE = new Promise(0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+  Promise promised(long newTerm, int newCandidate, long newEpoch) {
+    return new Promise(
+        newTerm,
+        newCandidate,
+        acceptedTerm,
+        Math.max(epoch, newEpoch),
+        grant,
+        adoptedGrant,
+        adoptedSequence,
+        oldestSequence,
+        writeSequence + 1);
+  }
+
+  Promise granted() {
+    return new Promise(
+        term,
+        candidate,
+        acceptedTerm,
+        epoch,
+        grant + 1,
+        adoptedGrant,
+        adoptedSequence,
+        oldestSequence,
+        writeSequence + 1);
+  }
+
+  /**
+   * The log of the leader of {@link #term} is that of this member from now on.
+   *
+   * @param firstSequence of the first segment that came under the last grant
+   * @param whole whether nothing of what was there before remains
+   */
+  Promise adopted(long firstSequence, boolean whole, long newEpoch) {
+    return new Promise(
+        term,
+        candidate,
+        term,
+        Math.max(epoch, newEpoch),
+        grant,
+        grant,
+        firstSequence,
+        whole ? firstSequence : oldestSequence,
+        writeSequence + 1);
+  }
+
+  /** Writes all copies, one after the other. */
+  void write(LogZone zone, int logId, Crc32cScratch crc) {
+    for (int slot = 0; slot < COPIES; slot++) {
+      encode(zone.slot(slot), logId, crc);
+      VarHandle.releaseFence();
+      zone.persist(slot, Layout.PROMISE_OFFSET, Layout.PROMISE_SIZE);
+    }
+  }
+
+  /**
+   * The newest whole copy; {@link #NONE} in a zone that never had one.
+   *
+   * @throws TakoException CORRUPT when no copy is whole: a member that may have forgotten a promise
+   *     must not make another one
+   */
+  static Promise read(LogZone zone, int logId, Crc32cScratch crc) throws TakoException {
+    Promise newest = null;
+    for (int slot = 0; slot < COPIES; slot++) {
+      Promise copy = decode(zone.slot(slot), logId, crc);
+      if (copy != null && (newest == null || copy.writeSequence > newest.writeSequence)) {
+        newest = copy;
+      }
+    }
+    if (newest == null) {
+      throw new TakoException(
+          Status.CORRUPT,
+          "what this member of log "
+              + logId
+              + " has promised cannot be read: all copies are damaged; replace the member");
+    }
+    return newest;
+  }
+
+  private void encode(ByteBuffer memory, int logId, Crc32cScratch crc) {
+    int at = Layout.PROMISE_OFFSET;
+    Zeros.write(memory, at, Layout.PROMISE_SIZE);
+    memory.putInt(at + Layout.PROMISE_MAGIC_OFFSET, Layout.PROMISE_MAGIC);
+    memory.putInt(at + Layout.PROMISE_LOG_ID_OFFSET, logId);
+    memory.putLong(at + Layout.PROMISE_TERM_OFFSET, term);
+    memory.putInt(at + Layout.PROMISE_CANDIDATE_OFFSET, candidate);
+    memory.putLong(at + Layout.PROMISE_ACCEPTED_TERM_OFFSET, acceptedTerm);
+    memory.putLong(at + Layout.PROMISE_CONFIG_EPOCH_OFFSET, epoch);
+    memory.putLong(at + Layout.PROMISE_GRANT_OFFSET, grant);
+    memory.putLong(at + Layout.PROMISE_ADOPTED_GRANT_OFFSET, adoptedGrant);
+    memory.putLong(at + Layout.PROMISE_ADOPTED_SEQUENCE_OFFSET, adoptedSequence);
+    memory.putLong(at + Layout.PROMISE_OLDEST_SEQUENCE_OFFSET, oldestSequence);
+    memory.putLong(at + Layout.PROMISE_WRITE_SEQUENCE_OFFSET, writeSequence);
+    memory.putInt(at + Layout.PROMISE_CRC32C_OFFSET, crcOf(memory, crc));
+  }
+
+  private static Promise decode(ByteBuffer memory, int logId, Crc32cScratch crc) {
+    int at = Layout.PROMISE_OFFSET;
+    if (Zeros.are(memory, at, Layout.PROMISE_SIZE)) {
+      return NONE;
+    }
+    if (memory.getInt(at + Layout.PROMISE_CRC32C_OFFSET) != crcOf(memory, crc)
+        || memory.getInt(at + Layout.PROMISE_MAGIC_OFFSET) != Layout.PROMISE_MAGIC
+        || memory.getInt(at + Layout.PROMISE_LOG_ID_OFFSET) != logId) {
+      return null;
+    }
+    return new Promise(
+        memory.getLong(at + Layout.PROMISE_TERM_OFFSET),
+        memory.getInt(at + Layout.PROMISE_CANDIDATE_OFFSET),
+        memory.getLong(at + Layout.PROMISE_ACCEPTED_TERM_OFFSET),
+        memory.getLong(at + Layout.PROMISE_CONFIG_EPOCH_OFFSET),
+        memory.getLong(at + Layout.PROMISE_GRANT_OFFSET),
+        memory.getLong(at + Layout.PROMISE_ADOPTED_GRANT_OFFSET),
+        memory.getLong(at + Layout.PROMISE_ADOPTED_SEQUENCE_OFFSET),
+        memory.getLong(at + Layout.PROMISE_OLDEST_SEQUENCE_OFFSET),
+        memory.getLong(at + Layout.PROMISE_WRITE_SEQUENCE_OFFSET));
+  }
+
+  private static int crcOf(ByteBuffer memory, Crc32cScratch crc) {
+    return crc.ofRange(memory.duplicate(), Layout.PROMISE_OFFSET, Layout.PROMISE_CRC32C_OFFSET);
+  }
+}

@@ -1,0 +1,229 @@
+package io.takofs.server.log;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import io.takofs.server.log.SegmentScanner.End;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Finds the log of a member in its memory after a restart of its process: which segments are part
+ * of it follows from the promise, and where it ends from a scan. It is closed there, since nothing
+ * may follow frames that an earlier process left.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class ReplicaRecovery {
+  private final LogZone zone;
+  private final LogIdentity identity;
+  private final Crc32cScratch crc;
+  private final SegmentScanner scanner;
+  private final BooleanSupplier writersAreGone;
+  private final Promise promise;
+  private final SegmentHeader[] headers;
+  private final SlotPool pool;
+  private final Chain chain = new Chain();
+  private final List<Integer> reachable = new ArrayList<>(); // no part of the log, maybe written to
+
+  private ReplicaRecovery(
+      LogZone zone,
+      LogIdentity identity,
+      Crc32cScratch crc,
+      SegmentScanner scanner,
+      BooleanSupplier writersAreGone)
+      throws TakoException {
+    this.zone = zone;
+    this.identity = identity;
+    this.crc = crc;
+    this.scanner = scanner;
+    this.writersAreGone = writersAreGone;
+    this.promise = Promise.read(zone, identity.logId(), crc);
+    this.headers = new SegmentHeader[zone.slotCount()];
+    this.pool = new SlotPool(zone, identity, headers, crc);
+  }
+
+  /**
+   * @param writersAreGone whether no former leader can store to the memory any more
+   * @throws TakoException CORRUPT when the memory is damaged: the member must not vote
+   */
+  static ReplicaRecovery run(
+      LogZone zone,
+      LogIdentity identity,
+      Crc32cScratch crc,
+      SegmentScanner scanner,
+      BooleanSupplier writersAreGone)
+      throws TakoException {
+    ReplicaRecovery recovery = new ReplicaRecovery(zone, identity, crc, scanner, writersAreGone);
+    recovery.recover();
+    return recovery;
+  }
+
+  Promise promise() {
+    return promise;
+  }
+
+  Chain chain() {
+    return chain;
+  }
+
+  SlotPool pool() {
+    return pool;
+  }
+
+  private void recover() throws TakoException {
+    List<Integer> parts = new ArrayList<>();
+    List<Integer> granted = new ArrayList<>();
+    for (int slot = 0; slot < headers.length; slot++) {
+      SegmentHeader header = SegmentHeader.read(zone.slot(slot), crc);
+      if (header == null || (!header.isNeverUsed() && header.logId() != identity.logId())) {
+        throw corrupt("the headers of slot " + slot + " are damaged or of another log");
+      }
+      headers[slot] = header;
+      if (header.state() == SegmentState.FREE) {
+        pool.add(slot);
+      } else if (!isPart(header)) {
+        reachable.add(slot);
+      } else if (header.state() == SegmentState.GRANTED) {
+        granted.add(slot);
+      } else {
+        parts.add(slot);
+      }
+    }
+    parts.sort(Comparator.comparingLong(slot -> headers[slot].segmentSequence()));
+    granted.sort(Comparator.comparingLong(slot -> headers[slot].segmentSequence()));
+    for (int slot : parts) {
+      addPart(slot);
+    }
+    for (int slot : granted) {
+      addGranted(slot);
+    }
+    closeTail();
+    pool.rest(reachable, writersAreGone);
+  }
+
+  /** Whether what the slot holds belongs to the log that the promise speaks of. */
+  private boolean isPart(SegmentHeader header) {
+    if (header.segmentSequence() == 0 || header.segmentSequence() < promise.oldestSequence()) {
+      return false;
+    }
+    return header.segmentSequence() >= promise.adoptedSequence()
+        ? header.grant() == promise.adoptedGrant()
+        : header.state() != SegmentState.GRANTED && header.grant() < promise.adoptedGrant();
+  }
+
+  private void addPart(int slot) throws TakoException {
+    SegmentHeader header = headers[slot];
+    Segment tail = chain.tail();
+    if (tail != null && tail.isOpen() && tail.header().isSameSegment(header)) {
+      reachable.add(slot); // it was being copied when the process ended
+      return;
+    }
+    if (tail != null && (tail.isOpen() || !follows(header, tail))) {
+      throw corrupt("segment " + header.segmentSequence() + " does not follow the one before it");
+    }
+    SegmentScanner.Result result;
+    if (header.state() == SegmentState.OPEN) {
+      int marked = CommitMark.read(zone.slot(slot), header.segmentSequence(), crc);
+      if (marked == CommitMark.UNREADABLE) {
+        throw corrupt("both marks of segment " + header.segmentSequence() + " are damaged");
+      }
+      int home = isolate(slot);
+      result = scanner.scan(zone.slot(home), header, chain.lastTerm(), marked, zone.segmentSize());
+      if (result.end() == End.CORRUPT) {
+        throw corrupt(result.reason());
+      }
+      chain.add(Segment.recovered(zone, home, headers[home], result));
+      return;
+    }
+    int sealed = header.sealedLength();
+    result = scanner.scan(zone.slot(slot), header, chain.lastTerm(), sealed, sealed);
+    if (result.end() == End.CORRUPT || result.chain() != header.sealedChain()) {
+      throw corrupt(
+          "segment "
+              + header.segmentSequence()
+              + " is not what it was when it was closed: "
+              + result.reason());
+    }
+    chain.add(Segment.recovered(zone, slot, header, result));
+  }
+
+  private static boolean follows(SegmentHeader header, Segment tail) {
+    return header.segmentSequence() == tail.header().segmentSequence() + 1
+        && header.baseIndex() == tail.lastIndex() + 1
+        && header.baseChain() == tail.chain();
+  }
+
+  /** A slot that the leader may have begun, after the last segment that this member knew of. */
+  private void addGranted(int slot) {
+    Segment tail = chain.tail();
+    if (tail == null
+        || !tail.isOpen()
+        || headers[slot].segmentSequence() != tail.header().segmentSequence() + 1) {
+      reachable.add(slot);
+      return;
+    }
+    int home = isolate(slot);
+    SegmentHeader header =
+        headers[home].holding(
+            tail.header().following(tail.lastIndex(), tail.chain(), headers[slot].term()),
+            identity.incarnation(),
+            promise.adoptedGrant());
+    Segment next = Segment.arriving(zone, home, header, tail.lastTerm(), scanner);
+    next.extend(scanner);
+    if (next.isEmpty()) {
+      reachable.add(home);
+      return;
+    }
+    seal(tail);
+    headers[home] = header;
+    next.writeHeader(crc);
+    chain.add(next);
+  }
+
+  /** The slot, or one with the same bytes to which no former leader stores. */
+  private int isolate(int slot) {
+    if (writersAreGone.getAsBoolean()) {
+      return slot;
+    }
+    Integer target = pool.take();
+    if (target == null) {
+      throw new IllegalStateException("no slot of the log is free for a copy");
+    }
+    zone.copy(slot, target);
+    headers[target] = headers[slot].movedTo(headers[target]);
+    CommitMark.copy(zone, slot, target);
+    headers[target].write(zone, target, crc);
+    reachable.add(slot);
+    return target;
+  }
+
+  private void closeTail() {
+    Segment tail = chain.tail();
+    if (tail == null || !tail.isOpen()) {
+      return;
+    }
+    if (tail.isEmpty()) {
+      chain.cutFrom(tail.header().segmentSequence());
+      reachable.add(tail.slot());
+    } else {
+      seal(tail);
+    }
+  }
+
+  private void seal(Segment segment) {
+    segment.seal(crc);
+    headers[segment.slot()] = segment.header();
+  }
+
+  private TakoException corrupt(String what) {
+    return new TakoException(
+        Status.CORRUPT,
+        "log "
+            + identity.logId()
+            + " of this member is damaged: "
+            + what
+            + "; the member takes no part in elections until it is replaced");
+  }
+}

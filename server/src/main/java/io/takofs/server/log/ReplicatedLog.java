@@ -1,0 +1,343 @@
+package io.takofs.server.log;
+
+import io.takofs.base.Invariant;
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.proto.Status;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.Opcode;
+import io.takofs.transport.QueuePair;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A log with several replicas, at the member that has it: as a leader it writes to the others
+ * one-sided and counts, as a follower it delivers what is known to be committed.
+ *
+ * <p>An entry is committed when it is in the adopted logs of a majority of the members, its own
+ * included. What a member has counts by contiguous completions under one grant ({@link
+ * FollowerStream}); what this member has counts while it has promised no later term.
+ *
+ * <p>Thread rule: one thread at a time, the owner's, delivers; the others may be called by any. All
+ * hold the replica's monitor, but not while a handler runs.
+ */
+public final class ReplicatedLog implements Log {
+  /** Entries that are delivered with one look at the chain. */
+  private static final int DELIVERED_AT_ONCE = 64;
+
+  private static final int COMPLETIONS_AT_ONCE = 64;
+  private static final byte[] NOTHING = new byte[1];
+
+  private final LogReplica replica;
+  private final CompletionQueue queue;
+  private final Map<Integer, FollowerStream> streams = new HashMap<>();
+  private Set<Integer> members = Set.of();
+  private long term;
+  private long firstIndex; // of the present term
+  private long commitIndex;
+  private long deliveredIndex;
+  private long appendedBytes;
+
+  private record Delivery(long index, long term, ByteBuffer payload) {}
+
+  /**
+   * @param queue where the sends of streams complete
+   * @param checkpointIndex entries up to here are applied and not delivered again
+   */
+  public ReplicatedLog(LogReplica replica, CompletionQueue queue, long checkpointIndex) {
+    this.replica = replica;
+    this.queue = queue;
+    this.deliveredIndex = checkpointIndex;
+    this.commitIndex = checkpointIndex;
+  }
+
+  // ---- leading ------------------------------------------------------------------------------
+
+  /** The members of the configuration that counts from now on. */
+  void setMembers(Set<Integer> newMembers) {
+    synchronized (replica) {
+      members = Set.copyOf(newMembers);
+    }
+  }
+
+  /**
+   * Begins {@code newTerm}, in which this member has the promises of a majority and a log that is
+   * as good as theirs. Nothing is appended before {@link #begin}.
+   */
+  @Override
+  public void lead(long newTerm) throws TakoException {
+    synchronized (replica) {
+      replica.lead(newTerm);
+      term = newTerm;
+      firstIndex = 0;
+    }
+  }
+
+  /** Appends the entry with which the term begins; returns its index. */
+  long begin() throws TakoException {
+    synchronized (replica) {
+      firstIndex = append(FrameCodec.NOOP, ByteBuffer.wrap(NOTHING));
+      return firstIndex;
+    }
+  }
+
+  /** Whether an entry of the present term is committed: then all before it are. */
+  boolean hasBegun() {
+    synchronized (replica) {
+      return firstIndex != 0 && commitIndex >= firstIndex;
+    }
+  }
+
+  /** This member leads no more. */
+  void follow() {
+    synchronized (replica) {
+      term = 0;
+      streams.values().forEach(stream -> stream.pair().close());
+      streams.clear();
+    }
+  }
+
+  boolean isLeading() {
+    synchronized (replica) {
+      return term != 0 && replica.isLeading(term);
+    }
+  }
+
+  @Override
+  public long term() {
+    synchronized (replica) {
+      return term;
+    }
+  }
+
+  /** Writes to the member of {@code stream} from now on. */
+  void attach(FollowerStream stream) {
+    synchronized (replica) {
+      detach(stream.server());
+      streams.put(stream.server(), stream);
+    }
+  }
+
+  /** Writes no more to {@code server}. */
+  void detach(int server) {
+    synchronized (replica) {
+      FollowerStream stream = streams.remove(server);
+      if (stream != null) {
+        stream.pair().close();
+      }
+    }
+  }
+
+  /** What is written to {@code server}; null when nothing is. */
+  FollowerStream stream(int server) {
+    synchronized (replica) {
+      return streams.get(server);
+    }
+  }
+
+  /** Whether a majority of the members has adopted this leader's log. */
+  boolean isAdopted() {
+    synchronized (replica) {
+      int count = 0;
+      for (int member : members) {
+        FollowerStream stream = streams.get(member);
+        boolean has =
+            member == replica.server()
+                ? isLeading()
+                : stream != null && stream.isAdopted() && !stream.hasFailed();
+        count += has ? 1 : 0;
+      }
+      return 2 * count > members.size();
+    }
+  }
+
+  @Override
+  public long propose(ByteBuffer payload) throws TakoException {
+    int length = payload.remaining();
+    if (length < 1 || length > payloadMax()) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "a log entry of " + length + " bytes; 1 to " + payloadMax() + " are possible");
+    }
+    synchronized (replica) {
+      Invariant.check(firstIndex != 0, "a leader proposes");
+      return append(FrameCodec.ENTRY, payload);
+    }
+  }
+
+  private long append(byte type, ByteBuffer payload) throws TakoException {
+    long index = replica.append(term, type, commitIndex, payload);
+    appendedBytes += FrameCodec.frameSize(payload.remaining());
+    return index;
+  }
+
+  private int payloadMax() {
+    return Math.min(
+        Layout.FRAME_PAYLOAD_MAX,
+        (replica.zone().segmentSize() - Layout.SEGMENT_DATA_OFFSET - FrameCodec.OVERHEAD)
+            & -Layout.FRAME_ALIGN);
+  }
+
+  /** Sends what is to be sent, and learns what has been committed. Never blocks. */
+  void advance() {
+    synchronized (replica) {
+      if (term == 0) {
+        replica.scan();
+        commitIndex = Math.max(commitIndex, replica.commitIndex());
+        return;
+      }
+      do {
+        streams.values().forEach(FollowerStream::send);
+      } while (queue.poll(this::onCompletion, COMPLETIONS_AT_ONCE) > 0);
+      count();
+    }
+  }
+
+  private void onCompletion(
+      QueuePair pair,
+      long id,
+      Opcode opcode,
+      CompletionStatus status,
+      int byteCount,
+      int immediate) {
+    for (FollowerStream stream : streams.values()) {
+      if (stream.pair() == pair) {
+        stream.onCompletion(id, status);
+      }
+    }
+  }
+
+  /** Finds the highest index that a majority has. */
+  private void count() {
+    if (!isLeading() || firstIndex == 0) {
+      return;
+    }
+    replica.commitTail();
+    long[] has = new long[members.size()];
+    int i = 0;
+    for (int member : members) {
+      FollowerStream stream = streams.get(member);
+      if (member == replica.server()) {
+        has[i++] = replica.lastIndex();
+      } else {
+        has[i++] = stream == null || !stream.isAdopted() ? 0 : stream.writtenIndex();
+      }
+    }
+    Arrays.sort(has);
+    commitIndex = Math.max(commitIndex, has[(has.length - 1) / 2]);
+  }
+
+  // ---- delivering ---------------------------------------------------------------------------
+
+  @Override
+  public int poll(CommitHandler handler) {
+    advance();
+    int count = 0;
+    for (List<Delivery> next = next(); !next.isEmpty(); next = next()) {
+      for (Delivery each : next) {
+        deliveredIndex = each.index;
+        if (each.payload != null) {
+          handler.onCommit(each.index, each.term, each.payload);
+          count++;
+        }
+      }
+    }
+    return count;
+  }
+
+  /** The next committed entries, copied: a segment may be given up while a handler runs. */
+  private List<Delivery> next() {
+    List<Delivery> next = new ArrayList<>();
+    synchronized (replica) {
+      long end = Math.min(commitIndex, replica.lastIndex());
+      Chain chain = replica.chain();
+      int place = chain.placeOf(deliveredIndex + 1);
+      long index = deliveredIndex;
+      while (index < end && next.size() < DELIVERED_AT_ONCE) {
+        Segment segment = chain.segments().get(place++);
+        int offset = segment.offsetOf(index + 1);
+        while (index < Math.min(end, segment.lastIndex()) && next.size() < DELIVERED_AT_ONCE) {
+          next.add(delivery(segment, offset, ++index));
+          offset = segment.next(offset);
+        }
+      }
+    }
+    return next;
+  }
+
+  private static Delivery delivery(Segment segment, int offset, long index) {
+    ByteBuffer copy = null;
+    if (segment.isEntry(offset)) {
+      ByteBuffer payload = segment.payload(offset);
+      copy = ByteBuffer.allocate(payload.remaining()).put(payload).flip().asReadOnlyBuffer();
+    }
+    return new Delivery(index, segment.entryTerm(offset), copy);
+  }
+
+  @Override
+  public long lastIndex() {
+    return replica.lastIndex();
+  }
+
+  @Override
+  public long commitIndex() {
+    synchronized (replica) {
+      return commitIndex;
+    }
+  }
+
+  @Override
+  public long appendedBytes() {
+    synchronized (replica) {
+      return appendedBytes;
+    }
+  }
+
+  @Override
+  public int segmentCount() {
+    synchronized (replica) {
+      return replica.chain().segments().size();
+    }
+  }
+
+  @Override
+  public int freeSegmentCount() {
+    synchronized (replica) {
+      return replica.freeSlots();
+    }
+  }
+
+  /** Segments that a stream still reads stay. */
+  @Override
+  public void trim(long index) {
+    Invariant.check(index <= deliveredIndex, "only applied entries are in a checkpoint");
+    synchronized (replica) {
+      replica.cover(index);
+      long limit = index;
+      for (FollowerStream stream : streams.values()) {
+        limit = stream.hasFailed() ? limit : Math.min(limit, stream.writtenIndex());
+      }
+      replica.trim(limit);
+    }
+  }
+
+  /** A checkpoint of another member was taken over: it has all entries up to {@code index}. */
+  public void skipTo(long index) {
+    synchronized (replica) {
+      replica.cover(index);
+      commitIndex = Math.max(commitIndex, index);
+    }
+    deliveredIndex = Math.max(deliveredIndex, index);
+  }
+
+  @Override
+  public void close() {
+    follow();
+  }
+}

@@ -1,0 +1,171 @@
+package io.takofs.sim.log;
+
+import io.takofs.server.log.GroupConfig;
+import io.takofs.server.log.LogMember;
+import io.takofs.sim.Fault;
+import io.takofs.sim.Faults;
+import io.takofs.sim.SimConditions;
+import io.takofs.sim.SimNetwork;
+import io.takofs.sim.SimProcess;
+import io.takofs.sim.SimScheduler;
+import io.takofs.sim.Swarm;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Members of a group and users who propose values, with everything that can happen to them; the
+ * log, the elections and the one-sided writes are real.
+ */
+final class GroupLogSimulation {
+  private static final int[] MEMBERS = {3, 3, 3, 5};
+  private static final int USERS = 2;
+  private static final long LIMIT_NS = TimeUnit.MINUTES.toNanos(5);
+  private static final long PROPOSE_NS = TimeUnit.MILLISECONDS.toNanos(300);
+  private static final long FINAL_VALUES = 9L << 40;
+  private static final long HEAL_NS = TimeUnit.SECONDS.toNanos(20);
+
+  private final long seed;
+  private final int steps;
+  private final SimScheduler scheduler;
+  private final SimNetwork network;
+  private final Swarm swarm;
+  private final List<SimLogMember> members = new ArrayList<>();
+  private final List<LogUser> users = new ArrayList<>();
+  private final LogHistory history = new LogHistory();
+  private final SimProcess fate = new SimProcess("checker");
+  private int terms;
+  private long finalValue;
+  private long lastTerm;
+
+  GroupLogSimulation(long seed, int steps) {
+    this.seed = seed;
+    this.steps = steps;
+    this.scheduler = new SimScheduler(seed);
+    this.swarm = new Swarm(scheduler.random());
+    this.network =
+        new SimNetwork(
+            scheduler, new SimConditions(500, 200_000, 0.02, 3_000_000, 0.002, 0.7, false));
+  }
+
+  /**
+   * Runs one seed and prints what came of it.
+   *
+   * @param args the seed; steps a user
+   */
+  public static void main(String[] args) {
+    System.out.println(
+        new GroupLogSimulation(Long.parseLong(args[0]), Integer.parseInt(args[1])).run());
+  }
+
+  /** The outcome of a run, and a number that differs when anything happened differently. */
+  record Result(
+      int members,
+      int acknowledged,
+      int terms,
+      Map<Fault, Integer> faults,
+      long virtualNs,
+      long trace) {}
+
+  /** Runs; fails with an AssertionError that names the seed. */
+  Result run() {
+    try {
+      return simulate();
+    } catch (AssertionError | IOException | RuntimeException e) {
+      List<String> state = members.stream().map(each -> "\n" + each.member()).toList();
+      throw new AssertionError("seed " + seed + " with " + swarm + ": " + e + state, e);
+    }
+  }
+
+  private Result simulate() throws IOException {
+    int count = MEMBERS[scheduler.random().nextInt(MEMBERS.length)];
+    Set<Integer> ids = new TreeSet<>();
+    for (int i = 1; i <= count; i++) {
+      ids.add(i);
+    }
+    GroupConfig config = new GroupConfig(1, ids, Set.of(), true);
+    for (int i = 1; i <= count; i++) {
+      members.add(new SimLogMember(network, i, members, () -> config, history));
+    }
+    for (SimLogMember member : members) {
+      check(member.start(), "the first start was killed");
+    }
+    for (int i = 1; i <= USERS; i++) {
+      LogUser user = new LogUser(network, members, i, steps);
+      users.add(user);
+      user.start();
+    }
+    scheduler.check(1, this::checkStep);
+    Faults faults = new Faults(network, swarm, members, users);
+    faults.begin();
+    scheduler.await(LIMIT_NS, () -> users.stream().allMatch(LogUser::isDone));
+    check(users.stream().allMatch(LogUser::isDone), "not finished in five minutes");
+    faults.end();
+    finish();
+    return new Result(
+        count,
+        history.acknowledgedCount(),
+        terms,
+        faults.counts(),
+        scheduler.nowNs(),
+        scheduler.trace().hash());
+  }
+
+  /** No two lead in one term. */
+  private void checkStep() {
+    for (SimLogMember each : members) {
+      if (each.isAlive() && each.member().role() == LogMember.Role.LEADING) {
+        long term = each.member().term();
+        if (term > lastTerm) {
+          lastTerm = term;
+          terms++;
+        }
+      }
+    }
+  }
+
+  /** Nothing strikes any more: somebody leads soon, and all have the same. */
+  private void finish() throws IOException {
+    network.setConditions(SimConditions.CALM);
+    for (SimLogMember member : members) {
+      if (!member.isAlive()) {
+        check(member.start(), "killed by nobody");
+      }
+    }
+    proposeNext();
+    scheduler.await(HEAL_NS, this::haveAllFinal);
+    check(haveAllFinal(), "not all members have what was committed at the end");
+    check(history.lost().isEmpty(), "acknowledged values are lost: " + history.lost());
+  }
+
+  /** Whether a value that was proposed at the end was committed, and has come to all. */
+  private boolean haveAllFinal() {
+    for (long value = FINAL_VALUES; value <= finalValue; value++) {
+      long sought = value;
+      if (history.isAcknowledged(sought)
+          && members.stream().allMatch(each -> each.delivered().containsValue(sought))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Proposes one value more to whoever leads, until all members have one. */
+  private void proposeNext() {
+    if (finalValue < FINAL_VALUES || !haveAllFinal()) {
+      finalValue = Math.max(FINAL_VALUES, finalValue + 1);
+      members.forEach(each -> each.propose(finalValue++));
+      scheduler.schedule(fate, PROPOSE_NS, this::proposeNext);
+    }
+  }
+
+  private static void check(boolean holds, String what) {
+    if (!holds) {
+      throw new AssertionError(what);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package io.takofs.sim.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.sim.TwoJvms;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The replicated log under all faults. {@code -Dtako.sim.seeds=N} runs N seeds, {@code
+ * -Dtako.sim.seed=S} begins at S.
+ */
+class GroupLogSimulationTest {
+  private static final Logger LOG = LoggerFactory.getLogger(GroupLogSimulationTest.class);
+  private static final int SEEDS = Integer.getInteger("tako.sim.seeds", 50);
+  private static final long FIRST_SEED = Long.getLong("tako.sim.seed", 0);
+  private static final int STEPS = 200;
+
+  @Test
+  void shouldCommitOneHistory() {
+    int acknowledged = 0;
+    for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+      GroupLogSimulation.Result result = new GroupLogSimulation(seed, STEPS).run();
+      LOG.info("seed {}: {}", seed, result);
+      acknowledged += result.acknowledged();
+    }
+    assertThat(acknowledged).isGreaterThan(0);
+  }
+
+  @Test
+  void shouldDoTheSameInAnotherJvm() throws Exception {
+    List<String> results = TwoJvms.run(GroupLogSimulation.class, "3", "20");
+    assertThat(results.get(0)).contains("trace=").isEqualTo(results.get(1));
+  }
+}

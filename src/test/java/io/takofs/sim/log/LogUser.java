@@ -1,0 +1,50 @@
+package io.takofs.sim.log;
+
+import io.takofs.sim.SimActor;
+import io.takofs.sim.SimClock;
+import io.takofs.sim.SimNetwork;
+import io.takofs.sim.SimProcess;
+import java.util.List;
+
+/** Proposes values to whoever leads. */
+final class LogUser extends SimActor {
+  private static final long PAUSE_MAX_NS = 6_000_000;
+
+  private final SimNetwork network;
+  private final List<SimLogMember> group;
+  private long lastValue;
+
+  LogUser(SimNetwork network, List<SimLogMember> group, int number, int steps) {
+    super(network.scheduler(), "user" + number, PAUSE_MAX_NS, steps);
+    this.network = network;
+    this.group = group;
+    this.lastValue = (long) number << 40;
+  }
+
+  @Override
+  protected SimClock newClock(SimProcess born) {
+    return new SimClock(network.scheduler(), born);
+  }
+
+  @Override
+  protected void begin() {}
+
+  /** Every member may be asked: only one that leads takes the value. */
+  @Override
+  protected void act() {
+    SimLogMember asked = group.get(network.scheduler().random().nextInt(group.size()));
+    long value = ++lastValue;
+    if (asked.isAlive()) {
+      network
+          .scheduler()
+          .schedule(
+              asked.process(),
+              0,
+              () -> {
+                if (!isDone() && asked.propose(value)) {
+                  countStep();
+                }
+              });
+    }
+  }
+}

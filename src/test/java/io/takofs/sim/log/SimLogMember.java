@@ -1,0 +1,390 @@
+package io.takofs.sim.log;
+
+import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.server.log.GroupConfig;
+import io.takofs.server.log.LogIdentity;
+import io.takofs.server.log.LogMember;
+import io.takofs.server.log.LogMemory;
+import io.takofs.server.log.LogPeers;
+import io.takofs.server.log.LogReplica;
+import io.takofs.server.log.LogTimes;
+import io.takofs.server.log.LogZone;
+import io.takofs.server.log.Persistence;
+import io.takofs.server.log.ReplicatedLog;
+import io.takofs.sim.SimFlips;
+import io.takofs.sim.SimMachine;
+import io.takofs.sim.SimNetwork;
+import io.takofs.sim.SimProcess;
+import io.takofs.sim.SimTransport;
+import io.takofs.transport.Access;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.ConnectionAcceptor;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.QueuePairConfig;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** A member of a group whose log is real, in a process that anything may befall. */
+final class SimLogMember extends SimMachine {
+  static final int GROUP = 1;
+  static final int VALUE_BYTES = 24;
+
+  private static final int SLOTS = 24;
+  private static final int SEGMENT_BYTES = 8192;
+
+  /** One of so many ticks makes a checkpoint. */
+  private static final int CHECKPOINT_IN = 50;
+
+  private static final long TICK_MAX_NS = 2_000_000;
+  private static final long CALL_TIMEOUT_NS = 20_000_000;
+  private static final long CONNECT_TIMEOUT_NS = 20_000_000;
+  private static final LogTimes TIMES = new LogTimes(5_000_000, 40_000_000, 120_000_000, 5_000_000);
+
+  private final SimNetwork network;
+  private final int id;
+  private final List<SimLogMember> group;
+  private final Supplier<GroupConfig> catalog;
+  private final LogHistory history;
+  private final MappedMemory memory;
+  private LogReplica replica;
+  private ReplicatedLog log;
+  private LogMember member;
+  private final Set<Long> waiting = new HashSet<>();
+  private final Map<Long, Long> delivered = new TreeMap<>();
+  private final Map<Long, Long> checkpoint = new TreeMap<>(); // outlives the process
+  private long deliveredIndex;
+  private long checkpointIndex;
+
+  SimLogMember(
+      SimNetwork network,
+      int id,
+      List<SimLogMember> group,
+      Supplier<GroupConfig> catalog,
+      LogHistory history)
+      throws TakoException {
+    super(network.scheduler(), "member" + id, false);
+    this.network = network;
+    this.id = id;
+    this.group = group;
+    this.catalog = catalog;
+    this.history = history;
+    this.memory = MappedMemory.anonymous(SLOTS * SEGMENT_BYTES, true);
+  }
+
+  @Override
+  public int id() {
+    return id;
+  }
+
+  LogMember member() {
+    return member;
+  }
+
+  ReplicatedLog log() {
+    return log;
+  }
+
+  LogReplica replica() {
+    return replica;
+  }
+
+  /** What was delivered here, by index. */
+  Map<Long, Long> delivered() {
+    return delivered;
+  }
+
+  @Override
+  protected void serve(SimProcess born) throws IOException {
+    SimTransport transport = network.attach(born);
+    ProtectionDomain domain = transport.allocateProtectionDomain();
+    CompletionQueue queue = transport.createCompletionQueue(4096);
+    ByteBuffer[] slots = new ByteBuffer[SLOTS];
+    List<MemoryRegion> regions = new ArrayList<>();
+    for (int i = 0; i < SLOTS; i++) {
+      int at = i * SEGMENT_BYTES;
+      slots[i] = memory.slice(at, SEGMENT_BYTES);
+      regions.add(
+          domain.register(
+              memory,
+              at + Layout.SEGMENT_DATA_OFFSET,
+              SEGMENT_BYTES - Layout.SEGMENT_DATA_OFFSET,
+              Access.REMOTE_READ_WRITE));
+    }
+    LogMemory reachable =
+        new LogMemory(regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE));
+    replica =
+        LogReplica.open(
+            id,
+            new LogZone(slots, Persistence.NONE),
+            reachable,
+            new LogIdentity(GROUP, (int) epoch()),
+            checkpointIndex,
+            () -> true);
+    log = new ReplicatedLog(replica, queue, checkpointIndex);
+    waiting.clear();
+    delivered.clear();
+    delivered.putAll(checkpoint);
+    deliveredIndex = checkpointIndex;
+    QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
+    member =
+        new LogMember(
+            GROUP,
+            replica,
+            log,
+            new Peers(born, transport, pairs),
+            catalog,
+            TIMES,
+            clock(),
+            new Random(network.scheduler().random().nextLong()));
+    transport.listen(endpoint(), new Door(pairs, replica));
+    tick(born);
+  }
+
+  private void tick(SimProcess born) {
+    scheduler()
+        .schedule(
+            born,
+            scheduler().delayNs(100_000, TICK_MAX_NS),
+            () -> {
+              member.tick();
+              log.poll(this::deliver);
+              if (replica.missingIndex() != 0) {
+                takeCheckpoint();
+              } else if (scheduler().random().nextInt(CHECKPOINT_IN) == 0) {
+                checkpoint();
+              }
+              tick(born);
+            });
+  }
+
+  /** Keeps what was delivered, and gives up what all members have kept. */
+  private void checkpoint() {
+    checkpoint.putAll(delivered);
+    checkpointIndex = deliveredIndex;
+    log.trim(checkpointIndex);
+  }
+
+  /** Takes over the checkpoint of another member, when its own log cannot be continued. */
+  private void takeCheckpoint() {
+    SimLogMember other = group.get(scheduler().random().nextInt(group.size()));
+    if (other == this
+        || !other.isAlive()
+        || other.checkpointIndex < replica.missingIndex()
+        || network.links().isCut(process(), other.process())
+        || network.links().isCut(other.process(), process())) {
+      return;
+    }
+    checkpoint.putAll(other.checkpoint);
+    checkpointIndex = other.checkpointIndex;
+    delivered.putAll(checkpoint);
+    deliveredIndex = Math.max(deliveredIndex, checkpointIndex);
+    log.skipTo(checkpointIndex);
+  }
+
+  private void deliver(long index, long term, ByteBuffer payload) {
+    long value = payload.getLong(payload.position());
+    for (int i = 0; i < VALUE_BYTES; i += Long.BYTES) {
+      if (payload.getLong(payload.position() + i) != value) {
+        throw new AssertionError("member " + id + " delivers garbage at index " + index);
+      }
+    }
+    history.deliver(id, index, value);
+    delivered.put(index, value);
+    deliveredIndex = index;
+    if (waiting.remove(value)) {
+      history.acknowledge(value);
+    }
+  }
+
+  /** Proposes a value, if this member leads; whether it took it. */
+  boolean propose(long value) {
+    if (!isAlive() || member.role() != LogMember.Role.LEADING) {
+      return false;
+    }
+    ByteBuffer payload = ByteBuffer.allocate(VALUE_BYTES);
+    for (int i = 0; i < VALUE_BYTES; i += Long.BYTES) {
+      payload.putLong(i, value);
+    }
+    try {
+      log.propose(payload);
+      waiting.add(value);
+      log.poll(this::deliver);
+      return true;
+    } catch (TakoException e) {
+      return false;
+    }
+  }
+
+  /** Lets leaders in that the replica admits. */
+  private record Door(QueuePairConfig pairs, LogReplica replica) implements ConnectionAcceptor {
+    @Override
+    public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
+      ByteBuffer asked = ByteBuffer.wrap(privateData).order(ByteOrder.LITTLE_ENDIAN);
+      if (!replica.admits(asked.getLong(0), asked.getLong(8))) {
+        throw new TakoException(Status.STALE_TERM, "the grant has ended");
+      }
+      return new Accept(pairs, privateData);
+    }
+
+    @Override
+    public void onConnected(QueuePair pair, Accept accept) {
+      ByteBuffer asked = ByteBuffer.wrap(accept.privateData()).order(ByteOrder.LITTLE_ENDIAN);
+      replica.connected(asked.getLong(0), asked.getLong(8), pair);
+    }
+
+    @Override
+    public void onDisconnected(QueuePair pair) {
+      replica.disconnected(pair);
+    }
+  }
+
+  /** The way to the others: each call may be lost, be done without an answer, or late. */
+  private final class Peers implements LogPeers {
+    private final SimProcess own;
+    private final SimTransport transport;
+    private final QueuePairConfig pairs;
+
+    Peers(SimProcess own, SimTransport transport, QueuePairConfig pairs) {
+      this.own = own;
+      this.transport = transport;
+      this.pairs = pairs;
+    }
+
+    @Override
+    public void call(int server, Request request, Consumer<Reply> answer) {
+      boolean[] answered = new boolean[1];
+      SimLogMember called = group.get(server - 1);
+      SimProcess process = called.process();
+      if (called.isAlive()) {
+        network.schedule(
+            network.latencyNs(own, process),
+            () -> {
+              if (!network.links().isCut(own, process)) {
+                scheduler()
+                    .schedule(
+                        process,
+                        0,
+                        () -> reply(process, called.member.handle(request), answered, answer));
+              }
+            });
+      }
+      scheduler()
+          .schedule(
+              own,
+              CALL_TIMEOUT_NS,
+              () -> {
+                if (!answered[0]) {
+                  answered[0] = true;
+                  answer.accept(Reply.newBuilder().setStatus(Status.UNAVAILABLE).build());
+                }
+              });
+    }
+
+    private void reply(SimProcess from, Reply reply, boolean[] answered, Consumer<Reply> answer) {
+      network.schedule(
+          network.latencyNs(from, own),
+          () -> {
+            if (!network.links().isCut(from, own)) {
+              scheduler()
+                  .schedule(
+                      own,
+                      0,
+                      () -> {
+                        if (!answered[0]) {
+                          answered[0] = true;
+                          answer.accept(reply);
+                        }
+                      });
+            }
+          });
+    }
+
+    @Override
+    public void connect(int server, long term, long grant, Consumer<QueuePair> answer) {
+      byte[] asked =
+          ByteBuffer.allocate(16)
+              .order(ByteOrder.LITTLE_ENDIAN)
+              .putLong(term)
+              .putLong(grant)
+              .array();
+      scheduler()
+          .schedule(
+              own,
+              0,
+              () -> {
+                QueuePair pair = null;
+                try {
+                  pair =
+                      transport.connect(
+                          group.get(server - 1).endpoint(), pairs, asked, CONNECT_TIMEOUT_NS);
+                } catch (IOException e) {
+                  // It is not there, or lets this member in no more.
+                }
+                answer.accept(pair);
+              });
+    }
+
+    @Override
+    public CompletionQueue queue() {
+      return pairs.sendQueue();
+    }
+
+    @Override
+    public MemoryRegion allocate(int length) {
+      try {
+        return pairs.domain().allocate(length, Access.LOCAL);
+      } catch (IOException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  // ---- what only data servers have --------------------------------------------------------------
+
+  @Override
+  public ByteBuffer arena(int index) {
+    throw new UnsupportedOperationException("a member has no file data");
+  }
+
+  @Override
+  public List<MappedMemory> arenas() {
+    return List.of();
+  }
+
+  @Override
+  public int slabsHandedOut() {
+    return 0;
+  }
+
+  @Override
+  public SimFlips flips() {
+    throw new UnsupportedOperationException("a member has no file data");
+  }
+
+  @Override
+  public void flipBit() {
+    // Bits of file data alone change by themselves.
+  }
+
+  @Override
+  public void losePool() {
+    // A member that lost its memory is another member: the configuration would have to change.
+  }
+}
