@@ -6,6 +6,12 @@
  * A pair that fails is taken from its peer's memory at any moment (tako_discard puts zeroes in its
  * place), also in the middle of a post. So `state` is looked at after the bytes were moved and
  * before anything is called done: it is set before the memory goes.
+ *
+ * The peer ends a pair at any moment, too, and then looks at what was written. It sets `revoked` in
+ * its inbox and executes a full fence before it looks; this side stores, executes a full fence and
+ * then loads `revoked`. So either the load finds it set, and nothing of the post counts, or the
+ * peer sees every byte of it. No message would do: this thread can be stopped for any time between
+ * its stores and its check.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -210,6 +216,13 @@ static void flush(struct tako_shm_queue_pair *qp, uint64_t tail, const uint8_t *
 	publish_sent(qp, tail);
 }
 
+/* Whether the peer has ended the pair. After the bytes were stored, and a full fence. */
+static bool is_revoked(const struct tako_shm_queue_pair *qp)
+{
+	const struct tako_shm_inbox *inbox = pointer(qp->peer_inbox);
+	return __atomic_load_n(&inbox->revoked, __ATOMIC_SEQ_CST) != 0;
+}
+
 int tako_qp_post(struct tako_shm_queue_pair *qp, const void *staged, uint32_t bytes)
 {
 	const uint8_t *start = (const uint8_t *)staged + qp->resume_offset;
@@ -229,11 +242,15 @@ int tako_qp_post(struct tako_shm_queue_pair *qp, const void *staged, uint32_t by
 		at += size_of(work);
 	}
 
-	/* The memory may have been taken away while we used it: then nothing here counts. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	bool revoked = is_revoked(qp) && tako_qp_fail(qp, TAKO_SHM_ERROR) == 1;
+	/*
+	 * The memory may have been taken away while we used it, `revoked` with it: then nothing
+	 * here counts, either.
+	 */
 	if (!is_connected(qp)) {
 		flush(qp, qp->sent_tail, start, end);
-		return TAKO_POST_DONE;
+		return revoked ? TAKO_POST_REVOKED : TAKO_POST_DONE;
 	}
 	if (status == TAKO_SHM_SUCCESS) {
 		publish_sent(qp, tail);
@@ -269,6 +286,10 @@ int tako_qp_post_receive(struct tako_shm_queue_pair *qp, uint64_t id)
 
 int tako_qp_fail(struct tako_shm_queue_pair *qp, uint32_t state)
 {
+	struct tako_shm_inbox *inbox = pointer(qp->inbox);
+	__atomic_store_n(&inbox->revoked, 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+
 	uint32_t old = __atomic_load_n(&qp->state, __ATOMIC_SEQ_CST);
 	do {
 		if (old >= state)

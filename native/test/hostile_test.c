@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #endif
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "check.h"
@@ -33,17 +34,28 @@ static void scribble(volatile uint64_t *words, size_t count, uint64_t *state)
 	words[next_random(state) % count] = (word & 1) != 0 ? word : word >> 56;
 }
 
+/* A peer that revokes is believed, and so most of the time it must not, or little else is tried. */
+static void scribble_revoked(uint64_t *state)
+{
+	uint32_t revoked = next_random(state) % 256 == 0 ? (uint32_t)next_random(state) : 0;
+	__atomic_store_n(&bad.inbox->revoked, revoked, __ATOMIC_RELAXED);
+}
+
 static void *be_hostile(void *argument)
 {
 	uint64_t state = (uint64_t)(uintptr_t)argument;
 	size_t inbox = (sizeof(*good.inbox) + PAIR_DEPTH * sizeof(struct tako_shm_receive)) / 8;
 	while (!stop) {
+		scribble_revoked(&state);
 		scribble((volatile uint64_t *)(void *)good.inbox, inbox, &state);
 		scribble((volatile uint64_t *)(void *)good.doorbell, sizeof(*good.doorbell) / 8,
 			 &state);
 		scribble((volatile uint64_t *)(void *)bad.exports,
 			 8 * sizeof(*bad.exports) / sizeof(uint64_t), &state);
-		scribble((volatile uint64_t *)(void *)bad.inbox, inbox, &state);
+		scribble((volatile uint64_t *)(void *)bad.inbox,
+			 offsetof(struct tako_shm_inbox, revoked) / 8, &state);
+		scribble((volatile uint64_t *)(void *)(bad.inbox + 1),
+			 PAIR_DEPTH * sizeof(struct tako_shm_receive) / 8, &state);
 		scribble((volatile uint64_t *)(void *)bad.doorbell, sizeof(*bad.doorbell) / 8,
 			 &state);
 	}

@@ -115,19 +115,29 @@ enum tako_post_result {
 	TAKO_POST_DONE = 0,
 	TAKO_POST_WANTS_MAPPING =
 	    1,		       /* map wanted_rkey, or make it known as refused, and call again */
+	TAKO_POST_REVOKED = 2, /* the peer has ended the pair, which just went into error by that */
 	TAKO_POST_FAILED = 16, /* plus a status: the pair just went into error by that */
 };
 
 /*
  * Executes `bytes` of work records with their pieces. After WANTS_MAPPING the same call goes on
  * where it stopped. One posting thread.
+ *
+ * Stores, then checks: a success is published only if the peer had not set `revoked` after all
+ * bytes were stored and a full fence was executed.
  */
 int tako_qp_post(struct tako_shm_queue_pair *qp, const void *work, uint32_t bytes);
 
 /* Posts one receive. ENOBUFS if as many are posted as the inbox has entries. The posting thread. */
 int tako_qp_post_receive(struct tako_shm_queue_pair *qp, uint64_t id);
 
-/* Moves forward to SHM_ERROR or SHM_CLOSED. Returns 1 if that changed the state. Any thread. */
+/*
+ * Moves forward to SHM_ERROR or SHM_CLOSED. Returns 1 if that changed the state. Any thread.
+ *
+ * Sets `revoked` for the peer before anything else: once this returns, whatever the result, a send
+ * that the peer completes with success has all its bytes where this process sees them. What the
+ * peer is storing may still land, and never counts.
+ */
 int tako_qp_fail(struct tako_shm_queue_pair *qp, uint32_t state);
 
 /* For completion_queue.c: reports receives or sends of `qp`; returns how many of `max` it filled.

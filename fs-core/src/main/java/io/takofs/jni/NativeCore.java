@@ -41,6 +41,9 @@ public final class NativeCore {
 
   public static final int POST_WANTS_MAPPING = 1;
 
+  /** The peer has ended the pair; nothing of the post counts. */
+  public static final int POST_REVOKED = 2;
+
   /** The pair went into error; the status that is added says why. */
   public static final int POST_FAILED = 16;
 

@@ -483,9 +483,11 @@ public final class Layout {
   public static final int SHM_EXPORT_FILE_OFFSET_OFFSET = 24;
 
   /** Bytes of the record {@code SHM_INBOX}. */
-  public static final int SHM_INBOX_SIZE = 64;
+  public static final int SHM_INBOX_SIZE = 128;
   /** Offset of {@code SHM_INBOX.posted}: receives posted since the connection was made: the sender's credits. */
   public static final int SHM_INBOX_POSTED_OFFSET = 0;
+  /** Offset of {@code SHM_INBOX.revoked}: 1: the owner has ended the pair, and no send that the peer completes from now on succeeds; a line of its own, because the peer loads it with each post. */
+  public static final int SHM_INBOX_REVOKED_OFFSET = 64;
 
   /** Bytes of the record {@code SHM_RECEIVE}. */
   public static final int SHM_RECEIVE_SIZE = 16;
@@ -812,7 +814,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x2f6f641ea1c114b3L;
+  public static final long LAYOUT_HASH = 0x79027a5594c6b927L;
 
   private Layout() {}
 }

@@ -191,7 +191,9 @@ final class ShmQueuePair extends AbstractQueuePair {
         peer.importRegion(fields.getInt(Layout.SHM_QUEUE_PAIR_WANTED_RKEY_OFFSET));
       }
     } while (result == NativeCore.POST_WANTS_MAPPING);
-    if (result >= NativeCore.POST_FAILED) {
+    if (result == NativeCore.POST_REVOKED) {
+      fail("the peer has ended it");
+    } else if (result >= NativeCore.POST_FAILED) {
       fail("an operation failed with " + STATUSES[result - NativeCore.POST_FAILED]);
     }
   }
@@ -211,6 +213,10 @@ final class ShmQueuePair extends AbstractQueuePair {
     return state() == State.CONNECTED ? peer.view(remoteAddress, length, rkey) : null;
   }
 
+  /**
+   * The peer is told in its view of this side's inbox, at once, and cannot but look there after it
+   * has stored bytes and before it counts them. Whether it still has them mapped its lock tells.
+   */
   @Override
   public boolean revoke() {
     fail("it was revoked by this side");
@@ -223,7 +229,10 @@ final class ShmQueuePair extends AbstractQueuePair {
     }
   }
 
-  /** Moves to ERROR; the rest happens on the control thread. Any thread. */
+  /**
+   * Moves to ERROR, and from then on nothing more counts at the peer; the rest happens on the
+   * control thread. Any thread.
+   */
   void fail(String why) {
     setError("connection to " + remoteName() + " ended: " + why);
     NativeCore.fail(block.address(), Layout.SHM_ERROR);

@@ -8,6 +8,10 @@
  * completion queue its doorbell, where all peers say which inbox has news and wake the sleeper. A
  * Unix domain socket carries the handshake, and its end tells that the peer is gone.
  *
+ * <p>The initiator counts nothing before it has looked, after its stores, whether the target has
+ * ended the pair ({@code shm_inbox.revoked}); so the target knows at once what can count, however
+ * slow the peer is.
+ *
  * <p>Whatever a peer can write is read as untrusted: keys, credits, sequences and ready bits are
  * checked or masked in {@code queue_pair.c} and {@code completion_queue.c} before they are used.
  * Files named by a peer are mapped only if they belong to the peer's user.

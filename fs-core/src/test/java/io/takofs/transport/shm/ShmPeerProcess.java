@@ -12,9 +12,15 @@ final class ShmPeerProcess {
 
   /**
    * With an endpoint: writes to the peer's region until the connection ends, then exits with 0.
-   * With none: listens and waits to be killed.
+   * With none: listens and waits to be killed. With an endpoint and something more: is a {@link
+   * CountingWriter} over one connection after the other, prints what counted at the end of each,
+   * and waits for a line before the next.
    */
   public static void main(String[] args) throws IOException {
+    if (args.length > 2) {
+      writeCounting(Path.of(args[0]), args[1]);
+      return;
+    }
     try (ShmSide side = new ShmSide(Path.of(args[0]))) {
       if (args.length == 1) {
         System.out.println(side.transport.listen("", side).endpoint());
@@ -30,6 +36,18 @@ final class ShmPeerProcess {
         side.pollUntil("the write", () -> side.sends.size() > done);
         side.sends.clear();
       }
+    }
+  }
+
+  private static void writeCounting(Path directory, String endpoint) throws IOException {
+    try (ShmSide side = new ShmSide(directory, CountingWriter.REGION)) {
+      do {
+        try (QueuePair pair = side.connect(endpoint)) {
+          CountingWriter writer = new CountingWriter(side, pair);
+          writer.run();
+          System.out.println(writer.report());
+        }
+      } while (System.in.read() == '\n');
     }
   }
 

@@ -23,6 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Peers in other processes that die, freeze and leave things behind. */
 @Timeout(120)
 class ShmProcessTest {
+  private static final int STOPS = 20;
+
   @TempDir Path directory;
 
   private ShmSide side;
@@ -104,6 +106,55 @@ class ShmProcessTest {
     assertThat(pair.revoke()).isFalse();
     peer.destroyForcibly().waitFor();
     side.pollUntil("the revocation", pair::revoke);
+  }
+
+  /**
+   * Stopped in the middle of large writes, most of the time; revoked and copied while it stands.
+   * What it writes when it goes on lands in the region, and none of it counts.
+   */
+  @Test
+  void shouldCountNothingThatAStoppedPeerWritesAfterItsRevocation() throws Exception {
+    try (ShmSide target = new ShmSide(directory, CountingWriter.REGION);
+        Transport.Listener at = target.transport.listen("", target)) {
+      peer = ShmPeerProcess.start(directory, at.endpoint(), "counting");
+      BufferedReader reports =
+          new BufferedReader(new InputStreamReader(peer.getInputStream(), StandardCharsets.UTF_8));
+      ByteBuffer region = target.region.buffer();
+      for (int round = 0; round < STOPS; round++) {
+        target.pollUntil("the peer", () -> !target.accepted.isEmpty());
+        QueuePair pair = target.accepted.remove();
+        target.pollUntil("its writes", () -> region.getLong(0) > 2);
+        ShmPeerProcess.signal(peer, "STOP");
+        assertThat(pair.revoke()).isFalse();
+        ByteBuffer copy = copyFromTheEnd(region);
+        ShmPeerProcess.signal(peer, "CONT");
+
+        long[] counted = CountingWriter.parse(reports.readLine());
+        assertCounts(counted, copy);
+        target.pollUntil("the revocation", pair::revoke);
+        pair.close();
+        region.put(0, new byte[CountingWriter.REGION]); // old numbers would hide missing ones
+        peer.getOutputStream().write('\n');
+        peer.getOutputStream().flush();
+      }
+    }
+  }
+
+  private static ByteBuffer copyFromTheEnd(ByteBuffer region) {
+    ByteBuffer copy = ByteBuffer.allocate(CountingWriter.REGION).order(region.order());
+    for (int block = CountingWriter.BLOCKS - 1; block >= 0; block--) {
+      int at = block * CountingWriter.BLOCK;
+      copy.put(at, region, at, CountingWriter.BLOCK);
+    }
+    return copy;
+  }
+
+  private static void assertCounts(long[] counted, ByteBuffer copy) {
+    for (int at = 0; at < CountingWriter.REGION; at += CountingWriter.STRIDE) {
+      assertThat(copy.getLong(at))
+          .as("byte %s of the copy; counted by block %s", at, Arrays.toString(counted))
+          .isGreaterThanOrEqualTo(counted[at / CountingWriter.BLOCK]);
+    }
   }
 
   @Test

@@ -37,10 +37,14 @@ final class ShmSide implements ConnectionAcceptor, CompletionHandler, AutoClosea
   final List<CompletionStatus> receives = new ArrayList<>();
 
   ShmSide(Path directory) throws IOException {
+    this(directory, REGION);
+  }
+
+  ShmSide(Path directory, int regionBytes) throws IOException {
     transport = ShmTransport.create(directory);
     domain = transport.allocateProtectionDomain();
     queue = transport.createCompletionQueue(1024);
-    region = domain.allocate(REGION, Access.REMOTE_ATOMIC);
+    region = domain.allocate(regionBytes, Access.REMOTE_ATOMIC);
   }
 
   QueuePairConfig config() {
