@@ -13,6 +13,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -173,7 +174,8 @@ final class TcpChannel extends NioSocketChannel {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      if (!(cause instanceof IOException)) {
+      // The key is cancelled when another thread closes the socket between two steps of a read.
+      if (!(cause instanceof IOException || cause instanceof CancelledKeyException)) {
         LOG.error("closing the connection to {}", remoteName(), cause);
       }
       input.closed("the connection failed: " + cause.getMessage());
