@@ -1,6 +1,7 @@
 package io.takofs.transport;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -118,8 +119,21 @@ public interface QueuePair extends AutoCloseable {
   ByteBuffer map(long remoteAddress, int length, int rkey);
 
   /**
-   * Ends the pair from this side: nothing the peer posted lands once this returns true. Returns
-   * false while that cannot be promised yet (a peer that shares memory and still runs); ask again.
+   * Ends the pair from this side, the target of the peer's writes.
+   *
+   * <p>Whatever it returns: a write that the peer posted completes there with SUCCESS only if all
+   * its bytes were in this side's memory, and visible to this side's processor, before this
+   * returned. So a copy of the memory that is made afterwards has every byte of every write that
+   * the peer ever counts as successful, also of one whose completion it polls much later.
+   *
+   * <p>True: nothing of the peer's lands any more. False: stray bytes may still land (a peer that
+   * shares the memory and has not released it, whether it runs or is stopped). They never count,
+   * but until a later call returns true the memory must not be given to another use; ask again.
+   * What a peer stores through {@link #map} is no write of the pair and has no completion.
+   *
+   * @throws UncheckedIOException when not even the first can be promised, because an RDMA device
+   *     did not take the pair out of service. Nothing is known then of what the peer counts; ask
+   *     again
    */
   boolean revoke();
 

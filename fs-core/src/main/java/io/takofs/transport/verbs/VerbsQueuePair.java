@@ -7,6 +7,7 @@ import io.takofs.jni.NativeError;
 import io.takofs.jni.VerbsCore;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Status;
 import io.takofs.transport.AbstractQueuePair;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
@@ -20,6 +21,7 @@ import io.takofs.transport.TransportCounters.Counter;
 import io.takofs.transport.WorkRequest;
 import io.takofs.transport.staging.StagedWork;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -383,11 +385,27 @@ final class VerbsQueuePair extends AbstractQueuePair {
     }
   }
 
+  /**
+   * In error the device takes no more of the peer's packets, and in reset it has placed what it
+   * acknowledged. Memory is registered without relaxed ordering, so the device's word that the pair
+   * is reset comes after all that it placed.
+   */
   @Override
   public boolean revoke() {
     fail("it was revoked by this side");
     synchronized (life) {
-      return destroyed || VerbsCore.end(block.address()) >= 0;
+      int result = destroyed ? 0 : VerbsCore.end(block.address());
+      if (result < 0) {
+        throw new UncheckedIOException(
+            new TakoException(
+                Status.UNAVAILABLE,
+                "the RDMA device does not reset "
+                    + this
+                    + " (errno "
+                    + -result
+                    + "), so its peer may still write; revoke it again"));
+      }
+      return true;
     }
   }
 

@@ -2,6 +2,7 @@ package io.takofs.server.zone;
 
 import io.takofs.server.extent.Location;
 import io.takofs.transport.QueuePair;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connections through which clients reach the data zone, kept until it is certain that nothing
@@ -19,6 +22,8 @@ import java.util.function.BooleanSupplier;
  * may wait for its transport.
  */
 public final class DataConnections {
+  private static final Logger LOG = LoggerFactory.getLogger(DataConnections.class);
+
   private final Map<Long, List<Connected>> pairs = new HashMap<>();
   private final Set<QueuePair> ended = new LinkedHashSet<>();
   private final Set<QueuePair> ending = new HashSet<>(); // those of ended that a thread is at
@@ -128,13 +133,23 @@ public final class DataConnections {
   public void revokeEnded() {
     for (QueuePair pair : claimEnded()) {
       try {
-        if (pair.revoke()) {
+        if (tryRevoke(pair)) {
           windows.gone(pair);
           close(pair);
         }
       } finally {
         unclaim(pair);
       }
+    }
+  }
+
+  /** False also when the transport could not even try: the pair is asked for again. */
+  static boolean tryRevoke(QueuePair pair) {
+    try {
+      return pair.revoke();
+    } catch (UncheckedIOException e) {
+      LOG.warn("cannot revoke {} yet: {}", pair, e.getMessage());
+      return false;
     }
   }
 
@@ -158,7 +173,7 @@ public final class DataConnections {
   /** Ends all connections, at the end of the server. */
   public void close() {
     for (QueuePair pair : all()) {
-      pair.revoke(); // closing it, below, does what this cannot promise yet
+      tryRevoke(pair); // closing it, below, does what this cannot promise yet
       windows.gone(pair);
       close(pair);
     }

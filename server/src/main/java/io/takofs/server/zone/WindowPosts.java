@@ -85,7 +85,7 @@ public final class WindowPosts {
       }
     } catch (IOException | RuntimeException | Error e) {
       LOG.error("{} is ended: its windows cannot be posted", pair, e);
-      pair.revoke();
+      DataConnections.tryRevoke(pair);
     }
     return failures;
   }
