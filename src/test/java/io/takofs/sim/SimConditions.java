@@ -8,7 +8,8 @@ package io.takofs.sim;
  * @param stallChance that an operation takes up to {@code stallMaxNs} longer
  * @param stallMaxNs longest stall
  * @param dropChance that the connection breaks while an operation is under way
- * @param lateRevokeChance that revoke cannot promise its end at once
+ * @param lateRevokeChance that revoke cannot promise its end at once, as where peers share memory:
+ *     what the peer is storing or posts may still land for a while, and never counts
  * @param windows whether there are memory windows
  */
 public record SimConditions(
@@ -26,5 +27,11 @@ public record SimConditions(
   public SimConditions withDrops(double chance) {
     return new SimConditions(
         latencyMinNs, latencyMaxNs, stallChance, stallMaxNs, chance, lateRevokeChance, windows);
+  }
+
+  /** The same, with peers of which something may still land after they were revoked. */
+  public SimConditions withLateRevokes(double chance) {
+    return new SimConditions(
+        latencyMinNs, latencyMaxNs, stallChance, stallMaxNs, dropChance, chance, windows);
   }
 }

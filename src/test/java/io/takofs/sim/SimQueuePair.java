@@ -26,6 +26,11 @@ import java.util.Map;
  * SPI leaves: bytes of a write land in any order and together with those of later writes; what was
  * under way when a pair ended may have landed, in parts, or still land until the other end is in
  * error too.
+ *
+ * <p>A revocation is that of a network card, which ends everything at once, or that of peers that
+ * share memory, as chance decides ({@link SimConditions#lateRevokeChance}): then the peer goes on
+ * until it learns of the end, and its stores land for a while. In both, an operation is
+ * acknowledged only if all of it was placed while the target was connected.
  */
 final class SimQueuePair extends AbstractQueuePair {
   private static final long NS_PER_BYTE = 20;

@@ -27,6 +27,7 @@ public abstract class TransportConformanceTest
         WindowTests,
         CounterTests,
         FailureTests,
+        RevocationTests,
         ConnectionTests,
         CompletionQueueTests,
         RandomOperationTests {

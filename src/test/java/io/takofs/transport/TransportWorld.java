@@ -22,6 +22,11 @@ public interface TransportWorld extends AutoCloseable {
   /** Whether completions can be taken by a callback ({@link CompletionQueue#onEvent}). */
   boolean hasCallbacks();
 
+  /** Whether each side can be used by a thread of its own; a simulation has one for both. */
+  default boolean hasThreads() {
+    return true;
+  }
+
   /** The time that waiting is bounded with; virtual in a simulation. */
   default long nanoTime() {
     return System.nanoTime();

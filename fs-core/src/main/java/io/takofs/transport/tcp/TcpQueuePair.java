@@ -423,7 +423,9 @@ final class TcpQueuePair extends AbstractQueuePair {
 
   /**
    * Leaves CONNECTED, from any thread. When it returns nothing is applied and nothing read from
-   * local memory any more, and everything outstanding has its completion.
+   * local memory any more, and everything outstanding has its completion. It waits for bytes that
+   * are being applied; an acknowledgement is owed only for what was applied before, so one that is
+   * still on its way says nothing of what is not in memory.
    */
   private void end(State target, CompletionStatus oldest, String text) {
     boolean first;
