@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
+import io.takofs.transport.QueuePair;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
@@ -81,6 +85,34 @@ class DataConnectionsTest {
     connections.revokeEnded();
     assertThat(closed).hasValue(2);
     assertThat(connections.isConnected(CLIENT)).isFalse();
+  }
+
+  @Test
+  void shouldAskAgainWhenADeviceDoesNotReset() throws Exception {
+    QueuePair pair = refusedOnce(clients.connect(CLIENT, staged -> {}).pair());
+    connections.add(CLIENT, pair, clients.export, closed::incrementAndGet);
+    connections.ended(pair);
+    connections.revokeEnded();
+    assertThat(closed).hasValue(0);
+    assertThat(connections.isConnected(CLIENT)).isTrue();
+    connections.revokeEnded();
+    assertThat(closed).hasValue(1);
+    assertThat(connections.isConnected(CLIENT)).isFalse();
+  }
+
+  /** A pair whose first revocation fails. */
+  private static QueuePair refusedOnce(QueuePair pair) {
+    AtomicInteger revocations = new AtomicInteger();
+    return (QueuePair)
+        Proxy.newProxyInstance(
+            QueuePair.class.getClassLoader(),
+            new Class<?>[] {QueuePair.class},
+            (self, method, arguments) -> {
+              if (method.getName().equals("revoke") && revocations.getAndIncrement() == 0) {
+                throw new UncheckedIOException(new IOException("the device does not reset it"));
+              }
+              return method.invoke(pair, arguments);
+            });
   }
 
   private static void await(CountDownLatch latch) {
