@@ -2,9 +2,15 @@ package io.takofs.transport.shm;
 
 import io.takofs.transport.QueuePair;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /** A peer in a process of its own, to be stopped and killed. */
 final class ShmPeerProcess {
@@ -68,7 +74,42 @@ final class ShmPeerProcess {
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }
 
-  static void signal(Process process, String signal) throws IOException, InterruptedException {
+  /** Returns when no thread of the process runs any more, a while after the signal was sent. */
+  static void freeze(Process process) throws IOException, InterruptedException {
+    signal(process, "STOP");
+    long start = System.nanoTime();
+    while (!isFrozen(process)) {
+      if (System.nanoTime() - start > ShmSide.TIMEOUT_NS) {
+        throw new AssertionError("process " + process.pid() + " does not stand still");
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+  }
+
+  static void goOn(Process process) throws IOException, InterruptedException {
+    signal(process, "CONT");
+  }
+
+  private static void signal(Process process, String signal)
+      throws IOException, InterruptedException {
     new ProcessBuilder("kill", "-" + signal, String.valueOf(process.pid())).start().waitFor();
+  }
+
+  private static boolean isFrozen(Process process) throws IOException {
+    try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+      return threads.allMatch(ShmPeerProcess::isFrozen);
+    }
+  }
+
+  private static boolean isFrozen(Path thread) {
+    try {
+      String stat = Files.readString(thread.resolve("stat"));
+      // After the name, which is in parentheses and may have any character.
+      return stat.charAt(stat.lastIndexOf(')') + 2) == 'T';
+    } catch (NoSuchFileException e) {
+      return true; // it has ended
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

@@ -84,7 +84,7 @@ class ShmProcessTest {
   @Test
   void shouldNotPromiseARevocationOfAFrozenPeer() throws Exception {
     QueuePair pair = startWriter();
-    ShmPeerProcess.signal(peer, "STOP");
+    ShmPeerProcess.freeze(peer);
     for (int i = 0; i < 20; i++) {
       assertThat(pair.revoke()).isFalse();
       side.queue.await(TimeUnit.MILLISECONDS.toNanos(1));
@@ -92,7 +92,7 @@ class ShmProcessTest {
     pair.close(); // Does not wait for the peer.
     assertThat(pair.state()).isEqualTo(QueuePair.State.CLOSED);
     assertThat(pair.revoke()).isFalse();
-    ShmPeerProcess.signal(peer, "CONT");
+    ShmPeerProcess.goOn(peer);
     side.pollUntil("the revocation", pair::revoke);
     byte[] marked = mark();
     assertThat(peer.waitFor()).isZero();
@@ -102,7 +102,7 @@ class ShmProcessTest {
   @Test
   void shouldRevokeAFrozenPeerThatIsKilled() throws Exception {
     QueuePair pair = startWriter();
-    ShmPeerProcess.signal(peer, "STOP");
+    ShmPeerProcess.freeze(peer);
     assertThat(pair.revoke()).isFalse();
     peer.destroyForcibly().waitFor();
     side.pollUntil("the revocation", pair::revoke);
