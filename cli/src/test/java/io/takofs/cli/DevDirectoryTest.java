@@ -41,8 +41,9 @@ class DevDirectoryTest {
     return CommandLine.Model.CommandSpec.forAnnotatedObject(dev);
   }
 
+  /** Waits for its input within the shell, which else may become the command that it runs. */
   private Process start(String... words) throws IOException {
-    List<String> command = new ArrayList<>(List.of("sh", "-c", "sleep 60", "bin/tako"));
+    List<String> command = new ArrayList<>(List.of("sh", "-c", "read line", "bin/tako"));
     command.addAll(List.of(words));
     Process process = new ProcessBuilder(command).start();
     started.add(process);
