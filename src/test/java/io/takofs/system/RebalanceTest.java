@@ -52,7 +52,14 @@ class RebalanceTest {
       Poll.until(
           "no server is fuller or emptier than all are by more than 5 % and a slab",
           LIMIT, INTERVAL_NS, () -> isEven(cluster, client));
-      assertThat(ClusterHealth.of(client, cluster.servers().get(2)).getReplicas()).isPositive();
+      int third = ClusterHealth.of(client, cluster.servers().get(2)).getEntry().getId();
+      ClusterHealth.await( // for the report may be a little older than what files say
+          client,
+          "replicas at the third server",
+          LIMIT,
+          status ->
+              status.getServersList().stream()
+                  .anyMatch(each -> each.getEntry().getId() == third && each.getReplicas() > 0));
       // Nothing has moved twice.
       assertThat(client.administration().clusterStatus().getRepair().getSlabsDone())
           .isBetween(1L, replicas);
