@@ -18,6 +18,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 6, unit = TimeUnit.MINUTES)
 class CatalogTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  /** Between two questions who the peers are. */
+  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private static final int SERVERS = 4;
   private static final int PEERS = 3;
   private static final int SIGTERM = 128 + 15; // exit code
@@ -68,15 +73,25 @@ class CatalogTest {
     Poll.until(
         "three peers of the catalog",
         LIMIT,
-        TimeUnit.MILLISECONDS.toNanos(100),
+        PAUSE_NS,
         () -> {
           List<Role> roles = store.peers().stream().map(PeerStatus::role).sorted().toList();
           return roles.equals(List.of(Role.LEADER, Role.FOLLOWER, Role.FOLLOWER));
         });
   }
 
-  private int leader() {
-    return store.peers().stream().map(PeerStatus::role).toList().indexOf(Role.LEADER);
+  /** The peer that leads, once one does: there may be another election on a busy machine. */
+  private int leader() throws Exception {
+    AtomicInteger leader = new AtomicInteger();
+    Poll.until(
+        "a leader of the catalog",
+        LIMIT,
+        PAUSE_NS,
+        () -> {
+          leader.set(store.peers().stream().map(PeerStatus::role).toList().indexOf(Role.LEADER));
+          return leader.get() >= 0;
+        });
+    return leader.get();
   }
 
   private void writeAndRead(String path, int copies) throws Exception {
