@@ -8,6 +8,7 @@ import io.takofs.client.TakoClient;
 import io.takofs.client.TakoInputStream;
 import io.takofs.proto.Status;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -45,6 +46,9 @@ abstract class FileFixture {
             ? new LocalServer("256m")
             : ServerCluster.start(servers, "fs.tako.server.pool.size", "512m");
     client = connect();
+    if (servers > 1) { // else files have fewer copies at first, and the client asks who joined
+      ClusterHealth.awaitServers(client, servers, Duration.ofMinutes(2));
+    }
   }
 
   @AfterAll
