@@ -11,7 +11,8 @@
  * its inbox and executes a full fence before it looks; this side stores, executes a full fence and
  * then loads `revoked`. So either the load finds it set, and nothing of the post counts, or the
  * peer sees every byte of it. No message would do: this thread can be stopped for any time between
- * its stores and its check.
+ * its stores and its check. When the peer's process died, the next one sets `revoked` in its place,
+ * in the file (Inbox.revokeAll).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,12 +1,16 @@
 package io.takofs.transport.shm;
 
 import io.takofs.base.Ownership;
+import io.takofs.base.TakoException;
 import io.takofs.base.Undo;
 import io.takofs.jni.NativeCore;
 import io.takofs.memory.NativeFile;
+import io.takofs.proto.Status;
 import java.io.IOException;
+import java.lang.invoke.VarHandle;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
@@ -24,8 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The directory in which one transport of one process keeps what it shares, and the lock that tells
- * others that the process lives. The constructor removes the files of dead processes, except those
- * that peers are still attached to.
+ * others that the process lives. {@link #create} ends the queue pairs of dead processes and removes
+ * their files, except those that peers are still attached to.
  *
  * <p>Thread rule: any thread.
  */
@@ -83,31 +87,67 @@ final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Removes the directories in {@code parent} whose processes are gone, as far as we may.
+   * Ends the queue pairs of processes that are gone, which cannot do it themselves, then removes
+   * their directories in {@code parent}, as far as we may. The pairs end first, and whether or not
+   * a peer is attached: when a directory is no longer there, its pairs were ended, whoever removed
+   * it.
    *
-   * @return whether one had to stay because a peer is attached to it, or may be
+   * @return whether a directory had to stay because a peer is attached to it, or may be
+   * @throws TakoException UNAVAILABLE when a pair may have stayed as it was; all directories were
+   *     tried
    */
   static boolean removeStale(Path parent) throws IOException {
-    boolean attached = false;
     List<Path> candidates;
     try (Stream<Path> entries = Files.list(parent)) {
       candidates = entries.toList();
     }
+    List<Path> stale = new ArrayList<>();
+    TakoException failure = null;
     for (Path candidate : candidates) {
       try {
         if (isStale(candidate)) {
-          boolean removed = removeUnattached(candidate);
-          LOG.debug("{}, left by a process that is gone: removed {}", candidate, removed);
-          attached |= !removed;
+          Inbox.revokeAll(candidate);
+          stale.add(candidate);
         }
       } catch (IOException e) {
-        if (Files.exists(candidate)) {
-          LOG.warn("cannot tell whether {} is in use: {}", candidate, e.toString());
-          attached = true;
+        if (!Files.notExists(candidate)) {
+          failure = notEnded(candidate, e); // of several, one is enough to act on
         }
       }
     }
+    // Between the words and whatever the caller looks at next. A directory that another has taken
+    // away meanwhile had its words set before, and our looking for it came after that.
+    VarHandle.fullFence();
+    boolean attached = false;
+    for (Path each : stale) {
+      attached |= !tryRemove(each);
+    }
+    if (failure != null) {
+      throw failure;
+    }
     return attached;
+  }
+
+  private static TakoException notEnded(Path directory, IOException cause) {
+    return new TakoException(
+        Status.UNAVAILABLE,
+        "cannot end the connections of the process that made %s: %s; when that process is gone, end those that used its memory and remove the directory"
+            .formatted(directory, cause),
+        cause);
+  }
+
+  private static boolean tryRemove(Path stale) {
+    try {
+      boolean removed = removeUnattached(stale);
+      LOG.debug("{}, left by a process that is gone: removed {}", stale, removed);
+      return removed;
+    } catch (IOException e) {
+      if (Files.notExists(stale)) {
+        return true;
+      }
+      LOG.warn("cannot tell whether {} is in use: {}", stale, e.toString());
+      return false;
+    }
   }
 
   /** Removes a transport's directory unless a peer is attached to a domain in it. */
@@ -135,7 +175,8 @@ final class ShmDirectory implements AutoCloseable {
   private static boolean isStale(Path directory) throws IOException {
     String name = directory.getFileName().toString();
     if ((!name.startsWith(NEW_PREFIX) && !name.startsWith(PREFIX))
-        || !Ownership.isOurs(directory)) {
+        || !Ownership.isOurs(directory)
+        || !Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
       return false;
     }
     if (name.startsWith(NEW_PREFIX)) {

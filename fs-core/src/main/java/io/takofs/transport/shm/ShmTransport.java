@@ -62,9 +62,11 @@ public final class ShmTransport implements Transport {
 
   /**
    * Makes a transport that shares its memory in a new directory in {@code parent}, which should be
-   * on tmpfs. Directories there of processes that died are removed.
+   * on tmpfs. Directories there of processes that died are removed. What is promised of their peers
+   * is what {@link #hasFormerPeers} promises.
    *
-   * @throws TakoException UNSUPPORTED without the native library, saying why it is missing
+   * @throws TakoException UNSUPPORTED without the native library, saying why it is missing;
+   *     UNAVAILABLE when the promise cannot be made
    */
   public static ShmTransport create(Path parent) throws IOException {
     Optional<String> cause = unavailabilityCause();
@@ -92,6 +94,16 @@ public final class ShmTransport implements Transport {
   /**
    * Whether a peer of a process that is gone, and that shared its memory in {@code parent}, may
    * still write to memory that process exported. Nothing is true for ever but "no".
+   *
+   * <p>Whatever it returns, and also when it is called while peers are stopped: a write that a peer
+   * posted to a process of this user that was gone before the call completes there with SUCCESS
+   * only if all its bytes were in memory, and visible to this processor, before this returned. It
+   * is what {@link QueuePair#revoke} promises, given by whoever comes next in place of a process
+   * that could not. So a copy of memory that outlived the process, made afterwards, has every byte
+   * of every write that a peer ever counts. Processes that live are left alone. Without the native
+   * library nothing is promised.
+   *
+   * @throws TakoException UNAVAILABLE when that cannot be promised
    */
   public static boolean hasFormerPeers(Path parent) throws IOException {
     return unavailabilityCause().isEmpty()
@@ -175,7 +187,10 @@ public final class ShmTransport implements Transport {
   ShmQueuePair newQueuePair(QueuePairConfig config) throws IOException {
     ShmQueuePair pair =
         new ShmQueuePair(
-            this, config, lastPair.incrementAndGet(), directory.path().resolve(newName("inbox-")));
+            this,
+            config,
+            lastPair.incrementAndGet(),
+            directory.path().resolve(newName(Inbox.PREFIX)));
     pairs.add(pair);
     counters.add(Counter.QUEUE_PAIRS, 1);
     return pair;

@@ -10,7 +10,7 @@
  *
  * <p>The initiator counts nothing before it has looked, after its stores, whether the target has
  * ended the pair ({@code shm_inbox.revoked}); so the target knows at once what can count, however
- * slow the peer is.
+ * slow the peer is. For a target that died, the next process in the same parent directory does it.
  *
  * <p>Whatever a peer can write is read as untrusted: keys, credits, sequences and ready bits are
  * checked or masked in {@code queue_pair.c} and {@code completion_queue.c} before they are used.

@@ -4,8 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
+import io.takofs.jni.NativeCore;
 import io.takofs.jni.NativeLibrary;
+import io.takofs.layout.Layout;
+import io.takofs.memory.MappedMemory;
+import io.takofs.memory.NativeFile;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -87,6 +93,79 @@ class ShmDirectoryTest {
       assertThat(scanTogether()).containsOnly(true);
       assertThat(domain.resolve("region-1")).exists();
     }
+  }
+
+  @Test
+  void shouldRevokeTheInboxesOfADeadProcessThatAPeerIsAttachedTo() throws Exception {
+    Path inbox = leaveAnInbox(left, "inbox-1", Inbox.size(2));
+    Path other = leaveAnInbox(left, "inbox-2", Inbox.size(1));
+    try (Attachment attachment = attach()) {
+      assertThat(attachment).isNotNull();
+      assertThat(ShmTransport.hasFormerPeers(parent)).isTrue();
+      assertThat(List.of(revoked(inbox), revoked(other))).containsOnly(1);
+      assertThat(ShmTransport.hasFormerPeers(parent)).isTrue();
+      assertThat(revoked(inbox)).isEqualTo(1);
+    }
+  }
+
+  /** Peers have them mapped after the directory is gone. */
+  @Test
+  void shouldRevokeTheInboxesThatItRemoves() throws Exception {
+    Path inbox = leaveAnInbox(left, "inbox-1", Inbox.size(1));
+    try (MappedMemory mapped = MappedMemory.map(inbox, 0, Inbox.size(1))) {
+      ShmTransport.create(parent).close();
+      assertThat(inbox).doesNotExist();
+      ByteBuffer word = mapped.slice(Layout.SHM_INBOX_REVOKED_OFFSET, Integer.BYTES);
+      assertThat(word.getInt(0)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldRevokeNothingOfAProcessThatLives() throws Exception {
+    Path inbox = leaveAnInbox(left, "inbox-1", Inbox.size(1));
+    try (NativeFile lock = NativeFile.open(left.resolve("lock"), NativeCore.OPEN_WRITE)) {
+      assertThat(lock.tryLock()).isTrue();
+      assertThat(ShmTransport.hasFormerPeers(parent)).isFalse();
+      assertThat(revoked(inbox)).isZero();
+    }
+  }
+
+  @Test
+  void shouldWriteToNothingButInboxes() throws Exception {
+    Path unfinished = leaveAnInbox(left, "inbox-1", 0);
+    Path doorbell = leaveAnInbox(left, "doorbell-1", Layout.SHM_DOORBELL_SIZE);
+    Path elsewhere = leaveAnInbox(parent, "elsewhere", Inbox.size(1));
+    Files.createSymbolicLink(left.resolve("inbox-2"), elsewhere);
+    Files.createDirectory(left.resolve("inbox-3"));
+    try (Attachment attachment = attach()) {
+      assertThat(attachment).isNotNull();
+      assertThat(ShmTransport.hasFormerPeers(parent)).isTrue();
+      assertThat(Files.size(unfinished)).isZero();
+      assertThat(List.of(revoked(doorbell), revoked(elsewhere))).containsOnly(0);
+    }
+  }
+
+  /** It could be a process that lives, or one whose peers go on counting. */
+  @Test
+  void shouldPromiseNothingWhenItCannotTellWhetherAProcessLives() throws Exception {
+    Path unlocked = Files.createDirectory(parent.resolve("tako-shm-00000000000000bb"));
+    Path inbox = leaveAnInbox(unlocked, "inbox-1", Inbox.size(1));
+    assertThatThrownBy(() -> ShmTransport.hasFormerPeers(parent))
+        .isInstanceOf(TakoException.class)
+        .hasMessageContaining(unlocked.toString());
+    assertThatThrownBy(() -> ShmTransport.create(parent)).isInstanceOf(TakoException.class);
+    assertThat(revoked(inbox)).isZero();
+    assertThat(left).doesNotExist(); // the others are seen to
+  }
+
+  private static Path leaveAnInbox(Path directory, String name, long size) throws IOException {
+    return Files.write(directory.resolve(name), new byte[(int) size]);
+  }
+
+  private static int revoked(Path inbox) throws IOException {
+    return ByteBuffer.wrap(Files.readAllBytes(inbox))
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .getInt(Layout.SHM_INBOX_REVOKED_OFFSET);
   }
 
   @Test

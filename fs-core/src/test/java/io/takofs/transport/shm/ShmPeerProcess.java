@@ -1,5 +1,6 @@
 package io.takofs.transport.shm;
 
+import io.takofs.memory.MappedMemory;
 import io.takofs.transport.QueuePair;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,22 +19,42 @@ final class ShmPeerProcess {
 
   /**
    * With an endpoint: writes to the peer's region until the connection ends, then exits with 0.
-   * With none: listens and waits to be killed. With an endpoint and something more: is a {@link
+   * With none: listens and waits to be killed. With an endpoint and "counting": is a {@link
    * CountingWriter} over one connection after the other, prints what counted at the end of each,
-   * and waits for a line before the next.
+   * and waits for a line before the next. With an endpoint and "deaf": is one over one connection,
+   * and notices the end of its socket only after a line has come. With a file and "target": as with
+   * none, and its region is that file.
    */
   public static void main(String[] args) throws IOException {
-    if (args.length > 2) {
-      writeCounting(Path.of(args[0]), args[1]);
-      return;
-    }
-    try (ShmSide side = new ShmSide(Path.of(args[0]))) {
-      if (args.length == 1) {
-        System.out.println(side.transport.listen("", side).endpoint());
-        side.pollUntil("death", () -> false);
-        return;
+    Path directory = Path.of(args[0]);
+    switch (args.length > 2 ? args[2] : "") {
+      case "counting" -> writeCounting(directory, args[1]);
+      case "deaf" -> writeDeaf(directory, args[1]);
+      case "target" -> awaitDeath(new ShmSide(directory, target(Path.of(args[1]))));
+      default -> {
+        if (args.length == 1) {
+          awaitDeath(new ShmSide(directory));
+        } else {
+          write(directory, args[1]);
+        }
       }
-      QueuePair pair = side.connect(args[1]);
+    }
+  }
+
+  private static void awaitDeath(ShmSide opened) throws IOException {
+    try (ShmSide side = opened) {
+      System.out.println(side.transport.listen("", side).endpoint());
+      side.pollUntil("death", () -> false);
+    }
+  }
+
+  private static MappedMemory target(Path file) throws IOException {
+    return MappedMemory.map(file, 0, CountingWriter.REGION);
+  }
+
+  private static void write(Path directory, String endpoint) throws IOException {
+    try (ShmSide side = new ShmSide(directory)) {
+      QueuePair pair = side.connect(endpoint);
       for (long i = 1; pair.state() == QueuePair.State.CONNECTED; i++) {
         side.region.buffer().putLong(0, i);
         int done = side.sends.size();
@@ -54,6 +75,25 @@ final class ShmPeerProcess {
           System.out.println(writer.report());
         }
       } while (System.in.read() == '\n');
+    }
+  }
+
+  /** The control thread, which would notice, waits for a line instead. */
+  private static void writeDeaf(Path directory, String endpoint) throws IOException {
+    try (ShmSide side = new ShmSide(directory, CountingWriter.REGION);
+        QueuePair pair = side.connect(endpoint)) {
+      side.transport.control().execute(ShmPeerProcess::awaitLine);
+      CountingWriter writer = new CountingWriter(side, pair);
+      writer.run();
+      System.out.println(writer.report());
+    }
+  }
+
+  private static void awaitLine() {
+    try {
+      while (System.in.read() > '\n') {}
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

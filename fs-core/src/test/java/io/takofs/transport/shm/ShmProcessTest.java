@@ -2,6 +2,7 @@ package io.takofs.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.memory.MappedMemory;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.Transport;
@@ -24,6 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class ShmProcessTest {
   private static final int STOPS = 20;
+  private static final int DEATHS = 4;
+
+  /** Milliseconds for which a peer goes on without hearing of the end of its connection. */
+  private static final int DEAF_MS = 1000;
 
   @TempDir Path directory;
 
@@ -117,8 +122,7 @@ class ShmProcessTest {
     try (ShmSide target = new ShmSide(directory, CountingWriter.REGION);
         Transport.Listener at = target.transport.listen("", target)) {
       peer = ShmPeerProcess.start(directory, at.endpoint(), "counting");
-      BufferedReader reports =
-          new BufferedReader(new InputStreamReader(peer.getInputStream(), StandardCharsets.UTF_8));
+      BufferedReader reports = lines(peer);
       ByteBuffer region = target.region.buffer();
       for (int round = 0; round < STOPS; round++) {
         target.pollUntil("the peer", () -> !target.accepted.isEmpty());
@@ -138,6 +142,60 @@ class ShmProcessTest {
         peer.getOutputStream().flush();
       }
     }
+  }
+
+  /**
+   * The target is killed while the peer stands in the middle of large writes; the target's next
+   * process copies its memory, which is a file. The peer goes on, and its socket has not told it of
+   * the end yet.
+   */
+  @Test
+  void shouldCountNothingThatAStoppedPeerWritesAfterTheTargetStartedAgain() throws Exception {
+    for (int round = 0; round < DEATHS; round++) {
+      Path file = directory.resolve("pool-" + round);
+      Path shared = directory.resolve("shm-" + round);
+      try (MappedMemory memory = MappedMemory.create(file, CountingWriter.REGION)) {
+        Process target = ShmPeerProcess.start(shared, file.toString(), "target");
+        try (BufferedReader endpoints = lines(target)) {
+          peer = ShmPeerProcess.start(shared, endpoints.readLine(), "deaf");
+          ByteBuffer region = memory.slice(0, CountingWriter.REGION);
+          side.pollUntil("its writes", () -> region.getLong(0) > 2);
+          ShmPeerProcess.signal(peer, "STOP");
+        } finally {
+          target.destroyForcibly().waitFor();
+        }
+        startAgainAndCompare(shared, memory.slice(0, CountingWriter.REGION), round % 2 == 0);
+      }
+    }
+  }
+
+  private void startAgainAndCompare(Path shared, ByteBuffer region, boolean asks) throws Exception {
+    if (asks) {
+      assertThat(ShmTransport.hasFormerPeers(shared)).isTrue();
+    } else {
+      ShmTransport.create(shared).close();
+    }
+    ByteBuffer copy = copyFromTheEnd(region);
+    ShmPeerProcess.signal(peer, "CONT");
+    long[] counted;
+    try (BufferedReader reports = lines(peer)) {
+      long start = System.nanoTime();
+      while (!reports.ready() && System.nanoTime() - start < DEAF_MS * 1_000_000L) {
+        Thread.sleep(1);
+      }
+      peer.getOutputStream().write('\n');
+      peer.getOutputStream().flush();
+      counted = CountingWriter.parse(reports.readLine());
+      assertThat(peer.waitFor()).isZero();
+    }
+    assertThat(counted[0]).isPositive();
+    assertCounts(counted, copy);
+    assertThat(ShmTransport.hasFormerPeers(shared)).isFalse();
+  }
+
+  private static BufferedReader lines(Process process) {
+    return new BufferedReader(
+        new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
   private static ByteBuffer copyFromTheEnd(ByteBuffer region) {
@@ -161,8 +219,7 @@ class ShmProcessTest {
   void shouldRemoveWhatADeadProcessLeft() throws Exception {
     peer = ShmPeerProcess.start(directory);
     Path endpoint;
-    try (BufferedReader lines =
-        new BufferedReader(new InputStreamReader(peer.getInputStream(), StandardCharsets.UTF_8))) {
+    try (BufferedReader lines = lines(peer)) {
       endpoint = Path.of(lines.readLine());
     }
     ShmDirectory.removeStale(directory);

@@ -1,5 +1,6 @@
 package io.takofs.transport.shm;
 
+import io.takofs.memory.MappedMemory;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionHandler;
 import io.takofs.transport.CompletionQueue;
@@ -45,6 +46,14 @@ final class ShmSide implements ConnectionAcceptor, CompletionHandler, AutoClosea
     domain = transport.allocateProtectionDomain();
     queue = transport.createCompletionQueue(1024);
     region = domain.allocate(regionBytes, Access.REMOTE_ATOMIC);
+  }
+
+  /** Its region is {@code memory}, a file that outlives the process. */
+  ShmSide(Path directory, MappedMemory memory) throws IOException {
+    transport = ShmTransport.create(directory);
+    domain = transport.allocateProtectionDomain();
+    queue = transport.createCompletionQueue(1024);
+    region = domain.register(memory, 0, (int) memory.length(), Access.REMOTE_ATOMIC);
   }
 
   QueuePairConfig config() {
