@@ -128,10 +128,10 @@ class ShmProcessTest {
         target.pollUntil("the peer", () -> !target.accepted.isEmpty());
         QueuePair pair = target.accepted.remove();
         target.pollUntil("its writes", () -> region.getLong(0) > 2);
-        ShmPeerProcess.signal(peer, "STOP");
+        ShmPeerProcess.freeze(peer);
         assertThat(pair.revoke()).isFalse();
         ByteBuffer copy = copyFromTheEnd(region);
-        ShmPeerProcess.signal(peer, "CONT");
+        ShmPeerProcess.goOn(peer);
 
         long[] counted = CountingWriter.parse(reports.readLine());
         assertCounts(counted, copy);
@@ -160,7 +160,7 @@ class ShmProcessTest {
           peer = ShmPeerProcess.start(shared, endpoints.readLine(), "deaf");
           ByteBuffer region = memory.slice(0, CountingWriter.REGION);
           side.pollUntil("its writes", () -> region.getLong(0) > 2);
-          ShmPeerProcess.signal(peer, "STOP");
+          ShmPeerProcess.freeze(peer);
         } finally {
           target.destroyForcibly().waitFor();
         }
@@ -176,7 +176,7 @@ class ShmProcessTest {
       ShmTransport.create(shared).close();
     }
     ByteBuffer copy = copyFromTheEnd(region);
-    ShmPeerProcess.signal(peer, "CONT");
+    ShmPeerProcess.goOn(peer);
     long[] counted;
     try (BufferedReader reports = lines(peer)) {
       long start = System.nanoTime();

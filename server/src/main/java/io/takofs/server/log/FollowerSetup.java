@@ -20,6 +20,9 @@ import io.takofs.transport.QueuePair;
  * <p>Thread rule: the holder of the replica's monitor.
  */
 final class FollowerSetup {
+  /** Times that a member may have no slot for what it lacks. */
+  private static final int REFUSALS_MAX = 20;
+
   private final int server;
   private final int group;
   private final long term;
@@ -36,7 +39,8 @@ final class FollowerSetup {
   private boolean extending;
   private long refusedTerm;
   private boolean ended;
-  private boolean behind; // it needs a checkpoint of another member
+  private long missingIndex; // it needs a checkpoint up to here of another member; 0 for none
+  private int refusedSlots; // in a row
   private String lastRefusal = "";
 
   private enum Step {
@@ -106,6 +110,7 @@ final class FollowerSetup {
     step = Step.IDLE;
     notBeforeNs = nowNs + times.retryNs();
     extending = false;
+    refusedSlots = 0;
   }
 
   private boolean isOver() {
@@ -122,8 +127,7 @@ final class FollowerSetup {
                     .setTerm(term)
                     .setLeader(replica.server())
                     .setEpoch(epoch)
-                    .setFirstIndex(
-                        behind ? replica.chain().segments().get(0).header().baseIndex() : 0))
+                    .setFirstIndex(missingIndex == 0 ? 0 : missingIndex + 1))
             .build();
     peers.call(server, request, this::onGrant);
   }
@@ -140,11 +144,12 @@ final class FollowerSetup {
       }
       LogGrant grant = reply.getLogGrant();
       long first = firstSequence(grant.getPosition());
-      behind = first == 0;
-      if (behind) {
+      if (first == 0) {
+        missingIndex = replica.chain().segments().get(0).header().baseIndex() - 1;
         rest();
         return;
       }
+      missingIndex = 0;
       step = Step.CONNECT;
       peers.connect(server, term, grant.getGrant(), pair -> onConnected(grant, first, pair));
     }
@@ -198,7 +203,10 @@ final class FollowerSetup {
         }
         return;
       }
-      if (pair == null) {
+      if (pair == null || replica.chain().get(first) == null) { // a checkpoint may have taken it
+        if (pair != null) {
+          pair.close();
+        }
         rest();
         return;
       }
@@ -238,6 +246,13 @@ final class FollowerSetup {
       extending = false;
       if (reply.getStatus() == Status.OK) {
         stream.addSlots(reply.getLogGrant().getSlotsList());
+        refusedSlots = reply.getLogGrant().getSlotsCount() == 0 ? refusedSlots + 1 : 0;
+      }
+      if (refusedSlots > REFUSALS_MAX && !stream.isAdopted()) {
+        // It has no room for what it lacks beside what it has: a checkpoint replaces both.
+        missingIndex = log.commitIndex();
+        log.detach(server);
+        rest();
       }
     }
   }
@@ -250,6 +265,7 @@ final class FollowerSetup {
             .setTerm(term)
             .setGrant(stream.grant())
             .setEpoch(epoch)
+            .setFirstSequence(stream.firstSequence())
             .setLastIndex(requiredIndex);
     for (Segment segment : replica.chain().segments()) {
       if (segment.header().segmentSequence() >= stream.firstSequence()) {

@@ -101,11 +101,6 @@ final class FollowerStream {
     return firstSequence;
   }
 
-  /** The oldest segment that is still read by what is under way, or will be. */
-  long presentSequence() {
-    return sequence;
-  }
-
   boolean isAdopted() {
     return adopted;
   }
@@ -118,6 +113,18 @@ final class FollowerStream {
   /** Whether nothing that is written from now on counts. */
   boolean hasFailed() {
     return failed || pair.state() != QueuePair.State.CONNECTED;
+  }
+
+  /** The leader gives up what the member still lacks, which comes back by a new grant. */
+  void giveUp() {
+    failed = true;
+    pair.close();
+  }
+
+  /** Entries up to here may be given up by the leader: the stream needs none of them. */
+  long neededAfter() {
+    Segment first = chain.get(firstSequence);
+    return adopted || first == null ? writtenIndex : first.header().baseIndex() - 1;
   }
 
   /** Entries up to here are in the member's memory, whether they are a part of its log or not. */

@@ -89,7 +89,7 @@ class FrameCodec {
     }
     byte type = type(memory, offset);
     long first = firstWord(length, type == NOOP ? NOOP : ENTRY, term16);
-    if (memory.getInt(offset + Layout.FRAME_HEADER_HEADER_CRC_OFFSET)
+    if (headerChecksum(memory, offset)
         != crc.ofHeader(previousChain, memory.getLong(offset), memory, offset)) {
       return "its header does not match its checksum";
     }
@@ -104,7 +104,7 @@ class FrameCodec {
     if (memory.getInt(trailer + Layout.FRAME_TRAILER_PAYLOAD_CRC_OFFSET) != payloadCrc) {
       return "its payload does not match its checksum";
     }
-    int headerCrc = memory.getInt(offset + Layout.FRAME_HEADER_HEADER_CRC_OFFSET);
+    int headerCrc = headerChecksum(memory, offset);
     if (memory.getInt(trailer + Layout.FRAME_TRAILER_CHAIN_OFFSET)
         != Crc32cScratch.neverZero(crc.ofInts(headerCrc, payloadCrc))) {
       return "its chain value does not match";
@@ -118,6 +118,10 @@ class FrameCodec {
 
   static byte type(ByteBuffer memory, int offset) {
     return memory.get(offset + Layout.FRAME_HEADER_TYPE_OFFSET);
+  }
+
+  static int headerChecksum(ByteBuffer memory, int offset) {
+    return memory.getInt(offset + Layout.FRAME_HEADER_HEADER_CRC_OFFSET);
   }
 
   static long index(ByteBuffer memory, int offset) {

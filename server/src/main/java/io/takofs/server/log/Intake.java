@@ -17,6 +17,8 @@ final class Intake {
   private final List<Integer> slots;
   private final List<QueuePair> pairs = new ArrayList<>();
   private final List<Segment> arrived = new ArrayList<>();
+  private final List<Integer> copied = new ArrayList<>();
+  private boolean ending;
   private boolean adopted;
   private int begun;
 
@@ -49,8 +51,9 @@ final class Intake {
     pairs.add(pair);
   }
 
-  void remove(QueuePair pair) {
-    pairs.remove(pair);
+  /** Whether {@code pair} is one of its connections, be it over or not. */
+  boolean has(QueuePair pair) {
+    return pairs.contains(pair);
   }
 
   /** Whether the leader's log is that of this member, so that what it writes is a part of it. */
@@ -58,17 +61,40 @@ final class Intake {
     return adopted;
   }
 
+  /** Whether the grant is over, though what came under it may not have been looked at yet. */
+  boolean isEnding() {
+    return ending;
+  }
+
   /**
-   * Ends the leader's connections.
+   * Ends the leader's connections, also those that have ended by themselves: their last bytes may
+   * still land.
    *
    * @return whether nothing of it lands any more; what it counts as written has landed in any case
+   * @throws java.io.UncheckedIOException when a device does not do it; to be asked again
    */
   boolean revoke() {
+    ending = true;
     boolean ended = true;
     for (QueuePair pair : pairs) {
       ended &= pair.revoke();
     }
     return ended;
+  }
+
+  /** As {@link #revoke}, and gives the connections up when it is true. */
+  boolean revokeAndClose() {
+    boolean ended = revoke();
+    if (ended) {
+      pairs.forEach(QueuePair::close);
+      pairs.clear();
+    }
+    return ended;
+  }
+
+  /** Slots from which the newest segments were copied. */
+  List<Integer> copied() {
+    return copied;
   }
 
   /**

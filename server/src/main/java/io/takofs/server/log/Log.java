@@ -14,7 +14,8 @@ public interface Log extends AutoCloseable {
   interface CommitHandler {
     /**
      * @param term of the leader that first proposed the entry
-     * @param payload read-only and valid only during the call
+     * @param payload read-only and valid only during the call; empty for the entry with which a
+     *     leader begins its term, which changes nothing
      */
     void onCommit(long index, long term, ByteBuffer payload);
   }

@@ -12,6 +12,7 @@ import io.takofs.proto.Status;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -148,6 +149,8 @@ public final class LogMember {
                   Status.INVALID_ARGUMENT,
                   "a member of a group is not asked for " + request.getOperationCase());
         };
+      } catch (UncheckedIOException e) {
+        return Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage(e.toString()).build();
       } catch (TakoException e) {
         return Reply.newBuilder()
             .setStatus(e.status())
@@ -165,7 +168,7 @@ public final class LogMember {
   private LogPosition answer(AskLog request) {
     boolean misses =
         switch (role) {
-          case OPENING, LEADING -> false;
+          case READING, OPENING, LEADING -> false;
           case FOLLOWER -> clock.nanoTime() - dueNs >= 0;
           default -> true;
         };
@@ -252,9 +255,23 @@ public final class LogMember {
 
   // ---- standing for election ----------------------------------------------------------------
 
-  private void ask(long now) {
+  /** Stands for election at once, though the leader is not missed: somebody wants it to move. */
+  public void stand() {
+    synchronized (replica) {
+      if (role == Role.FOLLOWER && replica.damage() == null && readConfig()) {
+        prepare(clock.nanoTime());
+      }
+    }
+  }
+
+  /** Reads the configuration; whether this member may lead in it, as far as it knows. */
+  private boolean readConfig() {
     config = catalog.get();
-    if (!config.members().contains(replica.server()) || config.epoch() < replica.epoch()) {
+    return config.members().contains(replica.server()) && config.epoch() >= replica.epoch();
+  }
+
+  private void ask(long now) {
+    if (!readConfig()) {
       await(now);
       return;
     }
@@ -428,10 +445,12 @@ public final class LogMember {
       }
       return;
     }
-    do {
+    reader.read();
+    while (peers.queue().poll(reader::onCompletion, 1) > 0) {
+      dueNs = now + times.electionMinNs();
       reader.read();
-    } while (peers.queue().poll(reader::onCompletion, 1) > 0);
-    if (reader.hasFailed()) {
+    }
+    if (reader.hasFailed() || now - dueNs >= 0) {
       stepDown();
     } else if (reader.isDone()) {
       try {
@@ -524,7 +543,9 @@ public final class LogMember {
     reached.add(replica.server());
     for (int server : setups.keySet()) {
       FollowerStream stream = log.stream(server);
-      if (stream != null && stream.isAdopted() && stream.beatWritten() >= beat - BEATS_LATE) {
+      if (stream != null
+          && (stream.isAdopted() || role == Role.OPENING) // what it lacks may take long
+          && stream.beatWritten() >= beat - BEATS_LATE) {
         reached.add(server);
       }
     }

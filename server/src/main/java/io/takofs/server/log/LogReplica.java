@@ -31,18 +31,18 @@ import java.util.function.BooleanSupplier;
  * <p>Thread rule: any thread; each call holds the replica's monitor, and waits for nothing but its
  * memory.
  */
-public final class LogReplica {
+public class LogReplica {
   /** Slots that a leader gets with a grant, and that it has ahead of its present segment. */
   private static final int SLOTS_AHEAD = 2;
 
-  /** Slots that no leader gets: a copy of the newest segment needs one. */
-  private static final int SLOTS_KEPT = 2;
+  /** Slots that no leader gets: for copies of the newest segments, and to lead with. */
+  private static final int SLOTS_KEPT = 2 + SLOTS_AHEAD;
 
   private final int server;
   private final LogZone zone;
   private final LogMemory memory;
   private final LogIdentity identity;
-  private final FrameCodec codec = new FrameCodec();
+  private final FrameCodec codec;
   private final Crc32cScratch crc = new Crc32cScratch();
   private final SegmentScanner scanner;
   private final SlotPool pool;
@@ -58,14 +58,21 @@ public final class LogReplica {
   private boolean heard;
   private TakoException damage;
 
-  private LogReplica(
+  /**
+   * As {@link #open}.
+   *
+   * @param codec which tests replace by a weaker one
+   */
+  LogReplica(
       int server,
       LogZone zone,
       LogMemory memory,
       LogIdentity identity,
       long checkpointIndex,
-      BooleanSupplier writersAreGone)
+      BooleanSupplier writersAreGone,
+      FrameCodec codec)
       throws TakoException {
+    this.codec = codec;
     this.server = server;
     this.checkpointIndex = checkpointIndex;
     this.zone = zone;
@@ -86,7 +93,8 @@ public final class LogReplica {
    * @param server number of this member
    * @param checkpointIndex entries up to here are in a checkpoint
    * @param writersAreGone whether no leader that an earlier process let in can still store to the
-   *     zone; asked again until it is true, which it stays
+   *     zone; asked again until it is true, which it stays. Nothing that they store counts at them
+   *     any more when this is called: the transport has seen to that
    * @throws TakoException CORRUPT when what the member has promised, or what it had acknowledged,
    *     cannot be read
    */
@@ -98,7 +106,8 @@ public final class LogReplica {
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
-    return new LogReplica(server, zone, memory, identity, checkpointIndex, writersAreGone);
+    return new LogReplica(
+        server, zone, memory, identity, checkpointIndex, writersAreGone, new FrameCodec());
   }
 
   /** Number of this member. */
@@ -208,7 +217,7 @@ public final class LogReplica {
     boolean again =
         request.getTerm() == promise.term()
             && request.getCandidate() == promise.candidate()
-            && intake == null
+            && (intake == null || intake.term() < promise.term())
             && promise.acceptedTerm() < promise.term();
     if (request.getTerm() <= promise.term() && !again) {
       throw stale(request.getTerm());
@@ -238,22 +247,33 @@ public final class LogReplica {
     if (intake == null) {
       return;
     }
-    Intake ending = intake;
-    intake = null;
+    Intake ending =
+        intake; // it stays until all is done, since a part of it may have to be repeated
     boolean ended = ending.revoke();
+    List<Integer> left = ending.copied();
     if (!ending.isAdopted()) {
-      pool.rest(ending.slots(), ending::revoke);
-      return;
+      left.addAll(ending.slots());
+    } else {
+      if (!ended) {
+        checkRoomForCopies(ending);
+        left.add(isolateTail());
+      }
+      scan(ending, !ended, left);
+      checkSound();
+      closeTail();
+      left.addAll(ending.unusedSlots());
     }
-    List<Integer> left = new ArrayList<>();
-    if (!ended) {
-      left.add(isolateTail());
+    intake = null;
+    pool.rest(left, ending::revokeAndClose);
+  }
+
+  private void checkRoomForCopies(Intake ending) throws TakoException {
+    pool.poll();
+    if (pool.freeCount() < 1 + ending.unusedSlots().size()) {
+      throw new TakoException(
+          Status.BUSY,
+          "member " + server + " waits until a former leader has left its memory; ask again");
     }
-    scan(ending, !ended, left);
-    checkSound();
-    closeTail();
-    left.addAll(ending.unusedSlots());
-    pool.rest(left, ending::revoke);
   }
 
   /** Puts the newest segment where nobody else stores; returns the slot where it was. */
@@ -268,6 +288,7 @@ public final class LogReplica {
     chain.cutFrom(header.segmentSequence());
     chain.add(moved);
     moved.writeHeader(crc);
+    pool.grant(from, header.grant(), 0, header.term()); // no part of the log now
     return from;
   }
 
@@ -277,13 +298,16 @@ public final class LogReplica {
     return slot;
   }
 
-  /** Fixes the length of the newest segment; without a frame it is given up. */
+  /**
+   * Fixes the length of the newest segment. One without a frame is given up, unless it is all that
+   * says where the log is: a checkpoint may have taken the others.
+   */
   private void closeTail() {
     Segment tail = chain.tail();
     if (tail == null || !tail.isOpen()) {
       return;
     }
-    if (tail.isEmpty()) {
+    if (tail.isEmpty() && chain.segments().size() > 1) {
       chain.cutFrom(tail.header().segmentSequence());
       pool.rest(List.of(tail.slot()), () -> true);
     } else {
@@ -337,7 +361,9 @@ public final class LogReplica {
   }
 
   private void offerSlots(int count) {
-    for (int i = 0; i < count && pool.freeCount() > SLOTS_KEPT; i++) {
+    // What is not adopted is never copied, and gives back what it replaces.
+    int kept = intake.isAdopted() ? SLOTS_KEPT : 1;
+    for (int i = 0; i < count && pool.freeCount() > kept; i++) {
       int slot = pool.take();
       Segment tail = chain.tail();
       long sequence =
@@ -398,6 +424,10 @@ public final class LogReplica {
     checkGrant(request.getTerm(), request.getGrant());
     if (!intake.isAdopted()) {
       List<SegmentHeader> planned = planned(request.getSegmentsList(), intake.slots());
+      if (planned.isEmpty() || planned.get(0).segmentSequence() != request.getFirstSequence()) {
+        throw new TakoException(
+            Status.INVALID_ARGUMENT, "the segments are not those that the leader began with");
+      }
       boolean whole = isWhole(planned);
       if (!intake.scan(zone, planned, whole ? 0 : previousTerm(planned), scanner)
           || lastOf(intake.arrived()).lastIndex() < request.getLastIndex()) {
@@ -499,7 +529,7 @@ public final class LogReplica {
 
   /** Looks at what has come since the last time, and at the heartbeat. */
   public synchronized void scan() {
-    if (intake != null && damage == null) {
+    if (intake != null && !intake.isEnding() && damage == null) {
       if (intake.isAdopted()) {
         scan(intake, false, new ArrayList<>());
       }
@@ -591,6 +621,7 @@ public final class LogReplica {
         new TakoException(
             Status.CORRUPT,
             "the log of member " + server + " is damaged: " + why + "; replace the member");
+    intake.revoke(); // what it acknowledges would count
   }
 
   // ---- connections --------------------------------------------------------------------------
@@ -600,7 +631,7 @@ public final class LogReplica {
     return damage == null
         && (grant == 0
             ? term == promise.term() && intake == null && leadingTerm == 0
-            : intake != null && intake.number() == grant && intake.term() == term);
+            : isCurrent(term, grant));
   }
 
   /** The connection stands: the leader may write, unless it was too late. */
@@ -614,12 +645,11 @@ public final class LogReplica {
     }
   }
 
-  /** The connection has ended by itself. */
+  /** The connection has ended by itself; one that wrote is asked when nothing lands any more. */
   public synchronized void disconnected(QueuePair pair) {
-    if (intake != null) {
-      intake.remove(pair);
+    if (intake == null || !intake.has(pair)) {
+      pair.close();
     }
-    pair.close();
   }
 
   // ---- leading ------------------------------------------------------------------------------
@@ -634,10 +664,18 @@ public final class LogReplica {
     if (promise.term() != term || promise.candidate() != server || intake != null) {
       throw stale(term);
     }
+    if (pool.freeCount() == 0) {
+      throw full();
+    }
     promise = promise.granted().adopted(chain.nextSequence(), false, promise.epoch());
     promise.write(zone, identity.logId(), crc);
     leadingTerm = term;
     open(term, chain.tail()); // members adopt the log with it
+  }
+
+  /** Whether another member may write here. */
+  synchronized boolean isGranted() {
+    return intake != null;
   }
 
   /** Whether this member still lets the leader of {@code term}, itself, write. */
@@ -702,6 +740,11 @@ public final class LogReplica {
   private SegmentHeader firstHeader(long term) {
     return new SegmentHeader(
         SegmentState.OPEN, identity.logId(), identity.incarnation(), 1, term, 1, 0, 0, 0, 0, 0);
+  }
+
+  /** The leader, this member, has learned what is committed. */
+  synchronized void learnCommitted(long index) {
+    commitIndex = Math.max(commitIndex, index);
   }
 
   /** Says in the member's own memory that its frames are whole, as far as they are. */
@@ -805,9 +848,17 @@ public final class LogReplica {
   }
 
   private void checkGrant(long term, long grant) throws TakoException {
-    if (intake == null || intake.number() != grant || intake.term() != term) {
+    if (!isCurrent(term, grant)) {
       throw stale(term);
     }
+  }
+
+  private boolean isCurrent(long term, long grant) {
+    return intake != null
+        && !intake.isEnding()
+        && intake.number() == grant
+        && intake.term() == term
+        && promise.term() == term;
   }
 
   private TakoException stale(long term) {

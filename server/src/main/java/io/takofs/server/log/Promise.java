@@ -35,9 +35,6 @@ record Promise(
     long oldestSequence,
     long writeSequence) {
 
-  /** The slots of a log that have a copy. */
-  private static final int COPIES = 2;
-
   static final Promise NONE = new Promise(0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   Promise promised(long newTerm, int newCandidate, long newEpoch) {
@@ -85,13 +82,25 @@ record Promise(
         writeSequence + 1);
   }
 
-  /** Writes all copies, one after the other. */
+  /**
+   * Writes both copies, each made persistent before the next: first the one that is not the newest
+   * whole one, which a crash may have left alone with the present truth.
+   */
   void write(LogZone zone, int logId, Crc32cScratch crc) {
-    for (int slot = 0; slot < COPIES; slot++) {
-      encode(zone.slot(slot), logId, crc);
-      VarHandle.releaseFence();
-      zone.persist(slot, Layout.PROMISE_OFFSET, Layout.PROMISE_SIZE);
-    }
+    boolean secondIsNewest =
+        isNewer(decode(zone.slot(1), logId, crc), decode(zone.slot(0), logId, crc));
+    writeCopy(zone, secondIsNewest ? 0 : 1, logId, crc);
+    writeCopy(zone, secondIsNewest ? 1 : 0, logId, crc);
+  }
+
+  private void writeCopy(LogZone zone, int slot, int logId, Crc32cScratch crc) {
+    encode(zone.slot(slot), logId, crc);
+    VarHandle.releaseFence();
+    zone.persist(slot, Layout.PROMISE_OFFSET, Layout.PROMISE_SIZE);
+  }
+
+  private static boolean isNewer(Promise promise, Promise than) {
+    return promise != null && (than == null || promise.writeSequence > than.writeSequence);
   }
 
   /**
@@ -101,13 +110,9 @@ record Promise(
    *     must not make another one
    */
   static Promise read(LogZone zone, int logId, Crc32cScratch crc) throws TakoException {
-    Promise newest = null;
-    for (int slot = 0; slot < COPIES; slot++) {
-      Promise copy = decode(zone.slot(slot), logId, crc);
-      if (copy != null && (newest == null || copy.writeSequence > newest.writeSequence)) {
-        newest = copy;
-      }
-    }
+    Promise first = decode(zone.slot(0), logId, crc);
+    Promise second = decode(zone.slot(1), logId, crc);
+    Promise newest = isNewer(second, first) ? second : first;
     if (newest == null) {
       throw new TakoException(
           Status.CORRUPT,

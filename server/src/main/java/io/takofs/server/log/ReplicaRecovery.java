@@ -73,6 +73,9 @@ final class ReplicaRecovery {
   }
 
   private void recover() throws TakoException {
+    if (promise.writeSequence() > 0) {
+      promise.write(zone, identity.logId(), crc); // both copies say the same before it is acted on
+    }
     List<Integer> parts = new ArrayList<>();
     List<Integer> granted = new ArrayList<>();
     for (int slot = 0; slot < headers.length; slot++) {
@@ -116,7 +119,7 @@ final class ReplicaRecovery {
   private void addPart(int slot) throws TakoException {
     SegmentHeader header = headers[slot];
     Segment tail = chain.tail();
-    if (tail != null && tail.isOpen() && tail.header().isSameSegment(header)) {
+    if (tail != null && tail.header().isSameSegment(header)) {
       reachable.add(slot); // it was being copied when the process ended
       return;
     }
@@ -158,9 +161,7 @@ final class ReplicaRecovery {
   /** A slot that the leader may have begun, after the last segment that this member knew of. */
   private void addGranted(int slot) {
     Segment tail = chain.tail();
-    if (tail == null
-        || !tail.isOpen()
-        || headers[slot].segmentSequence() != tail.header().segmentSequence() + 1) {
+    if (tail == null || headers[slot].segmentSequence() != tail.header().segmentSequence() + 1) {
       reachable.add(slot);
       return;
     }
@@ -176,7 +177,9 @@ final class ReplicaRecovery {
       reachable.add(home);
       return;
     }
-    seal(tail);
+    if (tail.isOpen()) {
+      seal(tail);
+    }
     headers[home] = header;
     next.writeHeader(crc);
     chain.add(next);
@@ -195,6 +198,7 @@ final class ReplicaRecovery {
     headers[target] = headers[slot].movedTo(headers[target]);
     CommitMark.copy(zone, slot, target);
     headers[target].write(zone, target, crc);
+    pool.grant(slot, headers[slot].grant(), 0, headers[slot].term()); // no part of the log now
     reachable.add(slot);
     return target;
   }
@@ -204,7 +208,7 @@ final class ReplicaRecovery {
     if (tail == null || !tail.isOpen()) {
       return;
     }
-    if (tail.isEmpty()) {
+    if (tail.isEmpty() && chain.segments().size() > 1) {
       chain.cutFrom(tail.header().segmentSequence());
       reachable.add(tail.slot());
     } else {

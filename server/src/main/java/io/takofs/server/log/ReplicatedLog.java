@@ -32,6 +32,10 @@ public final class ReplicatedLog implements Log {
   private static final int DELIVERED_AT_ONCE = 64;
 
   private static final int COMPLETIONS_AT_ONCE = 64;
+
+  /** Fewer than one of so many slots are free: members that lag are not waited for. */
+  private static final int SCARCE = 3;
+
   private static final byte[] NOTHING = new byte[1];
 
   private final LogReplica replica;
@@ -231,6 +235,7 @@ public final class ReplicatedLog implements Log {
     }
     Arrays.sort(has);
     commitIndex = Math.max(commitIndex, has[(has.length - 1) / 2]);
+    replica.learnCommitted(commitIndex);
   }
 
   // ---- delivering ---------------------------------------------------------------------------
@@ -241,11 +246,12 @@ public final class ReplicatedLog implements Log {
     int count = 0;
     for (List<Delivery> next = next(); !next.isEmpty(); next = next()) {
       for (Delivery each : next) {
-        deliveredIndex = each.index;
-        if (each.payload != null) {
-          handler.onCommit(each.index, each.term, each.payload);
-          count++;
+        if (each.index <= deliveredIndex) {
+          break; // a handler has skipped it
         }
+        deliveredIndex = each.index;
+        handler.onCommit(each.index, each.term, each.payload);
+        count++;
       }
     }
     return count;
@@ -272,12 +278,10 @@ public final class ReplicatedLog implements Log {
   }
 
   private static Delivery delivery(Segment segment, int offset, long index) {
-    ByteBuffer copy = null;
-    if (segment.isEntry(offset)) {
-      ByteBuffer payload = segment.payload(offset);
-      copy = ByteBuffer.allocate(payload.remaining()).put(payload).flip().asReadOnlyBuffer();
-    }
-    return new Delivery(index, segment.entryTerm(offset), copy);
+    ByteBuffer payload = segment.payload(offset);
+    int length = segment.isEntry(offset) ? payload.remaining() : 0;
+    ByteBuffer copy = ByteBuffer.allocate(length).put(payload.limit(payload.position() + length));
+    return new Delivery(index, segment.entryTerm(offset), copy.flip().asReadOnlyBuffer());
   }
 
   @Override
@@ -313,15 +317,22 @@ public final class ReplicatedLog implements Log {
     }
   }
 
-  /** Segments that a stream still reads stay. */
+  /** Segments that a stream still needs stay, unless few are left. */
   @Override
   public void trim(long index) {
     Invariant.check(index <= deliveredIndex, "only applied entries are in a checkpoint");
     synchronized (replica) {
       replica.cover(index);
       long limit = index;
+      boolean scarce = SCARCE * replica.freeSlots() < replica.zone().slotCount();
       for (FollowerStream stream : streams.values()) {
-        limit = stream.hasFailed() ? limit : Math.min(limit, stream.writtenIndex());
+        if (!stream.hasFailed() && stream.neededAfter() < limit) {
+          if (scarce) {
+            stream.giveUp(); // one member must not stop the group
+          } else {
+            limit = stream.neededAfter();
+          }
+        }
       }
       replica.trim(limit);
     }
@@ -331,9 +342,10 @@ public final class ReplicatedLog implements Log {
   public void skipTo(long index) {
     synchronized (replica) {
       replica.cover(index);
+      replica.trim(index);
       commitIndex = Math.max(commitIndex, index);
+      deliveredIndex = Math.max(deliveredIndex, index);
     }
-    deliveredIndex = Math.max(deliveredIndex, index);
   }
 
   @Override

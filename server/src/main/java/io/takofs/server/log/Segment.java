@@ -174,6 +174,8 @@ final class Segment {
 
   /** Makes the header that the segment has in memory that of its slot. */
   void writeHeader(Crc32cScratch crc) {
+    zone.persist(slot, Layout.SEGMENT_DATA_OFFSET, length - Layout.SEGMENT_DATA_OFFSET);
+    persistedLength = length;
     CommitMark.write(zone, slot, header.segmentSequence(), length, crc);
     header.write(zone, slot, crc);
   }

@@ -71,8 +71,10 @@ final class SlotPool {
 
   /** Nobody can write to {@code slot} any more, and nobody needs what is there. */
   void release(int slot) {
-    headers[slot] = headers[slot].freed();
-    headers[slot].write(zone, slot, crc);
+    if (headers[slot].state() != SegmentState.FREE) { // a slot to read into keeps its header
+      headers[slot] = headers[slot].freed();
+      headers[slot].write(zone, slot, crc);
+    }
     add(slot);
   }
 

@@ -190,6 +190,10 @@ public final class Journal {
   }
 
   private void apply(long index, ByteBuffer payload) {
+    if (!payload.hasRemaining()) {
+      appliedIndex = index; // a leader began its term
+      return;
+    }
     try {
       apply(index, LogEntry.parseFrom(payload));
     } catch (InvalidProtocolBufferException e) {
