@@ -1,27 +1,20 @@
 package io.takofs.sim.log;
 
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** What a group has committed, as its members deliver it: each must deliver the same. */
 final class LogHistory {
-  /** The value of each index, from 1; null where a leader began its term. */
-  private final List<Long> values = new ArrayList<>();
-
+  private final Map<Long, Long> values = new TreeMap<>(); // by index
   private final Set<Long> seen = new HashSet<>();
   private final Set<Long> acknowledged = new HashSet<>();
 
   /** A member delivers an entry, after all before it. */
   void deliver(int member, long index, long value) {
-    int at = (int) index - 1;
-    while (values.size() <= at) {
-      values.add(null);
-    }
-    Long other = values.get(at);
+    Long other = values.putIfAbsent(index, value);
     if (other == null) {
-      values.set(at, value);
       if (!seen.add(value)) {
         throw new AssertionError("value " + value + " is committed twice");
       }
@@ -30,6 +23,11 @@ final class LogHistory {
           "member %d delivers %d at index %d, where %d was delivered before"
               .formatted(member, value, index, other));
     }
+  }
+
+  /** What each member must have delivered in the end, by index: no more and no less. */
+  Map<Long, Long> values() {
+    return values;
   }
 
   /** Whoever proposed the value was told that it is committed. */
@@ -43,12 +41,5 @@ final class LogHistory {
 
   int acknowledgedCount() {
     return acknowledged.size();
-  }
-
-  /** The values of which somebody was told, and which are not there. */
-  Set<Long> lost() {
-    Set<Long> lost = new HashSet<>(acknowledged);
-    lost.removeAll(seen);
-    return lost;
   }
 }

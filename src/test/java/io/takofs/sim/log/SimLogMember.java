@@ -14,12 +14,13 @@ import io.takofs.server.log.LogPeers;
 import io.takofs.server.log.LogReplica;
 import io.takofs.server.log.LogTimes;
 import io.takofs.server.log.LogZone;
-import io.takofs.server.log.Persistence;
 import io.takofs.server.log.ReplicatedLog;
+import io.takofs.server.log.WeakReplicas;
 import io.takofs.sim.SimFlips;
 import io.takofs.sim.SimMachine;
 import io.takofs.sim.SimNetwork;
 import io.takofs.sim.SimProcess;
+import io.takofs.sim.SimScheduler;
 import io.takofs.sim.SimTransport;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
@@ -32,6 +33,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -44,15 +46,15 @@ import java.util.function.Supplier;
 /** A member of a group whose log is real, in a process that anything may befall. */
 final class SimLogMember extends SimMachine {
   static final int GROUP = 1;
-  static final int VALUE_BYTES = 24;
-
-  private static final int SLOTS = 24;
+  private static final int[] SLOTS = {12, 16, 24};
+  private static final int VALUE_BYTES_MAX = 1200;
   private static final int SEGMENT_BYTES = 8192;
 
   /** One of so many ticks makes a checkpoint. */
   private static final int CHECKPOINT_IN = 50;
 
   private static final long TICK_MAX_NS = 2_000_000;
+  private static final long LATE_REVOKE_NS = 20_000_000;
   private static final long CALL_TIMEOUT_NS = 20_000_000;
   private static final long CONNECT_TIMEOUT_NS = 20_000_000;
   private static final LogTimes TIMES = new LogTimes(5_000_000, 40_000_000, 120_000_000, 5_000_000);
@@ -62,6 +64,9 @@ final class SimLogMember extends SimMachine {
   private final List<SimLogMember> group;
   private final Supplier<GroupConfig> catalog;
   private final LogHistory history;
+  private final Set<BrokenRule> broken;
+  private double restlessness;
+  private final int slotCount;
   private final MappedMemory memory;
   private LogReplica replica;
   private ReplicatedLog log;
@@ -77,7 +82,9 @@ final class SimLogMember extends SimMachine {
       int id,
       List<SimLogMember> group,
       Supplier<GroupConfig> catalog,
-      LogHistory history)
+      LogHistory history,
+      double restlessness,
+      Set<BrokenRule> broken)
       throws TakoException {
     super(network.scheduler(), "member" + id, false);
     this.network = network;
@@ -85,12 +92,20 @@ final class SimLogMember extends SimMachine {
     this.group = group;
     this.catalog = catalog;
     this.history = history;
-    this.memory = MappedMemory.anonymous(SLOTS * SEGMENT_BYTES, true);
+    this.restlessness = restlessness;
+    this.broken = broken;
+    this.slotCount = SLOTS[network.scheduler().random().nextInt(SLOTS.length)];
+    this.memory = MappedMemory.anonymous((long) slotCount * SEGMENT_BYTES, true);
   }
 
   @Override
   public int id() {
     return id;
+  }
+
+  /** It stands for election only when it misses its leader. */
+  void calmDown() {
+    restlessness = 0;
   }
 
   LogMember member() {
@@ -115,9 +130,9 @@ final class SimLogMember extends SimMachine {
     SimTransport transport = network.attach(born);
     ProtectionDomain domain = transport.allocateProtectionDomain();
     CompletionQueue queue = transport.createCompletionQueue(4096);
-    ByteBuffer[] slots = new ByteBuffer[SLOTS];
+    ByteBuffer[] slots = new ByteBuffer[slotCount];
     List<MemoryRegion> regions = new ArrayList<>();
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < slotCount; i++) {
       int at = i * SEGMENT_BYTES;
       slots[i] = memory.slice(at, SEGMENT_BYTES);
       regions.add(
@@ -129,19 +144,27 @@ final class SimLogMember extends SimMachine {
     }
     LogMemory reachable =
         new LogMemory(regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE));
-    replica =
-        LogReplica.open(
-            id,
-            new LogZone(slots, Persistence.NONE),
-            reachable,
-            new LogIdentity(GROUP, (int) epoch()),
-            checkpointIndex,
-            () -> true);
-    log = new ReplicatedLog(replica, queue, checkpointIndex);
+    if (broken.contains(BrokenRule.AMNESIA) && epoch() > 1) {
+      forget();
+    }
+    LogZone zone = new LogZone(slots, (slot, offset, length) -> persist(born));
+    LogIdentity identity = new LogIdentity(GROUP, (int) epoch());
+    if (broken.contains(BrokenRule.HEADER_CHECKSUM)) {
+      replica =
+          WeakReplicas.withoutPayloadChecksums(id, zone, reachable, identity, checkpointIndex);
+    } else if (broken.contains(BrokenRule.SELF_UNFENCED)) {
+      replica =
+          WeakReplicas.withoutFenceAgainstItself(id, zone, reachable, identity, checkpointIndex);
+    } else {
+      replica = LogReplica.open(id, zone, reachable, identity, checkpointIndex, () -> true);
+    }
     waiting.clear();
     delivered.clear();
     delivered.putAll(checkpoint);
     deliveredIndex = checkpointIndex;
+    CompletionQueue counted =
+        broken.contains(BrokenRule.FAILED_COUNTS) ? new BlindQueue(queue) : queue;
+    log = new ReplicatedLog(replica, counted, checkpointIndex);
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
     member =
         new LogMember(
@@ -153,8 +176,25 @@ final class SimLogMember extends SimMachine {
             TIMES,
             clock(),
             new Random(network.scheduler().random().nextLong()));
-    transport.listen(endpoint(), new Door(pairs, replica));
+    transport.listen(
+        endpoint(), new Door(pairs, replica, scheduler(), born, broken, new HashMap<>()));
     tick(born);
+  }
+
+  /** A step of making something persistent, which may be the last one of the process. */
+  private void persist(SimProcess born) {
+    if (diesPersisting()) {
+      born.kill();
+    }
+    born.checkAlive();
+  }
+
+  private void forget() {
+    for (int at = 0; at < slotCount * SEGMENT_BYTES; at += Long.BYTES) {
+      memory.slice(at, Long.BYTES).putLong(0, 0);
+    }
+    checkpoint.clear();
+    checkpointIndex = 0;
   }
 
   private void tick(SimProcess born) {
@@ -163,6 +203,9 @@ final class SimLogMember extends SimMachine {
             born,
             scheduler().delayNs(100_000, TICK_MAX_NS),
             () -> {
+              if (scheduler().random().nextDouble() < restlessness) {
+                member.stand();
+              }
               member.tick();
               log.poll(this::deliver);
               if (replica.missingIndex() != 0) {
@@ -199,9 +242,9 @@ final class SimLogMember extends SimMachine {
   }
 
   private void deliver(long index, long term, ByteBuffer payload) {
-    long value = payload.getLong(payload.position());
-    for (int i = 0; i < VALUE_BYTES; i += Long.BYTES) {
-      if (payload.getLong(payload.position() + i) != value) {
+    long value = payload.hasRemaining() ? payload.getLong(payload.position()) : -term;
+    for (int at = payload.position(); at < payload.limit(); at += Long.BYTES) {
+      if (payload.getLong(at) != value) {
         throw new AssertionError("member " + id + " delivers garbage at index " + index);
       }
     }
@@ -218,10 +261,12 @@ final class SimLogMember extends SimMachine {
     if (!isAlive() || member.role() != LogMember.Role.LEADING) {
       return false;
     }
-    ByteBuffer payload = ByteBuffer.allocate(VALUE_BYTES);
-    for (int i = 0; i < VALUE_BYTES; i += Long.BYTES) {
-      payload.putLong(i, value);
+    int longs = 1 + scheduler().random().nextInt(VALUE_BYTES_MAX / Long.BYTES);
+    ByteBuffer payload = ByteBuffer.allocate(longs * Long.BYTES);
+    while (payload.hasRemaining()) {
+      payload.putLong(value);
     }
+    payload.flip();
     try {
       log.propose(payload);
       waiting.add(value);
@@ -232,8 +277,25 @@ final class SimLogMember extends SimMachine {
     }
   }
 
+  private Reply answer(Request request) {
+    Reply reply = member.handle(request);
+    if (broken.contains(BrokenRule.ADOPT_UNHEARD)
+        && request.hasAdoptLog()
+        && reply.getStatus() == Status.BUSY) {
+      return Reply.getDefaultInstance();
+    }
+    return reply;
+  }
+
   /** Lets leaders in that the replica admits. */
-  private record Door(QueuePairConfig pairs, LogReplica replica) implements ConnectionAcceptor {
+  private record Door(
+      QueuePairConfig pairs,
+      LogReplica replica,
+      SimScheduler scheduler,
+      SimProcess own,
+      Set<BrokenRule> broken,
+      Map<QueuePair, QueuePair> known)
+      implements ConnectionAcceptor {
     @Override
     public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
       ByteBuffer asked = ByteBuffer.wrap(privateData).order(ByteOrder.LITTLE_ENDIAN);
@@ -246,12 +308,19 @@ final class SimLogMember extends SimMachine {
     @Override
     public void onConnected(QueuePair pair, Accept accept) {
       ByteBuffer asked = ByteBuffer.wrap(accept.privateData()).order(ByteOrder.LITTLE_ENDIAN);
-      replica.connected(asked.getLong(0), asked.getLong(8), pair);
+      QueuePair weak = pair;
+      if (broken.contains(BrokenRule.SCAN_BEFORE_REVOKE)) {
+        weak = new LatePair(pair, () -> scheduler.schedule(own, LATE_REVOKE_NS, pair::revoke));
+      } else if (broken.contains(BrokenRule.REUSE_MEMORY)) {
+        weak = new LatePair(pair, pair::revoke);
+      }
+      known.put(pair, weak);
+      replica.connected(asked.getLong(0), asked.getLong(8), weak);
     }
 
     @Override
     public void onDisconnected(QueuePair pair) {
-      replica.disconnected(pair);
+      replica.disconnected(known.getOrDefault(pair, pair));
     }
   }
 
@@ -279,9 +348,7 @@ final class SimLogMember extends SimMachine {
               if (!network.links().isCut(own, process)) {
                 scheduler()
                     .schedule(
-                        process,
-                        0,
-                        () -> reply(process, called.member.handle(request), answered, answer));
+                        process, 0, () -> reply(process, called.answer(request), answered, answer));
               }
             });
       }

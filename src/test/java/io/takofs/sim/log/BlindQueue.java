@@ -1,0 +1,36 @@
+package io.takofs.sim.log;
+
+import io.takofs.transport.CompletionHandler;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.CompletionStatus;
+
+/** A queue that says of each operation that it succeeded. */
+record BlindQueue(CompletionQueue queue) implements CompletionQueue {
+  @Override
+  public int poll(CompletionHandler handler, int max) {
+    return queue.poll(
+        (pair, id, opcode, status, bytes, immediate) ->
+            handler.onCompletion(pair, id, opcode, CompletionStatus.SUCCESS, bytes, immediate),
+        max);
+  }
+
+  @Override
+  public void await(long timeoutNs) {
+    queue.await(timeoutNs);
+  }
+
+  @Override
+  public void wakeup() {
+    queue.wakeup();
+  }
+
+  @Override
+  public boolean onEvent(Runnable callback) {
+    return queue.onEvent(callback);
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+  }
+}

@@ -1,0 +1,22 @@
+package io.takofs.sim.log;
+
+/**
+ * A rule of the log that somebody breaks, to see that the simulation finds it: all but the last two
+ * have the name of the run that removes the same rule from the models of the log.
+ */
+enum BrokenRule {
+  /** A member looks at what it has before the leader's connection has ended. */
+  SCAN_BEFORE_REVOKE,
+  /** Memory to which a former leader may still store is used again. */
+  REUSE_MEMORY,
+  /** A member that lost its memory comes back as who it was. */
+  AMNESIA,
+  /** A frame is whole when its header is. */
+  HEADER_CHECKSUM,
+  /** A leader's own copy counts although it has promised a later term. */
+  SELF_UNFENCED,
+  /** A write counts although its connection broke before it had completed. */
+  FAILED_COUNTS,
+  /** A leader counts a member that has not adopted its log. */
+  ADOPT_UNHEARD
+}
