@@ -132,6 +132,11 @@ final class FollowerStream {
     return writtenIndex;
   }
 
+  /** The newest heartbeat that was sent. */
+  long beatSent() {
+    return beatSent;
+  }
+
   /** The newest heartbeat that is known to have been written. */
   long beatWritten() {
     return beatWritten;

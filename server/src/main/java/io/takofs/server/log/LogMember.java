@@ -15,12 +15,9 @@ import io.takofs.transport.QueuePair;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
-import java.util.function.Supplier;
 
 /**
  * One member of a group: it follows its leader, misses it, and stands for election.
@@ -41,7 +38,7 @@ public final class LogMember {
   private final LogReplica replica;
   private final ReplicatedLog log;
   private final LogPeers peers;
-  private final Supplier<GroupConfig> catalog;
+  private final GroupCatalog catalog;
   private final LogTimes times;
   private final Clock clock;
   private final Random random;
@@ -55,6 +52,8 @@ public final class LogMember {
   private long dueNs;
   private long beat;
   private long beatDueNs;
+  private long wantedBeat;
+  private boolean activated; // the configuration, by an entry of this leader or an earlier one
   private long majorityNs;
   private LogPosition best;
   private SegmentReader reader;
@@ -75,15 +74,12 @@ public final class LogMember {
     LEADING
   }
 
-  /**
-   * @param catalog gives the newest configuration that is known here, however old
-   */
   public LogMember(
       int group,
       LogReplica replica,
       ReplicatedLog log,
       LogPeers peers,
-      Supplier<GroupConfig> catalog,
+      GroupCatalog catalog,
       LogTimes times,
       Clock clock,
       Random random) {
@@ -266,7 +262,7 @@ public final class LogMember {
 
   /** Reads the configuration; whether this member may lead in it, as far as it knows. */
   private boolean readConfig() {
-    config = catalog.get();
+    config = catalog.read();
     return config.members().contains(replica.server()) && config.epoch() >= replica.epoch();
   }
 
@@ -485,6 +481,7 @@ public final class LogMember {
       return;
     }
     role = Role.OPENING;
+    activated = config.active();
     round++;
     majorityNs = now;
     beatDueNs = now;
@@ -521,17 +518,21 @@ public final class LogMember {
       }
     }
     log.advance();
+    if (role == Role.LEADING && !activated && log.hasBegun()) {
+      activated = true;
+      catalog.activate(config.epoch());
+    }
   }
 
+  /** A member that still takes an earlier heartbeat gets the newest one afterwards. */
   private void beat(long now) {
-    if (now - beatDueNs < 0) {
-      return;
+    if (now - beatDueNs >= 0 || wantedBeat > beat) {
+      beatDueNs = now + times.heartbeatNs();
+      beat++;
     }
-    beatDueNs = now + times.heartbeatNs();
-    beat++;
     for (int server : setups.keySet()) {
       FollowerStream stream = log.stream(server);
-      if (stream != null) {
+      if (stream != null && stream.beatSent() < beat) {
         stream.beat(beat, term, log.commitIndex());
       }
     }
@@ -539,17 +540,66 @@ public final class LogMember {
 
   /** Whether a majority has taken one of the last heartbeats. */
   private boolean reachesMajority() {
-    Set<Integer> reached = new HashSet<>();
-    reached.add(replica.server());
+    // While the first ones are brought in, what they lack may take long.
+    return hasWritten(beat - BEATS_LATE, role == Role.LEADING);
+  }
+
+  /**
+   * Whether a majority has taken heartbeat {@code since} or a later one.
+   *
+   * @param adopted whether only members count that have this leader's log
+   */
+  private boolean hasWritten(long since, boolean adopted) {
+    int count = 1;
     for (int server : setups.keySet()) {
       FollowerStream stream = log.stream(server);
-      if (stream != null
-          && (stream.isAdopted() || role == Role.OPENING) // what it lacks may take long
-          && stream.beatWritten() >= beat - BEATS_LATE) {
-        reached.add(server);
+      if (stream != null && (stream.isAdopted() || !adopted) && stream.beatWritten() >= since) {
+        count++;
       }
     }
-    return 2 * reached.size() > config.members().size();
+    return 2 * count > config.members().size();
+  }
+
+  // ---- reading ------------------------------------------------------------------------------
+
+  /**
+   * What a read waits for at the leader.
+   *
+   * @param term in which it was asked
+   * @param beat the heartbeat that a majority must take
+   */
+  public record ReadTicket(long term, long beat) {}
+
+  /**
+   * Begins a read of what is committed by now; null when this member does not lead. All reads that
+   * wait share a round of heartbeats.
+   */
+  public ReadTicket beginRead() {
+    synchronized (replica) {
+      if (role != Role.LEADING) {
+        return null;
+      }
+      wantedBeat = beat + 1;
+      beat(clock.nanoTime());
+      log.advance();
+      return new ReadTicket(term, wantedBeat);
+    }
+  }
+
+  /**
+   * Whether the read may see the state as of {@link ReplicatedLog#commitIndex}: a majority took a
+   * heartbeat that was written after the read had begun, under the grants of this term. So none of
+   * them had promised a later term, and nobody else has committed anything that is missing here. An
+   * entry of the term must be committed, too: only then are those of earlier terms known.
+   */
+  public boolean isProven(ReadTicket ticket) {
+    synchronized (replica) {
+      return role == Role.LEADING
+          && ticket.term == term
+          && replica.isLeading(term)
+          && log.hasBegun()
+          && hasWritten(ticket.beat, true);
+    }
   }
 
   /** For messages. */

@@ -1,6 +1,5 @@
 package io.takofs.server.log;
 
-import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.AdoptLog;
@@ -32,19 +31,12 @@ import java.util.function.BooleanSupplier;
  * memory.
  */
 public class LogReplica {
-  /** Slots that a leader gets with a grant, and that it has ahead of its present segment. */
-  private static final int SLOTS_AHEAD = 2;
-
-  /** Slots that no leader gets: for copies of the newest segments, and to lead with. */
-  private static final int SLOTS_KEPT = 2 + SLOTS_AHEAD;
-
   private final int server;
   private final LogZone zone;
   private final LogMemory memory;
   private final LogIdentity identity;
-  private final FrameCodec codec;
   private final Crc32cScratch crc = new Crc32cScratch();
-  private final SegmentScanner scanner;
+  private final ReplicaStorage storage;
   private final SlotPool pool;
   private final Chain chain;
   private final ByteBuffer heartbeat;
@@ -72,16 +64,16 @@ public class LogReplica {
       BooleanSupplier writersAreGone,
       FrameCodec codec)
       throws TakoException {
-    this.codec = codec;
     this.server = server;
     this.checkpointIndex = checkpointIndex;
     this.zone = zone;
     this.memory = memory;
     this.identity = identity;
-    this.scanner = new SegmentScanner(crc, codec);
+    SegmentScanner scanner = new SegmentScanner(crc, codec);
     ReplicaRecovery recovery = ReplicaRecovery.run(zone, identity, crc, scanner, writersAreGone);
     this.pool = recovery.pool();
     this.chain = recovery.chain();
+    this.storage = new ReplicaStorage(zone, identity, codec, crc, scanner, pool, chain);
     this.promise = recovery.promise();
     this.heartbeat = memory.heartbeat().buffer();
     this.commitIndex = chain.commitIndex();
@@ -242,82 +234,42 @@ public class LogReplica {
   private void endWriting() throws TakoException {
     if (leadingTerm != 0) {
       leadingTerm = 0;
-      closeTail();
+      storage.closeTail();
     }
     if (intake == null) {
       return;
     }
-    Intake ending =
-        intake; // it stays until all is done, since a part of it may have to be repeated
+    Intake ending = intake; // until all is done: a part of it may have to be done again
     boolean ended = ending.revoke();
     List<Integer> left = ending.copied();
     if (!ending.isAdopted()) {
       left.addAll(ending.slots());
     } else {
+      if (!ended && !storage.hasRoomForCopies(ending)) {
+        throw new TakoException(
+            Status.BUSY,
+            "member " + server + " waits until a former leader has left its memory; ask again");
+      }
       if (!ended) {
-        checkRoomForCopies(ending);
-        left.add(isolateTail());
+        left.add(storage.isolateTail());
       }
       scan(ending, !ended, left);
       checkSound();
-      closeTail();
+      storage.closeTail();
       left.addAll(ending.unusedSlots());
     }
     intake = null;
     pool.rest(left, ending::revokeAndClose);
   }
 
-  private void checkRoomForCopies(Intake ending) throws TakoException {
-    pool.poll();
-    if (pool.freeCount() < 1 + ending.unusedSlots().size()) {
-      throw new TakoException(
-          Status.BUSY,
-          "member " + server + " waits until a former leader has left its memory; ask again");
-    }
-  }
-
-  /** Puts the newest segment where nobody else stores; returns the slot where it was. */
-  private int isolateTail() {
-    Segment tail = chain.tail();
-    int from = tail.slot();
-    int to = takeForCopy();
-    zone.copy(from, to);
-    SegmentHeader header = tail.header().movedTo(pool.header(to));
-    Segment moved = tail.movedTo(to, header);
-    pool.setHeader(to, header);
-    chain.cutFrom(header.segmentSequence());
-    chain.add(moved);
-    moved.writeHeader(crc);
-    pool.grant(from, header.grant(), 0, header.term()); // no part of the log now
-    return from;
-  }
-
-  private int takeForCopy() {
-    Integer slot = pool.take();
-    Invariant.check(slot != null, "a slot is kept for a copy of the newest segment");
-    return slot;
-  }
-
-  /**
-   * Fixes the length of the newest segment. One without a frame is given up, unless it is all that
-   * says where the log is: a checkpoint may have taken the others.
-   */
-  private void closeTail() {
-    Segment tail = chain.tail();
-    if (tail == null || !tail.isOpen()) {
-      return;
-    }
-    if (tail.isEmpty() && chain.segments().size() > 1) {
-      chain.cutFrom(tail.header().segmentSequence());
-      pool.rest(List.of(tail.slot()), () -> true);
+  /** Takes in what is whole, and what it says of commits. */
+  private void scan(Intake from, boolean isolate, List<Integer> left) {
+    String wrong = storage.scan(from, isolate, left);
+    if (wrong.isEmpty()) {
+      commitIndex = Math.max(commitIndex, chain.commitIndex());
     } else {
-      seal(tail);
+      damaged(wrong);
     }
-  }
-
-  private void seal(Segment segment) {
-    segment.seal(crc);
-    pool.setHeader(segment.slot(), segment.header());
   }
 
   // ---- what a leader writes -----------------------------------------------------------------
@@ -350,7 +302,7 @@ public class LogReplica {
     promise = promise.granted();
     promise.write(zone, identity.logId(), crc);
     intake = new Intake(promise.grant(), request.getTerm(), request.getLeader(), slots);
-    offerSlots(1 + SLOTS_AHEAD);
+    storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
     if (intake.slots().isEmpty()) {
       intake = null;
       throw new TakoException(
@@ -358,21 +310,6 @@ public class LogReplica {
     }
     clearHeartbeat();
     return describeGrant(0).setPosition(position()).build();
-  }
-
-  private void offerSlots(int count) {
-    // What is not adopted is never copied, and gives back what it replaces.
-    int kept = intake.isAdopted() ? SLOTS_KEPT : 1;
-    for (int i = 0; i < count && pool.freeCount() > kept; i++) {
-      int slot = pool.take();
-      Segment tail = chain.tail();
-      long sequence =
-          intake.isAdopted()
-              ? tail.header().segmentSequence() + 1 + intake.unusedSlots().size()
-              : 0;
-      pool.grant(slot, intake.number(), sequence, intake.term());
-      intake.slots().add(slot);
-    }
   }
 
   private LogGrant.Builder describeGrant(int from) {
@@ -406,7 +343,8 @@ public class LogReplica {
     pool.poll();
     int has = request.getSlots();
     if (has == intake.slots().size()) {
-      offerSlots(Math.max(1, SLOTS_AHEAD - intake.unusedSlots().size()));
+      int ahead = intake.unusedSlots().size();
+      storage.offerSlots(intake, Math.max(1, ReplicaStorage.SLOTS_AHEAD - ahead));
     }
     return describeGrant(Math.min(has, intake.slots().size())).build();
   }
@@ -423,20 +361,21 @@ public class LogReplica {
     checkEpoch(request.getEpoch());
     checkGrant(request.getTerm(), request.getGrant());
     if (!intake.isAdopted()) {
-      List<SegmentHeader> planned = planned(request.getSegmentsList(), intake.slots());
+      List<SegmentHeader> planned =
+          storage.planned(request.getSegmentsList(), intake.slots(), intake.number());
       if (planned.isEmpty() || planned.get(0).segmentSequence() != request.getFirstSequence()) {
         throw new TakoException(
             Status.INVALID_ARGUMENT, "the segments are not those that the leader began with");
       }
-      boolean whole = isWhole(planned);
-      if (!intake.scan(zone, planned, whole ? 0 : previousTerm(planned), scanner)
+      boolean all = storage.replacesAll(planned.get(0), checkpointIndex);
+      if (!storage.arrive(intake, planned, all)
           || lastOf(intake.arrived()).lastIndex() < request.getLastIndex()) {
         throw new TakoException(
             Status.BUSY, "the leader's log has not arrived at member " + server + " yet");
       }
-      take(intake.arrived(), whole, request.getEpoch());
+      switchTo(intake.arrived(), all, request.getEpoch());
       intake.adopt();
-      numberUnused();
+      storage.numberUnused(intake);
     }
     return position();
   }
@@ -445,86 +384,13 @@ public class LogReplica {
     return segments.get(segments.size() - 1);
   }
 
-  /** The headers that the segments get here. */
-  private List<SegmentHeader> planned(List<LogSegment> segments, List<Integer> slots) {
-    List<SegmentHeader> planned = new ArrayList<>();
-    for (int i = 0; i < segments.size(); i++) {
-      LogSegment each = segments.get(i);
-      SegmentHeader segment =
-          new SegmentHeader(
-              SegmentState.OPEN,
-              identity.logId(),
-              identity.incarnation(),
-              each.getSequence(),
-              each.getTerm(),
-              each.getBaseIndex(),
-              each.getBaseChain(),
-              0,
-              0,
-              0,
-              0);
-      planned.add(
-          i < slots.size()
-              ? pool.header(slots.get(i)).holding(segment, identity.incarnation(), promise.grant())
-              : segment);
-    }
-    return planned;
-  }
-
-  /**
-   * Whether what came replaces all that this member has.
-   *
-   * @throws TakoException INVALID_ARGUMENT when it continues neither the log nor the checkpoint
-   */
-  private boolean isWhole(List<SegmentHeader> planned) throws TakoException {
-    if (!planned.isEmpty()) {
-      SegmentHeader first = planned.get(0);
-      Segment before = chain.get(first.segmentSequence() - 1);
-      if (before != null
-          && before.lastIndex() == first.baseIndex() - 1
-          && before.chain() == first.baseChain()) {
-        return false;
-      }
-      if (first.baseIndex() <= checkpointIndex + 1) {
-        return true;
-      }
-    }
-    throw new TakoException(
-        Status.INVALID_ARGUMENT, "the leader's log does not continue that of member " + server);
-  }
-
-  private long previousTerm(List<SegmentHeader> planned) {
-    Segment before = chain.get(planned.get(0).segmentSequence() - 1);
-    return before == null ? 0 : before.lastTerm();
-  }
-
   /** Switches to the leader's log: the promise, written in one piece, is the moment. */
-  private void take(List<Segment> segments, boolean whole, long epoch) {
-    for (Segment segment : segments) {
-      segment.writeHeader(crc);
-      if (segment == lastOf(segments)) {
-        segment.commit(crc);
-        pool.setHeader(segment.slot(), segment.header());
-      } else {
-        seal(segment);
-      }
-    }
-    long first = segments.get(0).header().segmentSequence();
-    promise = promise.adopted(first, whole, epoch);
+  private void switchTo(List<Segment> segments, boolean all, long epoch) {
+    storage.prepare(segments);
+    promise = promise.adopted(segments.get(0).header().segmentSequence(), all, epoch);
     promise.write(zone, identity.logId(), crc);
-    List<Integer> replaced = new ArrayList<>();
-    chain.cutFrom(whole ? 0 : first).forEach(segment -> replaced.add(segment.slot()));
-    pool.rest(replaced, () -> true);
-    segments.forEach(chain::add);
+    storage.replace(segments, all);
     commitIndex = Math.max(commitIndex, chain.commitIndex());
-  }
-
-  /** The segments that will be in the slots that the leader has left are known now. */
-  private void numberUnused() {
-    long sequence = chain.nextSequence();
-    for (int slot : intake.unusedSlots()) {
-      pool.grant(slot, intake.number(), sequence++, intake.term());
-    }
   }
 
   /** Looks at what has come since the last time, and at the heartbeat. */
@@ -542,65 +408,6 @@ public class LogReplica {
     boolean since = heard;
     heard = false;
     return since;
-  }
-
-  /**
-   * Takes in the frames that are whole.
-   *
-   * @param isolate whether slots are copied before they are looked at
-   * @param left gets the slots that were copied
-   */
-  private void scan(Intake from, boolean isolate, List<Integer> left) {
-    for (; ; ) {
-      Segment tail = chain.tail();
-      SegmentScanner.Result result = tail.extend(scanner);
-      if (result.end() == SegmentScanner.End.CORRUPT) {
-        damaged(result.reason());
-        return;
-      }
-      tail.commit(crc);
-      commitIndex = Math.max(commitIndex, tail.commitIndex());
-      Integer slot = from.nextSlot();
-      if (slot == null || !beginNext(from, tail, slot, isolate, left)) {
-        return;
-      }
-    }
-  }
-
-  /** Begins the segment after {@code tail} if the leader has begun it. */
-  private boolean beginNext(
-      Intake from, Segment tail, int slot, boolean isolate, List<Integer> left) {
-    if (zone.slot(slot).getLong(Layout.SEGMENT_DATA_OFFSET) == 0) {
-      return false;
-    }
-    int home = slot;
-    if (isolate) {
-      home = takeForCopy();
-      zone.copy(slot, home);
-    }
-    SegmentHeader header =
-        pool.header(home)
-            .holding(
-                tail.header().following(tail.lastIndex(), tail.chain(), from.term()),
-                identity.incarnation(),
-                from.number());
-    Segment next = Segment.arriving(zone, home, header, tail.lastTerm(), scanner);
-    next.extend(scanner);
-    if (next.isEmpty()) {
-      if (isolate) {
-        pool.rest(List.of(home), () -> true);
-      }
-      return false;
-    }
-    seal(tail);
-    pool.setHeader(home, header);
-    next.writeHeader(crc);
-    chain.add(next);
-    from.begin();
-    if (isolate) {
-      left.add(slot);
-    }
-    return true;
   }
 
   private boolean readHeartbeat() {
@@ -664,13 +471,13 @@ public class LogReplica {
     if (promise.term() != term || promise.candidate() != server || intake != null) {
       throw stale(term);
     }
-    if (pool.freeCount() == 0) {
-      throw full();
+    if (!storage.canOpen()) {
+      throw ReplicaStorage.full();
     }
     promise = promise.granted().adopted(chain.nextSequence(), false, promise.epoch());
     promise.write(zone, identity.logId(), crc);
     leadingTerm = term;
-    open(term, chain.tail()); // members adopt the log with it
+    storage.open(term, promise.adoptedGrant()); // members adopt the log with it
   }
 
   /** Whether another member may write here. */
@@ -695,51 +502,7 @@ public class LogReplica {
       throw new TakoException(
           Status.NOT_LEADER, "member " + server + " does not lead in term " + term + " any more");
     }
-    Segment tail = chain.tail();
-    if (tail == null || !tail.isOpen() || !tail.hasRoom(payload.remaining())) {
-      tail = roll(term, tail);
-    }
-    tail.append(codec, type, committed, payload);
-    return tail.lastIndex();
-  }
-
-  private Segment roll(long term, Segment tail) throws TakoException {
-    if (pool.freeCount() <= SLOTS_KEPT) {
-      pool.poll();
-      throw full();
-    }
-    if (tail != null && tail.isOpen()) {
-      seal(tail);
-    }
-    return open(term, tail);
-  }
-
-  /** Opens the segment after {@code tail}, which is closed, or the first one. */
-  private Segment open(long term, Segment tail) throws TakoException {
-    Integer slot = pool.take();
-    if (slot == null) {
-      throw full();
-    }
-    SegmentHeader segment =
-        tail == null
-            ? firstHeader(term)
-            : tail.header().following(tail.lastIndex(), tail.chain(), term);
-    SegmentHeader header =
-        pool.header(slot).holding(segment, identity.incarnation(), promise.adoptedGrant());
-    pool.setHeader(slot, header);
-    Segment next = Segment.open(zone, slot, header, crc);
-    chain.add(next);
-    return next;
-  }
-
-  private static TakoException full() {
-    return new TakoException(
-        Status.NO_SPACE, "all segments of the log hold entries above the last checkpoint");
-  }
-
-  private SegmentHeader firstHeader(long term) {
-    return new SegmentHeader(
-        SegmentState.OPEN, identity.logId(), identity.incarnation(), 1, term, 1, 0, 0, 0, 0, 0);
+    return storage.append(term, promise.adoptedGrant(), type, committed, payload);
   }
 
   /** The leader, this member, has learned what is committed. */
@@ -749,23 +512,19 @@ public class LogReplica {
 
   /** Says in the member's own memory that its frames are whole, as far as they are. */
   synchronized void commitTail() {
-    Segment tail = chain.tail();
-    if (tail != null && tail.isOpen()) {
-      tail.commit(crc);
-    }
+    storage.commitTail();
   }
 
   // ---- a candidate's own copy of a better log -----------------------------------------------
 
   /** A free slot to read a segment into; null when there is none. */
   synchronized Integer takeSlot() {
-    pool.poll();
-    return pool.freeCount() > SLOTS_KEPT ? pool.take() : null;
+    return storage.takeForReading();
   }
 
   /** Slots from {@link #takeSlot} are not needed. */
   synchronized void giveSlots(List<Integer> slots) {
-    pool.rest(slots, () -> true);
+    slots.forEach(pool::release);
   }
 
   /**
@@ -782,18 +541,18 @@ public class LogReplica {
       throw stale(term);
     }
     promise = promise.granted();
-    List<SegmentHeader> planned = planned(segments, slots);
-    boolean all = isWhole(planned);
+    List<SegmentHeader> planned = storage.planned(segments, slots, promise.grant());
+    boolean all = storage.replacesAll(planned.get(0), checkpointIndex);
     Intake read = new Intake(promise.grant(), term, server, slots);
-    boolean whole = read.scan(zone, planned, all ? 0 : previousTerm(planned), scanner);
+    boolean whole = storage.arrive(read, planned, all);
     LogSegment last = segments.get(segments.size() - 1);
     if (!whole
         || lastOf(read.arrived()).lastIndex() != last.getLastIndex()
         || lastOf(read.arrived()).chain() != last.getChain()) {
       throw new TakoException(Status.CORRUPT, "the segments that were read are not whole");
     }
-    take(read.arrived(), all, promise.epoch());
-    closeTail();
+    switchTo(read.arrived(), all, promise.epoch());
+    storage.closeTail();
   }
 
   // ---- checkpoints --------------------------------------------------------------------------
@@ -813,12 +572,7 @@ public class LogReplica {
 
   /** Gives up closed segments without an entry above {@code index}; returns how many. */
   synchronized int trim(long index) {
-    int count = 0;
-    for (Segment old = chain.cutOldest(index); old != null; old = chain.cutOldest(index)) {
-      pool.rest(List.of(old.slot()), () -> true);
-      count++;
-    }
-    return count;
+    return storage.trim(index);
   }
 
   /** Gives back slots whose former writers have ended. */
