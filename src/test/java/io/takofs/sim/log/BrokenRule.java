@@ -15,6 +15,14 @@ enum BrokenRule {
   HEADER_CHECKSUM,
   /** A leader's own copy counts although it has promised a later term. */
   SELF_UNFENCED,
+  /** A candidate needs no promises of the members before a change. */
+  NO_OLD_MAJORITY,
+  /** A configuration is active as soon as a leader is elected in it. */
+  EARLY_ACTIVE,
+  /** The members change again before a leader has committed an entry with the present ones. */
+  EARLY_CHANGE,
+  /** A leader answers a read without a proof that it still leads. */
+  READ_UNPROVED,
   /** A write counts although its connection broke before it had completed. */
   FAILED_COUNTS,
   /** A leader counts a member that has not adopted its log. */

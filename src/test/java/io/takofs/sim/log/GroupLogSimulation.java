@@ -1,6 +1,5 @@
 package io.takofs.sim.log;
 
-import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogMember;
 import io.takofs.sim.Fault;
 import io.takofs.sim.Faults;
@@ -28,6 +27,10 @@ final class GroupLogSimulation {
   /** How often a member stands for election in a tick, without a reason. */
   private static final double[] RESTLESSNESS = {0, 0, 0.001, 0.01};
 
+  /** Servers that are no members at first; without one the members stay. */
+  private static final int[] SPARE = {0, 1, 2};
+
+  private static final long CHANGE_MAX_NS = TimeUnit.SECONDS.toNanos(1);
   private static final int USERS = 2;
   private static final long LIMIT_NS = TimeUnit.MINUTES.toNanos(5);
   private static final long PROPOSE_NS = TimeUnit.MILLISECONDS.toNanos(300);
@@ -45,6 +48,8 @@ final class GroupLogSimulation {
   private final LogHistory history = new LogHistory();
   private final SimProcess fate = new SimProcess("checker");
   private long finalValue;
+  private SimCatalog catalog;
+  private boolean calm;
   private final Map<Long, Integer> leaders = new HashMap<>(); // by term
 
   GroupLogSimulation(long seed, int steps, Set<BrokenRule> broken) {
@@ -72,7 +77,9 @@ final class GroupLogSimulation {
   record Result(
       int members,
       int acknowledged,
+      int reads,
       int terms,
+      int changes,
       Map<Fault, Integer> faults,
       long virtualNs,
       long trace) {}
@@ -93,10 +100,11 @@ final class GroupLogSimulation {
     for (int i = 1; i <= count; i++) {
       ids.add(i);
     }
+    catalog = new SimCatalog(scheduler, ids, broken);
+    int servers = count + SPARE[scheduler.random().nextInt(SPARE.length)];
     double restless = RESTLESSNESS[scheduler.random().nextInt(RESTLESSNESS.length)];
-    GroupConfig config = new GroupConfig(1, ids, Set.of(), true);
-    for (int i = 1; i <= count; i++) {
-      members.add(new SimLogMember(network, i, members, () -> config, history, restless, broken));
+    for (int i = 1; i <= servers; i++) {
+      members.add(new SimLogMember(network, i, members, catalog, history, restless, broken));
     }
     for (SimLogMember member : members) {
       check(member.start(), "the first start was killed");
@@ -109,6 +117,9 @@ final class GroupLogSimulation {
     scheduler.check(1, this::checkStep);
     Faults faults = new Faults(network, swarm, members, users);
     faults.begin();
+    if (servers > count) {
+      changeMembers();
+    }
     scheduler.await(LIMIT_NS, () -> users.stream().allMatch(LogUser::isDone));
     check(users.stream().allMatch(LogUser::isDone), "not finished in five minutes");
     faults.end();
@@ -116,10 +127,37 @@ final class GroupLogSimulation {
     return new Result(
         count,
         history.acknowledgedCount(),
+        history.reads(),
         leaders.size(),
+        catalog.changes(),
         faults.counts(),
         scheduler.nowNs(),
         scheduler.trace().hash());
+  }
+
+  /** Now and then a server takes the place of another one, and somebody stands for election. */
+  private void changeMembers() {
+    scheduler.schedule(
+        fate,
+        scheduler.delayNs(0, CHANGE_MAX_NS),
+        () -> {
+          int leaves = 1 + scheduler.random().nextInt(members.size());
+          int comes = 1 + scheduler.random().nextInt(members.size());
+          if (!calm) {
+            catalog.replace(leaves, comes);
+            changeMembers();
+          }
+          if (!calm || !catalog.newest().active()) {
+            standForElection();
+          }
+        });
+  }
+
+  private void standForElection() {
+    SimLogMember one = members.get(scheduler.random().nextInt(members.size()));
+    if (one.isAlive()) {
+      scheduler.schedule(one.process(), 0, () -> one.member().stand());
+    }
   }
 
   /** No two lead in one term. */
@@ -137,6 +175,8 @@ final class GroupLogSimulation {
   private void finish() throws IOException {
     network.setConditions(SimConditions.CALM);
     members.forEach(SimLogMember::calmDown);
+    calm = true;
+    activate();
     for (SimLogMember member : members) {
       if (!member.isAlive()) {
         check(member.start(), "killed by nobody");
@@ -147,12 +187,23 @@ final class GroupLogSimulation {
     check(haveAllFinal(), "not all members have what was committed at the end");
   }
 
+  /** The last change of the members is completed. */
+  private void activate() {
+    if (!catalog.newest().active()) {
+      standForElection();
+      scheduler.schedule(fate, PROPOSE_NS, this::activate);
+    }
+  }
+
   /** Whether a value that was proposed at the end was committed, and has come to all. */
   private boolean haveAllFinal() {
     for (long value = FINAL_VALUES; value <= finalValue; value++) {
       long sought = value;
       if (history.isAcknowledged(sought)
-          && members.stream().allMatch(each -> each.delivered().equals(history.values()))) {
+          && catalog.newest().active()
+          && members.stream()
+              .filter(each -> catalog.newest().members().contains(each.id()))
+              .allMatch(each -> each.delivered().equals(history.values()))) {
         return true;
       }
     }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  */
 class GroupLogSimulationTest {
   private static final Logger LOG = LoggerFactory.getLogger(GroupLogSimulationTest.class);
-  private static final int SEEDS = Integer.getInteger("tako.sim.seeds", 50);
+  private static final int SEEDS = Integer.getInteger("tako.sim.seeds", 20);
   private static final long FIRST_SEED = Long.getLong("tako.sim.seed", 0);
   private static final int STEPS = 300;
 

@@ -10,6 +10,8 @@ final class LogHistory {
   private final Map<Long, Long> values = new TreeMap<>(); // by index
   private final Set<Long> seen = new HashSet<>();
   private final Set<Long> acknowledged = new HashSet<>();
+  private long acknowledgedIndex;
+  private int reads;
 
   /** A member delivers an entry, after all before it. */
   void deliver(int member, long index, long value) {
@@ -31,8 +33,23 @@ final class LogHistory {
   }
 
   /** Whoever proposed the value was told that it is committed. */
-  void acknowledge(long value) {
+  void acknowledge(long index, long value) {
     acknowledged.add(value);
+    acknowledgedIndex = Math.max(acknowledgedIndex, index);
+  }
+
+  /** The highest index of which somebody was told. */
+  long acknowledgedIndex() {
+    return acknowledgedIndex;
+  }
+
+  /** A read was answered. */
+  void countRead() {
+    reads++;
+  }
+
+  int reads() {
+    return reads;
   }
 
   boolean isAcknowledged(long value) {

@@ -6,7 +6,7 @@ import io.takofs.sim.SimNetwork;
 import io.takofs.sim.SimProcess;
 import java.util.List;
 
-/** Proposes values to whoever leads. */
+/** Proposes values to whoever leads, and reads before each. */
 final class LogUser extends SimActor {
   private static final long PAUSE_MAX_NS = 6_000_000;
 
@@ -41,6 +41,7 @@ final class LogUser extends SimActor {
               asked.process(),
               0,
               () -> {
+                asked.read();
                 if (!isDone() && asked.propose(value)) {
                   countStep();
                 }

@@ -6,7 +6,6 @@ import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
-import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogMemory;
@@ -35,13 +34,13 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /** A member of a group whose log is real, in a process that anything may befall. */
 final class SimLogMember extends SimMachine {
@@ -62,7 +61,7 @@ final class SimLogMember extends SimMachine {
   private final SimNetwork network;
   private final int id;
   private final List<SimLogMember> group;
-  private final Supplier<GroupConfig> catalog;
+  private final SimCatalog catalog;
   private final LogHistory history;
   private final Set<BrokenRule> broken;
   private double restlessness;
@@ -72,6 +71,7 @@ final class SimLogMember extends SimMachine {
   private ReplicatedLog log;
   private LogMember member;
   private final Set<Long> waiting = new HashSet<>();
+  private final Map<LogMember.ReadTicket, Long> reads = new LinkedHashMap<>();
   private final Map<Long, Long> delivered = new TreeMap<>();
   private final Map<Long, Long> checkpoint = new TreeMap<>(); // outlives the process
   private long deliveredIndex;
@@ -81,7 +81,7 @@ final class SimLogMember extends SimMachine {
       SimNetwork network,
       int id,
       List<SimLogMember> group,
-      Supplier<GroupConfig> catalog,
+      SimCatalog catalog,
       LogHistory history,
       double restlessness,
       Set<BrokenRule> broken)
@@ -159,6 +159,7 @@ final class SimLogMember extends SimMachine {
       replica = LogReplica.open(id, zone, reachable, identity, checkpointIndex, () -> true);
     }
     waiting.clear();
+    reads.clear();
     delivered.clear();
     delivered.putAll(checkpoint);
     deliveredIndex = checkpointIndex;
@@ -172,7 +173,7 @@ final class SimLogMember extends SimMachine {
             replica,
             log,
             new Peers(born, transport, pairs),
-            catalog,
+            catalog.view(),
             TIMES,
             clock(),
             new Random(network.scheduler().random().nextLong()));
@@ -207,7 +208,12 @@ final class SimLogMember extends SimMachine {
                 member.stand();
               }
               member.tick();
+              if (broken.contains(BrokenRule.EARLY_ACTIVE)
+                  && member.role() == LogMember.Role.OPENING) {
+                catalog.activate(member.config().epoch());
+              }
               log.poll(this::deliver);
+              answerReads();
               if (replica.missingIndex() != 0) {
                 takeCheckpoint();
               } else if (scheduler().random().nextInt(CHECKPOINT_IN) == 0) {
@@ -252,7 +258,7 @@ final class SimLogMember extends SimMachine {
     delivered.put(index, value);
     deliveredIndex = index;
     if (waiting.remove(value)) {
-      history.acknowledge(value);
+      history.acknowledge(index, value);
     }
   }
 
@@ -285,6 +291,32 @@ final class SimLogMember extends SimMachine {
       return Reply.getDefaultInstance();
     }
     return reply;
+  }
+
+  /** Begins a read, which must see all that anybody was told of before; whether it did. */
+  boolean read() {
+    LogMember.ReadTicket ticket = isAlive() ? member.beginRead() : null;
+    if (ticket != null) {
+      reads.put(ticket, Math.max(reads.getOrDefault(ticket, 0L), history.acknowledgedIndex()));
+    }
+    return ticket != null;
+  }
+
+  private void answerReads() {
+    for (LogMember.ReadTicket ticket : List.copyOf(reads.keySet())) {
+      boolean leads = member.role() == LogMember.Role.LEADING && member.term() == ticket.term();
+      if (!leads) {
+        reads.remove(ticket); // its caller asks another member
+      } else if (broken.contains(BrokenRule.READ_UNPROVED) || member.isProven(ticket)) {
+        long index = reads.remove(ticket);
+        if (log.commitIndex() < index) {
+          throw new AssertionError(
+              "member %d answers a read as of index %d, and %d was acknowledged before"
+                  .formatted(id, log.commitIndex(), index));
+        }
+        history.countRead();
+      }
+    }
   }
 
   /** Lets leaders in that the replica admits. */

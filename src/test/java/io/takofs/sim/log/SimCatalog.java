@@ -1,0 +1,71 @@
+package io.takofs.sim.log;
+
+import io.takofs.server.log.GroupCatalog;
+import io.takofs.server.log.GroupConfig;
+import io.takofs.sim.SimScheduler;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The catalog of a group, of which each member knows what it read last. */
+final class SimCatalog {
+  private final SimScheduler scheduler;
+  private final Set<BrokenRule> broken;
+  private GroupConfig newest;
+  private int changes;
+
+  SimCatalog(SimScheduler scheduler, Set<Integer> members, Set<BrokenRule> broken) {
+    this.scheduler = scheduler;
+    this.broken = broken;
+    this.newest = new GroupConfig(1, members, Set.of(), true);
+  }
+
+  GroupConfig newest() {
+    return newest;
+  }
+
+  /** Changes of the members so far. */
+  int changes() {
+    return changes;
+  }
+
+  /** Replaces one member by another, if the present configuration is active. */
+  void replace(int leaves, int comes) {
+    if (!newest.active() && !broken.contains(BrokenRule.EARLY_CHANGE)) {
+      return;
+    }
+    Set<Integer> members = new TreeSet<>(newest.members());
+    if (members.remove(leaves) && members.add(comes)) {
+      newest = new GroupConfig(newest.epoch() + 1, members, newest.members(), false);
+      changes++;
+    }
+  }
+
+  /** What one member sees: it reads the catalog now and then. */
+  GroupCatalog view() {
+    return new GroupCatalog() {
+      private GroupConfig known = newest;
+
+      @Override
+      public GroupConfig read() {
+        if (scheduler.random().nextInt(3) != 0) {
+          known = newest;
+        }
+        return broken.contains(BrokenRule.NO_OLD_MAJORITY)
+            ? new GroupConfig(known.epoch(), known.members(), Set.of(), known.active())
+            : known;
+      }
+
+      @Override
+      public void activate(long epoch) {
+        SimCatalog.this.activate(epoch);
+      }
+    };
+  }
+
+  /** Marks configuration {@code epoch}, if it is the newest, as one in which a leader committed. */
+  void activate(long epoch) {
+    if (epoch == newest.epoch()) {
+      newest = new GroupConfig(epoch, newest.members(), newest.previous(), true);
+    }
+  }
+}
