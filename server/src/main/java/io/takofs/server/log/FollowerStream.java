@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a leader writes to one member under one grant: the bytes of its own segments, to the same
+ * The writes of a leader to one member under one grant: the bytes of its own segments, to the same
  * places there. What is appended while a write is under way is the next write.
  *
  * <p>What has been written counts by the completions of this grant's connection alone, and only as

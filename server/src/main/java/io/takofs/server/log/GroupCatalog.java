@@ -1,7 +1,7 @@
 package io.takofs.server.log;
 
 /**
- * What a member of a group knows of the catalog.
+ * The catalog, as a member of a group knows it.
  *
  * <p>Thread rule: any thread; nothing waits.
  */

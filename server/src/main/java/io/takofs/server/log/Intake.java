@@ -5,8 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one leader may write to a member: slots for consecutive segments, and the connection over
- * which it does. Until the leader's log is adopted the segments here are no part of the member's.
+ * The grant of one leader at a member: slots for consecutive segments, and the connection over
+ * which it writes to them. Until the leader's log is adopted the segments here are no part of the
+ * member's.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -130,7 +131,7 @@ final class Intake {
     return true;
   }
 
-  /** What {@link #scan} found, oldest first. */
+  /** The segments that {@link #scan} found, oldest first. */
   List<Segment> arrived() {
     return arrived;
   }

@@ -58,7 +58,7 @@ public final class LogMember {
   private LogPosition best;
   private SegmentReader reader;
 
-  /** What a member does. */
+  /** The part that a member plays. */
   public enum Role {
     /** Is written to by a leader, or waits for one. */
     FOLLOWER,
@@ -293,7 +293,7 @@ public final class LogMember {
     dueNs = now + times.electionMinNs();
   }
 
-  /** What is done with the answer of a member in the present round. */
+  /** Takes the answer of a member in the present round. */
   private interface OnAnswer {
     void take(int server, Reply reply);
   }
@@ -563,7 +563,7 @@ public final class LogMember {
   // ---- reading ------------------------------------------------------------------------------
 
   /**
-   * What a read waits for at the leader.
+   * The heartbeat that a read waits for at the leader.
    *
    * @param term in which it was asked
    * @param beat the heartbeat that a majority must take

@@ -28,7 +28,7 @@ public interface LogPeers {
    */
   void connect(int server, long term, long grant, Consumer<QueuePair> answer);
 
-  /** Where the sends of all connections complete. */
+  /** The queue on which the sends of all connections complete. */
   CompletionQueue queue();
 
   /** Registered memory of this member for {@code length} bytes that are sent. */

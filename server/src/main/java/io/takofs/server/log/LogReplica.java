@@ -161,7 +161,7 @@ public class LogReplica {
     return pool.freeCount();
   }
 
-  /** Where the log of this member ends. */
+  /** The end of this member's log, and its segments. */
   synchronized LogPosition position() {
     LogPosition.Builder position =
         LogPosition.newBuilder()
