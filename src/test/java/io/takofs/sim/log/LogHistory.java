@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What a group has committed, as its members deliver it: each must deliver the same. */
+/** The entries that a group has committed: each member must deliver the same. */
 final class LogHistory {
   private final Map<Long, Long> values = new TreeMap<>(); // by index
   private final Set<Long> seen = new HashSet<>();
@@ -27,12 +27,12 @@ final class LogHistory {
     }
   }
 
-  /** What each member must have delivered in the end, by index: no more and no less. */
+  /** The values that each member must have delivered in the end, by index. */
   Map<Long, Long> values() {
     return values;
   }
 
-  /** Whoever proposed the value was told that it is committed. */
+  /** The user who proposed the value was told that it is committed. */
   void acknowledge(long index, long value) {
     acknowledged.add(value);
     acknowledgedIndex = Math.max(acknowledgedIndex, index);

@@ -40,7 +40,7 @@ final class SimCatalog {
     }
   }
 
-  /** What one member sees: it reads the catalog now and then. */
+  /** The view of one member, which reads the catalog now and then. */
   GroupCatalog view() {
     return new GroupCatalog() {
       private GroupConfig known = newest;

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -181,7 +182,7 @@ class ShmProcessTest {
     try (BufferedReader reports = lines(peer)) {
       long start = System.nanoTime();
       while (!reports.ready() && System.nanoTime() - start < DEAF_MS * 1_000_000L) {
-        Thread.sleep(1);
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
       }
       peer.getOutputStream().write('\n');
       peer.getOutputStream().flush();

@@ -197,17 +197,15 @@ final class FollowerSetup {
 
   private void onConnected(LogGrant grant, long first, QueuePair pair) {
     synchronized (replica) {
-      if (isOver() || step != Step.CONNECT) {
+      boolean awaited = !isOver() && step == Step.CONNECT;
+      // A checkpoint may have taken the first segment meanwhile.
+      if (!awaited || pair == null || replica.chain().get(first) == null) {
         if (pair != null) {
           pair.close();
         }
-        return;
-      }
-      if (pair == null || replica.chain().get(first) == null) { // a checkpoint may have taken it
-        if (pair != null) {
-          pair.close();
+        if (awaited) {
+          rest();
         }
-        rest();
         return;
       }
       if (beats == null) {

@@ -20,7 +20,7 @@ import java.util.List;
  * <p>What has been written counts by the completions of this grant's connection alone, and only as
  * far as they follow one another without a gap; after one that failed nothing counts any more.
  *
- * <p>Thread rule: the log owner's thread, with the replica's monitor where the chain is looked at.
+ * <p>Thread rule: the holder of the replica's monitor.
  */
 final class FollowerStream {
   /** Sends under way at most: writes of frames, and one heartbeat. */

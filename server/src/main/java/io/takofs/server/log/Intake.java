@@ -14,7 +14,6 @@ import java.util.List;
 final class Intake {
   private final long number;
   private final long term;
-  private final int leader;
   private final List<Integer> slots;
   private final List<QueuePair> pairs = new ArrayList<>();
   private final List<Segment> arrived = new ArrayList<>();
@@ -23,10 +22,9 @@ final class Intake {
   private boolean adopted;
   private int begun;
 
-  Intake(long number, long term, int leader, List<Integer> slots) {
+  Intake(long number, long term, List<Integer> slots) {
     this.number = number;
     this.term = term;
-    this.leader = leader;
     this.slots = new ArrayList<>(slots);
   }
 
@@ -37,10 +35,6 @@ final class Intake {
 
   long term() {
     return term;
-  }
-
-  int leader() {
-    return leader;
   }
 
   /** In the order of the segments. */

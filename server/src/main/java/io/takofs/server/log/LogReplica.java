@@ -301,7 +301,7 @@ public class LogReplica {
     List<Integer> slots = new ArrayList<>();
     promise = promise.granted();
     promise.write(zone, identity.logId(), crc);
-    intake = new Intake(promise.grant(), request.getTerm(), request.getLeader(), slots);
+    intake = new Intake(promise.grant(), request.getTerm(), slots);
     storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
     if (intake.slots().isEmpty()) {
       intake = null;
@@ -543,7 +543,7 @@ public class LogReplica {
     promise = promise.granted();
     List<SegmentHeader> planned = storage.planned(segments, slots, promise.grant());
     boolean all = storage.replacesAll(planned.get(0), checkpointIndex);
-    Intake read = new Intake(promise.grant(), term, server, slots);
+    Intake read = new Intake(promise.grant(), term, slots);
     boolean whole = storage.arrive(read, planned, all);
     LogSegment last = segments.get(segments.size() - 1);
     if (!whole

@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
 /**
- * What a member of a group keeps beside its log, and never takes back: {@code PROMISE} in
+ * The promise of a member of a group, kept beside its log and never taken back: {@code PROMISE} in
  * layout.def. It is persistent before the member acts on it.
  *
  * @param term no leader of an earlier term is let in

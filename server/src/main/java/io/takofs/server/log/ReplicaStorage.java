@@ -102,7 +102,7 @@ final class ReplicaStorage {
 
   /** Gives the leader up to {@code count} slots more, as far as there are any. */
   void offerSlots(Intake intake, int count) {
-    // What is not adopted is never copied, and gives back what it replaces.
+    // Slots that are not adopted are never copied, and adoption gives back what they replace.
     int kept = intake.isAdopted() ? SLOTS_KEPT : 1;
     for (int i = 0; i < count && pool.freeCount() > kept; i++) {
       int slot = pool.take();

@@ -138,7 +138,7 @@ public final class ReplicatedLog implements Log {
     }
   }
 
-  /** What is written to {@code server}; null when nothing is. */
+  /** The writes to {@code server}; null when there are none. */
   FollowerStream stream(int server) {
     synchronized (replica) {
       return streams.get(server);

@@ -110,7 +110,7 @@ record SegmentHeader(
         writeSequence + 1);
   }
 
-  /** What the header of the next segment says, which is written in {@code newTerm}. */
+  /** The header of the next segment, which is written in {@code newTerm}. */
   SegmentHeader following(long lastIndex, int chain, long newTerm) {
     return new SegmentHeader(
         SegmentState.OPEN,

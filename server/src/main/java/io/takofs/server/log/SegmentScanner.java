@@ -38,7 +38,7 @@ final class SegmentScanner {
       int chain,
       String reason) {}
 
-  /** What is known of a segment before its first frame is looked at. */
+  /** The result of a scan that has looked at no frame yet. */
   Result beginning(SegmentHeader header, long previousTerm) {
     return new Result(
         End.CLEAN_END,
