@@ -1,6 +1,5 @@
 package io.takofs.server.log;
 
-import io.takofs.layout.Layout;
 import io.takofs.proto.AdoptLog;
 import io.takofs.proto.ExtendLog;
 import io.takofs.proto.GrantLog;
@@ -31,7 +30,7 @@ final class FollowerSetup {
   private final ReplicatedLog log;
   private final LogPeers peers;
   private final LogTimes times;
-  private MemoryRegion beats;
+  private final MemoryRegion beats;
   private Step step = Step.IDLE;
   private long notBeforeNs = Long.MIN_VALUE;
   private long nowNs;
@@ -52,6 +51,9 @@ final class FollowerSetup {
     ADOPTED
   }
 
+  /**
+   * @param beats memory for the heartbeats to this member
+   */
   FollowerSetup(
       int server,
       int group,
@@ -60,6 +62,7 @@ final class FollowerSetup {
       LogReplica replica,
       ReplicatedLog log,
       LogPeers peers,
+      MemoryRegion beats,
       LogTimes times) {
     this.server = server;
     this.group = group;
@@ -68,6 +71,7 @@ final class FollowerSetup {
     this.replica = replica;
     this.log = log;
     this.peers = peers;
+    this.beats = beats;
     this.times = times;
   }
 
@@ -207,9 +211,6 @@ final class FollowerSetup {
           rest();
         }
         return;
-      }
-      if (beats == null) {
-        beats = peers.allocate(FollowerStream.SENDS_MAX * Layout.HEARTBEAT_SIZE);
       }
       requiredIndex = replica.lastIndex();
       log.attach(

@@ -61,7 +61,7 @@ final class FollowerStream {
 
   /**
    * @param firstSequence of the first segment to be written
-   * @param beats SENDS_MAX heartbeats, for this stream alone
+   * @param beats SENDS_MAX heartbeats, for streams to this member alone
    */
   FollowerStream(
       int server,

@@ -2,6 +2,7 @@ package io.takofs.server.log;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.AskLog;
 import io.takofs.proto.LogPosition;
 import io.takofs.proto.LogSegment;
@@ -10,6 +11,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.transport.CompletionStatus;
+import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import java.io.UncheckedIOException;
@@ -44,6 +46,7 @@ public final class LogMember {
   private final Random random;
   private final Map<Integer, LogPosition> answers = new HashMap<>();
   private final Map<Integer, FollowerSetup> setups = new HashMap<>();
+  private final Map<Integer, MemoryRegion> beats = new HashMap<>();
   private Role role = Role.FOLLOWER;
   private GroupConfig config;
   private long term;
@@ -489,10 +492,17 @@ public final class LogMember {
       if (other != replica.server()) {
         setups.put(
             other,
-            new FollowerSetup(other, group, term, config.epoch(), replica, log, peers, times));
+            new FollowerSetup(
+                other, group, term, config.epoch(), replica, log, peers, beatsOf(other), times));
       }
     }
     lead(now);
+  }
+
+  /** Memory for the heartbeats to {@code server}, the same in each term. */
+  private MemoryRegion beatsOf(int server) {
+    return beats.computeIfAbsent(
+        server, key -> peers.allocate(FollowerStream.SENDS_MAX * Layout.HEARTBEAT_SIZE));
   }
 
   private void lead(long now) {
