@@ -9,17 +9,25 @@ public final class WeakReplicas {
 
   /** One that takes a frame for whole when its header is. */
   public static LogReplica withoutPayloadChecksums(
-      int server, LogZone zone, LogMemory memory, LogIdentity identity, long checkpointIndex)
+      int server,
+      LogZone zone,
+      LogTransports transports,
+      LogIdentity identity,
+      long checkpointIndex)
       throws TakoException {
     return new LogReplica(
-        server, zone, memory, identity, checkpointIndex, () -> true, new HeaderCodec());
+        server, zone, transports, identity, checkpointIndex, () -> true, new HeaderCodec());
   }
 
   /** One that goes on writing to its own log after a promise to a later leader. */
   public static LogReplica withoutFenceAgainstItself(
-      int server, LogZone zone, LogMemory memory, LogIdentity identity, long checkpointIndex)
+      int server,
+      LogZone zone,
+      LogTransports transports,
+      LogIdentity identity,
+      long checkpointIndex)
       throws TakoException {
-    return new UnfencedReplica(server, zone, memory, identity, checkpointIndex);
+    return new UnfencedReplica(server, zone, transports, identity, checkpointIndex);
   }
 
   private static final class HeaderCodec extends FrameCodec {
@@ -47,9 +55,13 @@ public final class WeakReplicas {
     private long led;
 
     UnfencedReplica(
-        int server, LogZone zone, LogMemory memory, LogIdentity identity, long checkpointIndex)
+        int server,
+        LogZone zone,
+        LogTransports transports,
+        LogIdentity identity,
+        long checkpointIndex)
         throws TakoException {
-      super(server, zone, memory, identity, checkpointIndex, () -> true, new FrameCodec());
+      super(server, zone, transports, identity, checkpointIndex, () -> true, new FrameCodec());
     }
 
     @Override

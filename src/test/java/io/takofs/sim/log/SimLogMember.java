@@ -12,6 +12,8 @@ import io.takofs.server.log.LogMemory;
 import io.takofs.server.log.LogPeers;
 import io.takofs.server.log.LogReplica;
 import io.takofs.server.log.LogTimes;
+import io.takofs.server.log.LogTransport;
+import io.takofs.server.log.LogTransports;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.ReplicatedLog;
 import io.takofs.server.log.WeakReplicas;
@@ -142,8 +144,17 @@ final class SimLogMember extends SimMachine {
               SEGMENT_BYTES - Layout.SEGMENT_DATA_OFFSET,
               Access.REMOTE_READ_WRITE));
     }
-    LogMemory reachable =
-        new LogMemory(regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE));
+    CompletionQueue counted =
+        broken.contains(BrokenRule.FAILED_COUNTS) ? new BlindQueue(queue) : queue;
+    LogTransport via =
+        new LogTransport(
+            transport.name(),
+            domain,
+            new LogMemory(
+                regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE)),
+            counted);
+    LogTransports reachable = new LogTransports();
+    reachable.add(via);
     if (broken.contains(BrokenRule.AMNESIA) && epoch() > 1) {
       forget();
     }
@@ -163,16 +174,14 @@ final class SimLogMember extends SimMachine {
     delivered.clear();
     delivered.putAll(checkpoint);
     deliveredIndex = checkpointIndex;
-    CompletionQueue counted =
-        broken.contains(BrokenRule.FAILED_COUNTS) ? new BlindQueue(queue) : queue;
-    log = new ReplicatedLog(replica, counted, checkpointIndex);
+    log = new ReplicatedLog(replica, checkpointIndex);
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
     member =
         new LogMember(
             GROUP,
             replica,
             log,
-            new Peers(born, transport, pairs),
+            new Peers(born, transport, via, pairs),
             catalog.view(),
             TIMES,
             clock(),
@@ -274,6 +283,7 @@ final class SimLogMember extends SimMachine {
     }
     payload.flip();
     try {
+      log.lead(member.term());
       log.propose(payload);
       waiting.add(value);
       log.poll(this::deliver);
@@ -360,11 +370,13 @@ final class SimLogMember extends SimMachine {
   private final class Peers implements LogPeers {
     private final SimProcess own;
     private final SimTransport transport;
+    private final LogTransport via;
     private final QueuePairConfig pairs;
 
-    Peers(SimProcess own, SimTransport transport, QueuePairConfig pairs) {
+    Peers(SimProcess own, SimTransport transport, LogTransport via, QueuePairConfig pairs) {
       this.own = own;
       this.transport = transport;
+      this.via = via;
       this.pairs = pairs;
     }
 
@@ -416,7 +428,13 @@ final class SimLogMember extends SimMachine {
     }
 
     @Override
-    public void connect(int server, long term, long grant, Consumer<QueuePair> answer) {
+    public LogTransport transportTo(int server) {
+      return via;
+    }
+
+    @Override
+    public void connect(
+        int server, LogTransport over, long term, long grant, Consumer<QueuePair> answer) {
       byte[] asked =
           ByteBuffer.allocate(16)
               .order(ByteOrder.LITTLE_ENDIAN)
@@ -438,20 +456,6 @@ final class SimLogMember extends SimMachine {
                 }
                 answer.accept(pair);
               });
-    }
-
-    @Override
-    public CompletionQueue queue() {
-      return pairs.sendQueue();
-    }
-
-    @Override
-    public MemoryRegion allocate(int length) {
-      try {
-        return pairs.domain().allocate(length, Access.LOCAL);
-      } catch (IOException e) {
-        throw new IllegalStateException(e);
-      }
     }
   }
 

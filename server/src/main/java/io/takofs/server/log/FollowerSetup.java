@@ -9,7 +9,6 @@ import io.takofs.proto.LogSegment;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
-import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.QueuePair;
 
 /**
@@ -30,7 +29,7 @@ final class FollowerSetup {
   private final ReplicatedLog log;
   private final LogPeers peers;
   private final LogTimes times;
-  private final MemoryRegion beats;
+  private LogTransport via; // of the present attempt
   private Step step = Step.IDLE;
   private long notBeforeNs = Long.MIN_VALUE;
   private long nowNs;
@@ -51,9 +50,6 @@ final class FollowerSetup {
     ADOPTED
   }
 
-  /**
-   * @param beats memory for the heartbeats to this member
-   */
   FollowerSetup(
       int server,
       int group,
@@ -62,7 +58,6 @@ final class FollowerSetup {
       LogReplica replica,
       ReplicatedLog log,
       LogPeers peers,
-      MemoryRegion beats,
       LogTimes times) {
     this.server = server;
     this.group = group;
@@ -71,7 +66,6 @@ final class FollowerSetup {
     this.replica = replica;
     this.log = log;
     this.peers = peers;
-    this.beats = beats;
     this.times = times;
   }
 
@@ -122,6 +116,11 @@ final class FollowerSetup {
   }
 
   private void askForGrant() {
+    via = peers.transportTo(server);
+    if (via == null) {
+      rest();
+      return;
+    }
     step = Step.GRANT;
     Request request =
         Request.newBuilder()
@@ -131,6 +130,7 @@ final class FollowerSetup {
                     .setTerm(term)
                     .setLeader(replica.server())
                     .setEpoch(epoch)
+                    .setTransport(via.name())
                     .setFirstIndex(missingIndex == 0 ? 0 : missingIndex + 1))
             .build();
     peers.call(server, request, this::onGrant);
@@ -155,7 +155,7 @@ final class FollowerSetup {
       }
       missingIndex = 0;
       step = Step.CONNECT;
-      peers.connect(server, term, grant.getGrant(), pair -> onConnected(grant, first, pair));
+      peers.connect(server, via, term, grant.getGrant(), pair -> onConnected(grant, first, pair));
     }
   }
 
@@ -213,8 +213,7 @@ final class FollowerSetup {
         return;
       }
       requiredIndex = replica.lastIndex();
-      log.attach(
-          new FollowerStream(server, replica.chain(), replica.memory(), pair, grant, first, beats));
+      log.attach(new FollowerStream(server, replica.chain(), via, pair, grant, first));
       step = Step.WRITE;
       notBeforeNs = nowNs;
     }
@@ -268,7 +267,7 @@ final class FollowerSetup {
             .setLastIndex(requiredIndex);
     for (Segment segment : replica.chain().segments()) {
       if (segment.header().segmentSequence() >= stream.firstSequence()) {
-        adopt.addSegments(replica.describe(segment));
+        adopt.addSegments(LogReplica.describe(segment, null));
       }
     }
     peers.call(

@@ -61,25 +61,24 @@ final class FollowerStream {
 
   /**
    * @param firstSequence of the first segment to be written
-   * @param beats SENDS_MAX heartbeats, for streams to this member alone
+   * @param via the transport of {@code pair}
    */
   FollowerStream(
       int server,
       Chain chain,
-      LogMemory memory,
+      LogTransport via,
       QueuePair pair,
       LogGrant grant,
-      long firstSequence,
-      MemoryRegion beats) {
+      long firstSequence) {
     this.server = server;
     this.chain = chain;
-    this.memory = memory;
+    this.memory = via.memory();
     this.pair = pair;
     this.grant = grant;
     this.slots = new ArrayList<>(grant.getSlotsList());
     this.firstSequence = firstSequence;
     this.sequence = firstSequence;
-    this.beats = beats;
+    this.beats = via.beatsTo(server);
     Segment before = chain.get(firstSequence - 1);
     this.sentIndex = before == null ? 0 : before.lastIndex();
     this.writtenIndex = sentIndex;

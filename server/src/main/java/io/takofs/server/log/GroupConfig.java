@@ -11,8 +11,15 @@ import java.util.TreeSet;
  * @param previous those of the epoch before; empty in the first one
  * @param active whether a leader has committed an entry in this epoch, so that no leader of the
  *     previous one can commit anything any more
+ * @param term terms of the group's leaders are above this one
  */
-public record GroupConfig(long epoch, Set<Integer> members, Set<Integer> previous, boolean active) {
+public record GroupConfig(
+    long epoch, Set<Integer> members, Set<Integer> previous, boolean active, long term) {
+  /** A configuration of a group whose terms begin at 1. */
+  public GroupConfig(long epoch, Set<Integer> members, Set<Integer> previous, boolean active) {
+    this(epoch, members, previous, active, 0);
+  }
+
   /** The servers whose promises count. */
   Set<Integer> asked() {
     if (active) {

@@ -14,6 +14,7 @@ import java.util.List;
 final class Intake {
   private final long number;
   private final long term;
+  private final LogMemory memory;
   private final List<Integer> slots;
   private final List<QueuePair> pairs = new ArrayList<>();
   private final List<Segment> arrived = new ArrayList<>();
@@ -22,9 +23,13 @@ final class Intake {
   private boolean adopted;
   private int begun;
 
-  Intake(long number, long term, List<Integer> slots) {
+  /**
+   * @param memory as the leader names it; null where nobody writes
+   */
+  Intake(long number, long term, LogMemory memory, List<Integer> slots) {
     this.number = number;
     this.term = term;
+    this.memory = memory;
     this.slots = new ArrayList<>(slots);
   }
 
@@ -35,6 +40,11 @@ final class Intake {
 
   long term() {
     return term;
+  }
+
+  /** This member's memory, as the leader names it. */
+  LogMemory memory() {
+    return memory;
   }
 
   /** In the order of the segments. */

@@ -2,7 +2,6 @@ package io.takofs.server.log;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.proto.AskLog;
 import io.takofs.proto.LogPosition;
 import io.takofs.proto.LogSegment;
@@ -11,7 +10,6 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.transport.CompletionStatus;
-import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import java.io.UncheckedIOException;
@@ -20,6 +18,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.function.IntFunction;
 
 /**
  * One member of a group: it follows its leader, misses it, and stands for election.
@@ -46,7 +46,8 @@ public final class LogMember {
   private final Random random;
   private final Map<Integer, LogPosition> answers = new HashMap<>();
   private final Map<Integer, FollowerSetup> setups = new HashMap<>();
-  private final Map<Integer, MemoryRegion> beats = new HashMap<>();
+  private Set<Integer> learners = Set.of();
+  private final Map<Integer, LogTransport> transports = new HashMap<>(); // to those asked
   private Role role = Role.FOLLOWER;
   private GroupConfig config;
   private long term;
@@ -226,7 +227,9 @@ public final class LogMember {
   }
 
   private void follow(long now) {
-    peers.queue().poll(LogMember::ignore, COMPLETIONS_AT_ONCE); // of connections that have ended
+    replica
+        .transports()
+        .poll(LogMember::ignore, COMPLETIONS_AT_ONCE); // of connections that have ended
     if (replica.hasHeard()) {
       await(now);
     } else if (now - dueNs >= 0 && replica.damage() == null) {
@@ -254,12 +257,26 @@ public final class LogMember {
 
   // ---- standing for election ----------------------------------------------------------------
 
-  /** Stands for election at once, though the leader is not missed: somebody wants it to move. */
+  /**
+   * Stands for election at once, though the leader is not missed: somebody wants it to move. A
+   * leader does so when the configuration is another one than that in which it leads.
+   */
   public void stand() {
     synchronized (replica) {
-      if (role == Role.FOLLOWER && replica.damage() == null && readConfig()) {
-        prepare(clock.nanoTime());
+      GroupConfig former = config;
+      boolean mayStand = role == Role.FOLLOWER || role == Role.LEADING;
+      if (!mayStand || replica.damage() != null || !readConfig()) {
+        config = former;
+        return;
       }
+      if (role == Role.LEADING) {
+        if (config.epoch() == former.epoch()) {
+          config = former;
+          return;
+        }
+        stepDown();
+      }
+      prepare(clock.nanoTime());
     }
   }
 
@@ -286,7 +303,7 @@ public final class LogMember {
                     .setTerm(highestTerm + 1)
                     .setEpoch(config.epoch()))
             .build();
-    askOthers(request, this::onAsked);
+    askOthers(server -> request, this::onAsked);
     prepareIfMissed(now);
   }
 
@@ -301,13 +318,13 @@ public final class LogMember {
     void take(int server, Reply reply);
   }
 
-  private void askOthers(Request request, OnAnswer then) {
+  private void askOthers(IntFunction<Request> request, OnAnswer then) {
     long asked = round;
     for (int other : config.asked()) {
       if (other != replica.server()) {
         peers.call(
             other,
-            request,
+            request.apply(other),
             reply -> {
               synchronized (replica) {
                 if (round == asked) {
@@ -336,7 +353,7 @@ public final class LogMember {
 
   private void prepare(long now) {
     role = Role.PREPARING;
-    term = Math.max(highestTerm, replica.promisedTerm()) + 1;
+    term = Math.max(Math.max(highestTerm, config.term()), replica.promisedTerm()) + 1;
     beginRound(now);
     PrepareLog prepare =
         PrepareLog.newBuilder()
@@ -351,8 +368,18 @@ public final class LogMember {
       stepDown();
       return;
     }
-    askOthers(Request.newBuilder().setPrepareLog(prepare).build(), this::onPrepared);
+    askOthers(server -> prepare(server, prepare), this::onPrepared);
     openIfPromised(now);
+  }
+
+  private Request prepare(int server, PrepareLog prepare) {
+    LogTransport via = peers.transportTo(server);
+    if (via == null) {
+      transports.remove(server);
+      return Request.newBuilder().setPrepareLog(prepare).build();
+    }
+    transports.put(server, via);
+    return Request.newBuilder().setPrepareLog(prepare.toBuilder().setTransport(via.name())).build();
   }
 
   private void onPrepared(int server, Reply reply) {
@@ -394,11 +421,17 @@ public final class LogMember {
   // ---- reading a better log -----------------------------------------------------------------
 
   private void beginReading(long now, int from) {
+    LogTransport via = transports.get(from);
+    if (via == null) {
+      stepDown(); // it said what it has, and cannot be read
+      return;
+    }
     role = Role.READING;
     beginRound(now);
     long asked = round;
     peers.connect(
         from,
+        via,
         term,
         0,
         pair -> {
@@ -409,12 +442,12 @@ public final class LogMember {
               }
               return;
             }
-            onReadable(pair);
+            onReadable(via, pair);
           }
         });
   }
 
-  private void onReadable(QueuePair pair) {
+  private void onReadable(LogTransport via, QueuePair pair) {
     List<LogSegment> missing = new ArrayList<>();
     boolean same = true;
     for (LogSegment each : best.getSegmentsList()) {
@@ -431,7 +464,7 @@ public final class LogMember {
         slots.add(slot);
       }
     }
-    reader = new SegmentReader(replica.memory(), pair, missing, slots);
+    reader = new SegmentReader(via.memory(), pair, missing, slots);
     if (slots.size() < missing.size()) {
       stepDown();
     }
@@ -445,7 +478,7 @@ public final class LogMember {
       return;
     }
     reader.read();
-    while (peers.queue().poll(reader::onCompletion, 1) > 0) {
+    while (replica.transports().poll(reader::onCompletion, 1) > 0) {
       dueNs = now + times.electionMinNs();
       reader.read();
     }
@@ -478,7 +511,7 @@ public final class LogMember {
   private void open(long now) {
     try {
       log.setMembers(config.members());
-      log.lead(term);
+      log.open(term);
     } catch (TakoException e) {
       stepDown();
       return;
@@ -490,22 +523,82 @@ public final class LogMember {
     beatDueNs = now;
     for (int other : config.members()) {
       if (other != replica.server()) {
-        setups.put(
-            other,
-            new FollowerSetup(
-                other, group, term, config.epoch(), replica, log, peers, beatsOf(other), times));
+        setups.put(other, setup(other));
       }
     }
     lead(now);
   }
 
-  /** Memory for the heartbeats to {@code server}, the same in each term. */
-  private MemoryRegion beatsOf(int server) {
-    return beats.computeIfAbsent(
-        server, key -> peers.allocate(FollowerStream.SENDS_MAX * Layout.HEARTBEAT_SIZE));
+  private FollowerSetup setup(int server) {
+    return new FollowerSetup(server, group, term, config.epoch(), replica, log, peers, times);
+  }
+
+  /**
+   * Servers that are no members get the log from now on, when this member leads: they are to become
+   * members, and count for nothing before.
+   */
+  public void setLearners(Set<Integer> servers) {
+    synchronized (replica) {
+      learners = Set.copyOf(servers);
+    }
+  }
+
+  /** Brings in those that are to learn, and none that is to learn no more. */
+  private void bringInLearners() {
+    if (role != Role.LEADING) {
+      return;
+    }
+    for (int server : List.copyOf(setups.keySet())) {
+      if (!config.members().contains(server) && !learners.contains(server)) {
+        setups.remove(server).end();
+        log.detach(server);
+      }
+    }
+    for (int server : learners) {
+      if (server != replica.server()) {
+        setups.computeIfAbsent(server, this::setup);
+      }
+    }
+  }
+
+  /**
+   * Whether {@code server} has nearly all that this leader has, and gets the rest.
+   *
+   * @param lag entries that it may lack
+   */
+  public boolean isCaughtUp(int server, long lag) {
+    synchronized (replica) {
+      FollowerStream stream = role == Role.LEADING ? log.stream(server) : null;
+      return stream != null
+          && stream.isAdopted()
+          && !stream.hasFailed()
+          && stream.writtenIndex() + lag >= log.lastIndex();
+    }
+  }
+
+  /** The server that leads the group, as far as this member knows; 0 when it knows none. */
+  public int leader() {
+    synchronized (replica) {
+      return switch (role) {
+        case LEADING -> replica.server();
+        case FOLLOWER -> replica.leader();
+        default -> 0;
+      };
+    }
+  }
+
+  /**
+   * The term in which this member leads with all committed that earlier leaders have committed; 0
+   * when it does not.
+   */
+  public long leadingTerm() {
+    synchronized (replica) {
+      return role == Role.LEADING && replica.isLeading(term) && log.hasBegun() ? term : 0;
+    }
   }
 
   private void lead(long now) {
+    bringInLearners();
     long refused = 0;
     for (FollowerSetup setup : setups.values()) {
       setup.tick(now);
@@ -561,7 +654,7 @@ public final class LogMember {
    */
   private boolean hasWritten(long since, boolean adopted) {
     int count = 1;
-    for (int server : setups.keySet()) {
+    for (int server : config.members()) {
       FollowerStream stream = log.stream(server);
       if (stream != null && (stream.isAdopted() || !adopted) && stream.beatWritten() >= since) {
         count++;

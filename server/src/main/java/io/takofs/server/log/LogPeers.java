@@ -2,8 +2,6 @@ package io.takofs.server.log;
 
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
-import io.takofs.transport.CompletionQueue;
-import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.QueuePair;
 import java.util.function.Consumer;
 
@@ -21,16 +19,16 @@ public interface LogPeers {
   void call(int server, Request request, Consumer<Reply> answer);
 
   /**
+   * The transport, one of this member's, over which it reaches the memory of {@code server}; null
+   * while that is not known.
+   */
+  LogTransport transportTo(int server);
+
+  /**
    * Connects to the memory of a member's log.
    *
    * @param grant to write under; 0 to read
    * @param answer gets null when the member does not let this one in, or does not answer
    */
-  void connect(int server, long term, long grant, Consumer<QueuePair> answer);
-
-  /** The queue on which the sends of all connections complete. */
-  CompletionQueue queue();
-
-  /** Registered memory of this member for {@code length} bytes that are sent. */
-  MemoryRegion allocate(int length);
+  void connect(int server, LogTransport via, long term, long grant, Consumer<QueuePair> answer);
 }

@@ -33,13 +33,13 @@ import java.util.function.BooleanSupplier;
 public class LogReplica {
   private final int server;
   private final LogZone zone;
-  private final LogMemory memory;
+  private final LogTransports transports;
   private final LogIdentity identity;
   private final Crc32cScratch crc = new Crc32cScratch();
   private final ReplicaStorage storage;
   private final SlotPool pool;
   private final Chain chain;
-  private final ByteBuffer heartbeat;
+  private ByteBuffer heartbeat = ByteBuffer.allocate(Layout.HEARTBEAT_SIZE); // of the last grant
   private Promise promise;
   private Intake intake; // null when nobody may write here
   private long leadingTerm; // 0: this member does not lead
@@ -58,7 +58,7 @@ public class LogReplica {
   LogReplica(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone,
@@ -67,7 +67,7 @@ public class LogReplica {
     this.server = server;
     this.checkpointIndex = checkpointIndex;
     this.zone = zone;
-    this.memory = memory;
+    this.transports = transports;
     this.identity = identity;
     SegmentScanner scanner = new SegmentScanner(crc, codec);
     ReplicaRecovery recovery = ReplicaRecovery.run(zone, identity, crc, scanner, writersAreGone);
@@ -75,7 +75,6 @@ public class LogReplica {
     this.chain = recovery.chain();
     this.storage = new ReplicaStorage(zone, identity, codec, crc, scanner, pool, chain);
     this.promise = recovery.promise();
-    this.heartbeat = memory.heartbeat().buffer();
     this.commitIndex = chain.commitIndex();
   }
 
@@ -93,13 +92,13 @@ public class LogReplica {
   public static LogReplica open(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new LogReplica(
-        server, zone, memory, identity, checkpointIndex, writersAreGone, new FrameCodec());
+        server, zone, transports, identity, checkpointIndex, writersAreGone, new FrameCodec());
   }
 
   /** Number of this member. */
@@ -112,6 +111,11 @@ public class LogReplica {
   /** No leader of an earlier term is let in. */
   public synchronized long promisedTerm() {
     return promise.term();
+  }
+
+  /** The leader whose log this member has, and who may write to it; 0 for none. */
+  synchronized int leader() {
+    return intake != null && intake.isAdopted() && !intake.isEnding() ? promise.candidate() : 0;
   }
 
   /** Whether this member has promised {@code term} to itself, and has let nobody else in. */
@@ -153,16 +157,20 @@ public class LogReplica {
     return zone;
   }
 
-  LogMemory memory() {
-    return memory;
+  LogTransports transports() {
+    return transports;
   }
 
   int freeSlots() {
     return pool.freeCount();
   }
 
-  /** The end of this member's log, and its segments. */
-  synchronized LogPosition position() {
+  /**
+   * The end of this member's log, and its segments.
+   *
+   * @param via the transport over which they can be read; null for none
+   */
+  synchronized LogPosition position(LogTransport via) {
     LogPosition.Builder position =
         LogPosition.newBuilder()
             .setPromisedTerm(promise.term())
@@ -172,26 +180,28 @@ public class LogReplica {
             .setCommitIndex(commitIndex)
             .setCheckpointIndex(checkpointIndex);
     for (Segment segment : chain.segments()) {
-      position.addSegments(describe(segment));
+      position.addSegments(describe(segment, via));
     }
     return position.build();
   }
 
   /** The segment as candidates and members learn of it. */
-  LogSegment describe(Segment segment) {
+  static LogSegment describe(Segment segment, LogTransport via) {
     SegmentHeader header = segment.header();
-    MemoryRegion region = memory.slots().get(segment.slot());
-    return LogSegment.newBuilder()
-        .setSequence(header.segmentSequence())
-        .setTerm(header.term())
-        .setBaseIndex(header.baseIndex())
-        .setBaseChain(header.baseChain())
-        .setLastIndex(segment.lastIndex())
-        .setChain(segment.chain())
-        .setLength(segment.length())
-        .setAddress(region.address())
-        .setRkey(region.rkey())
-        .build();
+    LogSegment.Builder described =
+        LogSegment.newBuilder()
+            .setSequence(header.segmentSequence())
+            .setTerm(header.term())
+            .setBaseIndex(header.baseIndex())
+            .setBaseChain(header.baseChain())
+            .setLastIndex(segment.lastIndex())
+            .setChain(segment.chain())
+            .setLength(segment.length());
+    if (via != null) {
+      MemoryRegion region = via.memory().slots().get(segment.slot());
+      described.setAddress(region.address()).setRkey(region.rkey());
+    }
+    return described.build();
   }
 
   // ---- promises -----------------------------------------------------------------------------
@@ -216,7 +226,7 @@ public class LogReplica {
     }
     promise(request.getTerm(), request.getCandidate(), request.getEpoch());
     endWriting();
-    return position();
+    return position(transports.find(request.getTransport()));
   }
 
   private void promise(long term, int candidate, long epoch) {
@@ -279,7 +289,8 @@ public class LogReplica {
    * The leader of the promised term may be another than the candidate that the promise was made to:
    * a majority has promised the term to the leader, so that nobody else leads in it.
    *
-   * @throws TakoException as of {@link #prepare}; NO_SPACE when no slot is free
+   * @throws TakoException as of {@link #prepare}; NO_SPACE when no slot is free; UNAVAILABLE when
+   *     this member has no such transport
    */
   public synchronized LogGrant grant(GrantLog request) throws TakoException {
     checkSound();
@@ -288,6 +299,12 @@ public class LogReplica {
         || isLeading(request.getTerm())
         || request.getLeader() == server) {
       throw stale(request.getTerm());
+    }
+    LogTransport via = transports.find(request.getTransport());
+    if (via == null) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "member " + server + " has no transport '" + request.getTransport() + "'");
     }
     promise(request.getTerm(), request.getLeader(), request.getEpoch());
     endWriting();
@@ -301,18 +318,20 @@ public class LogReplica {
     List<Integer> slots = new ArrayList<>();
     promise = promise.granted();
     promise.write(zone, identity.logId(), crc);
-    intake = new Intake(promise.grant(), request.getTerm(), slots);
+    intake = new Intake(promise.grant(), request.getTerm(), via.memory(), slots);
     storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
     if (intake.slots().isEmpty()) {
       intake = null;
       throw new TakoException(
           Status.NO_SPACE, "no slot of the log of member " + server + " is free");
     }
+    heartbeat = via.memory().heartbeat().buffer();
     clearHeartbeat();
-    return describeGrant(0).setPosition(position()).build();
+    return describeGrant(0).setPosition(position(via)).build();
   }
 
   private LogGrant.Builder describeGrant(int from) {
+    LogMemory memory = intake.memory();
     LogGrant.Builder grant =
         LogGrant.newBuilder()
             .setGrant(intake.number())
@@ -377,7 +396,7 @@ public class LogReplica {
       intake.adopt();
       storage.numberUnused(intake);
     }
-    return position();
+    return position(null);
   }
 
   private static Segment lastOf(List<Segment> segments) {
@@ -477,7 +496,7 @@ public class LogReplica {
     promise = promise.granted().adopted(chain.nextSequence(), false, promise.epoch());
     promise.write(zone, identity.logId(), crc);
     leadingTerm = term;
-    storage.open(term, promise.adoptedGrant()); // members adopt the log with it
+    storage.open(term, promise.adoptedGrant(), checkpointIndex); // members adopt the log with it
   }
 
   /** Whether another member may write here. */
@@ -543,7 +562,7 @@ public class LogReplica {
     promise = promise.granted();
     List<SegmentHeader> planned = storage.planned(segments, slots, promise.grant());
     boolean all = storage.replacesAll(planned.get(0), checkpointIndex);
-    Intake read = new Intake(promise.grant(), term, slots);
+    Intake read = new Intake(promise.grant(), term, null, slots);
     boolean whole = storage.arrive(read, planned, all);
     LogSegment last = segments.get(segments.size() - 1);
     if (!whole

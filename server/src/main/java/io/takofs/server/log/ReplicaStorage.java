@@ -292,15 +292,21 @@ final class ReplicaStorage {
     return pool.freeCount() > 0;
   }
 
-  /** Opens the segment after the newest one, which is closed, or the first one. */
-  Segment open(long term, long grant) throws TakoException {
+  /**
+   * Opens the segment after the newest one, which is closed, or the first one.
+   *
+   * @param checkpointIndex after which a log without a segment begins
+   */
+  Segment open(long term, long grant, long checkpointIndex) throws TakoException {
     Integer slot = pool.take();
     if (slot == null) {
       throw full();
     }
     Segment tail = chain.tail();
     SegmentHeader segment =
-        tail == null ? first(term) : tail.header().following(tail.lastIndex(), tail.chain(), term);
+        tail == null
+            ? first(term, checkpointIndex + 1)
+            : tail.header().following(tail.lastIndex(), tail.chain(), term);
     SegmentHeader header = pool.header(slot).holding(segment, identity.incarnation(), grant);
     pool.setHeader(slot, header);
     Segment next = Segment.open(zone, slot, header, crc);
@@ -308,9 +314,19 @@ final class ReplicaStorage {
     return next;
   }
 
-  private SegmentHeader first(long term) {
+  private SegmentHeader first(long term, long baseIndex) {
     return new SegmentHeader(
-        SegmentState.OPEN, identity.logId(), identity.incarnation(), 1, term, 1, 0, 0, 0, 0, 0);
+        SegmentState.OPEN,
+        identity.logId(),
+        identity.incarnation(),
+        1,
+        term,
+        baseIndex,
+        0,
+        0,
+        0,
+        0,
+        0);
   }
 
   /** Appends one frame to the newest segment, or to one that is opened for it. */
@@ -325,7 +341,7 @@ final class ReplicaStorage {
       if (tail.isOpen()) {
         seal(tail);
       }
-      tail = open(term, grant);
+      tail = open(term, grant, tail.lastIndex());
     }
     tail.append(codec, type, committed, payload);
     return tail.lastIndex();

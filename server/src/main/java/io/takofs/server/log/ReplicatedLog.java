@@ -4,7 +4,6 @@ import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
-import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
@@ -39,11 +38,11 @@ public final class ReplicatedLog implements Log {
   private static final byte[] NOTHING = new byte[1];
 
   private final LogReplica replica;
-  private final CompletionQueue queue;
   private final Map<Integer, FollowerStream> streams = new HashMap<>();
   private Set<Integer> members = Set.of();
-  private long term;
+  private long term; // in which this member leads, or opens its log; 0 for none
   private long firstIndex; // of the present term
+  private long ownerTerm; // in which the owner proposes
   private long commitIndex;
   private long deliveredIndex;
   private long appendedBytes;
@@ -51,12 +50,10 @@ public final class ReplicatedLog implements Log {
   private record Delivery(long index, long term, ByteBuffer payload) {}
 
   /**
-   * @param queue where the sends of streams complete
    * @param checkpointIndex entries up to here are applied and not delivered again
    */
-  public ReplicatedLog(LogReplica replica, CompletionQueue queue, long checkpointIndex) {
+  public ReplicatedLog(LogReplica replica, long checkpointIndex) {
     this.replica = replica;
-    this.queue = queue;
     this.deliveredIndex = checkpointIndex;
     this.commitIndex = checkpointIndex;
   }
@@ -71,11 +68,10 @@ public final class ReplicatedLog implements Log {
   }
 
   /**
-   * Begins {@code newTerm}, in which this member has the promises of a majority and a log that is
-   * as good as theirs. Nothing is appended before {@link #begin}.
+   * Opens {@code newTerm}, in which this member has the promises of a majority and a log that is as
+   * good as theirs. Nothing is appended before {@link #begin}.
    */
-  @Override
-  public void lead(long newTerm) throws TakoException {
+  void open(long newTerm) throws TakoException {
     synchronized (replica) {
       replica.lead(newTerm);
       term = newTerm;
@@ -98,6 +94,21 @@ public final class ReplicatedLog implements Log {
     }
   }
 
+  /** Whether there are committed entries that {@link #poll} has not delivered. */
+  public boolean hasNews() {
+    synchronized (replica) {
+      return Math.min(commitIndex, replica.lastIndex()) > deliveredIndex;
+    }
+  }
+
+  /** Delivers again what comes after {@code index}: the state was taken back to that. */
+  public void rewind(long index) {
+    synchronized (replica) {
+      Invariant.check(index <= deliveredIndex, "a log is taken back, not forward");
+      deliveredIndex = index;
+    }
+  }
+
   /** This member leads no more. */
   void follow() {
     synchronized (replica) {
@@ -113,10 +124,27 @@ public final class ReplicatedLog implements Log {
     }
   }
 
+  /**
+   * The owner proposes in {@code newTerm} from now on.
+   *
+   * @throws TakoException NOT_LEADER when this member does not lead in it, or not any more
+   */
+  @Override
+  public void lead(long newTerm) throws TakoException {
+    synchronized (replica) {
+      if (newTerm != term || firstIndex == 0 || !replica.isLeading(newTerm)) {
+        throw new TakoException(
+            Status.NOT_LEADER,
+            "member " + replica.server() + " does not lead in term " + newTerm + " any more");
+      }
+      ownerTerm = newTerm;
+    }
+  }
+
   @Override
   public long term() {
     synchronized (replica) {
-      return term;
+      return ownerTerm;
     }
   }
 
@@ -170,7 +198,10 @@ public final class ReplicatedLog implements Log {
           "a log entry of " + length + " bytes; 1 to " + payloadMax() + " are possible");
     }
     synchronized (replica) {
-      Invariant.check(firstIndex != 0, "a leader proposes");
+      if (ownerTerm != term || firstIndex == 0) {
+        throw new TakoException(
+            Status.NOT_LEADER, "member " + replica.server() + " leads in that term no more");
+      }
       return append(FrameCodec.ENTRY, payload);
     }
   }
@@ -198,7 +229,7 @@ public final class ReplicatedLog implements Log {
       }
       do {
         streams.values().forEach(FollowerStream::send);
-      } while (queue.poll(this::onCompletion, COMPLETIONS_AT_ONCE) > 0);
+      } while (replica.transports().poll(this::onCompletion, COMPLETIONS_AT_ONCE) > 0);
       count();
     }
   }
