@@ -13,8 +13,9 @@ import io.takofs.rpc.RpcHandler;
 import io.takofs.rpc.RpcServer;
 import io.takofs.rpc.RpcServices;
 import io.takofs.server.http.ServerView;
+import io.takofs.server.loggroup.GroupState;
 import io.takofs.server.loggroup.GroupStorage;
-import io.takofs.server.loggroup.LogGroup;
+import io.takofs.server.loggroup.Leader;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.peer.Cluster;
 import io.takofs.server.peer.DataServers;
@@ -92,15 +93,28 @@ public final class DataServer implements ServerView, AutoCloseable {
   }
 
   /**
-   * Leads a group from now on, whose log is replayed; before any transport is added.
+   * Leads the only member of a group from now on, as soon as the map says so; before any transport
+   * is added. The log is replayed.
    *
    * @param servers that keep the group's slabs
    * @throws TakoException when the log cannot be applied
    */
   public void lead(GroupStorage storage, GroupLookups lookups, DataServers servers)
       throws TakoException {
-    LogGroup parts = new LogGroup(clock, settings, storage, servers);
-    GroupServer leading = new GroupServer(parts, zone, lookups, clock, servers, completion);
+    join(storage, new OnlyMember(cluster, storage.epoch()), lookups, servers);
+  }
+
+  /**
+   * Is a member of a group from now on, and serves its clients while it leads; before any transport
+   * is added. The log is replayed.
+   *
+   * @param servers that keep the group's slabs
+   * @throws TakoException when the log cannot be applied
+   */
+  public void join(GroupStorage storage, Leader leader, GroupLookups lookups, DataServers servers)
+      throws TakoException {
+    GroupState state = new GroupState(clock, settings, storage);
+    GroupServer leading = new GroupServer(state, leader, zone, lookups, clock, servers, completion);
     leading.recover();
     leading.onTickWanted(this::wantTick);
     group = leading;

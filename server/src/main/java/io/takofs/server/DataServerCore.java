@@ -25,11 +25,13 @@ import io.takofs.server.loggroup.Counters;
 import io.takofs.server.loggroup.GrantPlacement;
 import io.takofs.server.loggroup.Housekeeping;
 import io.takofs.server.loggroup.Journal;
+import io.takofs.server.loggroup.Leader;
 import io.takofs.server.loggroup.LeaseReport;
 import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.SafeMode;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.loggroup.StatusReport;
+import io.takofs.server.loggroup.Ticket;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.LocalExtents;
 import io.takofs.server.namespace.StateMachine;
@@ -41,6 +43,7 @@ import io.takofs.server.zone.Commits;
 import io.takofs.server.zone.DataPersistence;
 import io.takofs.server.zone.ServerDataZone;
 import io.takofs.server.zone.WriteWindows;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -79,12 +82,16 @@ final class DataServerCore {
   private final Cluster cluster;
   private final WriteWindows windows;
   private final HeldReplies replies;
+  private final Leader leader;
+  private final List<Long> ended = new ArrayList<>(); // sessions, while another server leads
 
-  /** Whether this server has begun to lead the group; it goes on for as long as it runs. */
-  private boolean leading;
+  /** The term in which this server leads the group; 0 while it does not. */
+  private long term;
 
-  DataServerCore(LogGroup group, ServerDataZone zone, GroupMapping groups, Cluster cluster) {
+  DataServerCore(
+      LogGroup group, Leader leader, ServerDataZone zone, GroupMapping groups, Cluster cluster) {
     this.group = group;
+    this.leader = leader;
     this.clock = group.clock();
     this.settings = group.settings();
     this.epoch = group.epoch();
@@ -97,7 +104,7 @@ final class DataServerCore {
     this.zone = zone;
     this.cluster = cluster;
     this.windows = zone.windows();
-    this.replies = new HeldReplies(journal);
+    this.replies = new HeldReplies(journal, leader);
     this.callers = new Callers(settings, groups);
     this.persistence = DataPersistence.of(zone.arenas(), machine::committedLength, journal::stop);
     this.local = new LocalExtents(cluster::serverId, machine);
@@ -108,12 +115,11 @@ final class DataServerCore {
   }
 
   /**
-   * Replays the log.
+   * The log was replayed.
    *
-   * @throws TakoException when the log cannot be applied
+   * @param count entries
    */
-  void recover() throws TakoException {
-    int count = journal.recover();
+  void recovered(int count) {
     machine.takeEndedLeases(); // nobody writes through windows yet
     statusReport.recovered();
     if (count > 0 || epoch > 1) { // else the pool is new
@@ -125,23 +131,55 @@ final class DataServerCore {
   }
 
   /**
-   * Lets clients in, and asks the data servers what they hold, as soon as the map says that this
-   * server leads: a server that has not joined may be one of two that take themselves for leaders.
+   * Lets clients in, and asks the data servers what they hold, as soon as this server leads.
    *
    * @return whether it leads
    * @throws TakoException when the log takes no entry
    */
   boolean beginOnceLeading() throws TakoException {
-    if (leading || !cluster.leads(ClusterTopology.NAMESPACE_GROUP)) {
-      return leading;
+    if (term != 0) {
+      return true;
     }
-    group.begin(cluster.term(ClusterTopology.NAMESPACE_GROUP));
+    long begun = leader.term();
+    if (begun == 0) {
+      return false;
+    }
+    journal.applyCommitted();
+    if (journal.hasDiverged()) {
+      return false;
+    }
+    closeWindowsOfEndedLeases();
+    group.begin(begun);
     for (SessionInfo session : machine.sessions()) {
       sessions.recovered(
           session.clientId(), TimeUnit.MILLISECONDS.toNanos(session.connectTimeoutMs()));
     }
-    leading = true;
+    ended.addAll(sessions.forgetEnded(id -> machine.session(id) != null));
+    term = begun;
+    Facts.of("term", term).and("epoch", epoch).info(LOG, "this server leads the namespace");
     return true;
+  }
+
+  /**
+   * Whether this server leads no more, or in another term, or has a state that nobody committed:
+   * then another core takes its place.
+   */
+  boolean isOver() {
+    return journal.hasDiverged() || (term != 0 && leader.term() != term);
+  }
+
+  /** Whether the state has to be made again from its checkpoint. */
+  boolean hasDiverged() {
+    return journal.hasDiverged();
+  }
+
+  /** Ends what this server does as the leader; returns the calls that got no answer. */
+  List<FencedReply> end() {
+    group.end();
+    if (term != 0) {
+      Facts.of("term", term).info(LOG, "this server leads the namespace no more");
+    }
+    return replies.takeAll();
   }
 
   /** As {@link StateMachine#latestTimeMs}. */
@@ -155,8 +193,10 @@ final class DataServerCore {
    * @param arrivedNs when they came, by the server's clock
    */
   void onCalls(List<IncomingCall> calls, long arrivedNs, List<FencedReply> out) {
+    List<HeldReplies.Answer> answers = new ArrayList<>(calls.size());
     for (IncomingCall call : calls) {
       counters.add("request.bytes", call.size());
+      Ticket before = journal.ticket();
       Reply reply;
       try {
         reply = execute(call);
@@ -175,9 +215,18 @@ final class DataServerCore {
       closeWindows(call.clientId(), call.request(), reply);
       ClientState client = sessions.of(call.connection());
       boolean wantsProofs = client != null && client.wantsProofs;
-      replies.add(FencedReply.to(call, reply, journal.ticket(), rights, wantsProofs), out);
+      // An entry of its own proves, once it is committed, that the state was the newest.
+      boolean proofDue = journal.ticket().equals(before);
+      answers.add(
+          new HeldReplies.Answer(
+              FencedReply.to(call, reply, journal.ticket(), rights, wantsProofs), proofDue));
       times.record(
           call.request().getOperationCase(), reply.getStatus(), clock.nanoTime() - arrivedNs);
+    }
+    if (term == 0) {
+      answers.forEach(answer -> out.add(answer.reply())); // they tell of no state
+    } else {
+      replies.add(answers, out);
     }
   }
 
@@ -237,6 +286,7 @@ final class DataServerCore {
   long onTick() {
     try {
       if (!beginOnceLeading()) {
+        follow();
         return JOINING_NS;
       }
     } catch (TakoException e) {
@@ -248,9 +298,20 @@ final class DataServerCore {
     return next;
   }
 
+  /** Applies what the leader, another server, has committed. */
+  private void follow() {
+    journal.applyCommitted();
+    housekeeping.advanceCheckpoint();
+    closeWindowsOfEndedLeases();
+    ended.addAll(sessions.forgetEnded(id -> machine.session(id) != null));
+  }
+
   /** Clients whose connections to the data zone are to be fenced; asked once each time. */
   List<Long> clientsToFence() {
-    return housekeeping.clientsToFence();
+    List<Long> clients = new ArrayList<>(ended);
+    ended.clear();
+    clients.addAll(housekeeping.clientsToFence());
+    return clients;
   }
 
   /** Users whose groups must be looked up again; asked once each time. */
@@ -275,6 +336,9 @@ final class DataServerCore {
     Request request = call.request();
     if (request.hasGetClusterMap()) {
       return ClusterCalls.map(cluster);
+    }
+    if (term == 0) {
+      return request.hasGetClusterStatus() ? statusReport.build() : ClusterCalls.notLeader(cluster);
     }
     if (request.hasOpenSession()) {
       return openSession(call, request.getOpenSession());
@@ -422,9 +486,6 @@ final class DataServerCore {
     ClusterCalls.checkVersion("client", open.getProtocolVersion(), open.getLayoutHash());
     if (open.getUser().isBlank()) {
       throw new TakoException(Status.INVALID_ARGUMENT, "a session needs a user; none was named");
-    }
-    if (!leading) {
-      return ClusterCalls.notLeader(cluster);
     }
     StateMachine.check(open);
     Caller caller = callers.of(open.getUser());

@@ -7,6 +7,8 @@ import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.rpc.RpcHandler;
+import io.takofs.server.loggroup.GroupState;
+import io.takofs.server.loggroup.Leader;
 import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.SlabReport;
 import io.takofs.server.peer.DataServers;
@@ -36,13 +38,22 @@ final class GroupServer implements RpcHandler {
   private final ReentrantLock lock = new ReentrantLock();
   private final BoundedLock boundedLock;
   private final SteadyClock clock;
-  private final DataServerCore core;
+  private final GroupState state;
+  private final Leader leader;
+  private final ServerDataZone zone;
+  private final DataServers servers;
   private final GroupLookups lookups;
   private final WriteWindows windows;
   private final ReplyCompletion completion;
   private final ClusterPoll poll;
   private volatile Runnable tickWanted = () -> {};
   private volatile Reply lastStatus;
+
+  /** Somebody wanted a look at what is committed while another held the lock. */
+  private volatile boolean pollWanted;
+
+  private DataServerCore core;
+  private SlabReport slabReport;
   private boolean closed;
 
   /**
@@ -50,7 +61,8 @@ final class GroupServer implements RpcHandler {
    * @param completion adds to each reply what is not the group's
    */
   GroupServer(
-      LogGroup group,
+      GroupState state,
+      Leader leader,
       ServerDataZone zone,
       GroupLookups lookups,
       SteadyClock clock,
@@ -58,17 +70,23 @@ final class GroupServer implements RpcHandler {
       ReplyCompletion completion) {
     this.clock = clock;
     this.boundedLock = new BoundedLock(lock, clock);
+    this.state = state;
+    this.leader = leader;
+    this.zone = zone;
+    this.servers = servers;
     this.lookups = lookups;
     this.windows = zone.windows();
     this.completion = completion;
     this.poll =
         new ClusterPoll(
-            completion.cluster(),
-            servers,
-            completion.report(),
-            clock,
-            new SlabReport(group)::build);
-    this.core = new DataServerCore(group, zone, lookups.groups(), completion.cluster());
+            completion.cluster(), servers, completion.report(), clock, () -> slabReport.build());
+    makeCore();
+  }
+
+  private void makeCore() {
+    LogGroup group = new LogGroup(state, servers);
+    slabReport = new SlabReport(group);
+    core = new DataServerCore(group, leader, zone, lookups.groups(), completion.cluster());
   }
 
   /**
@@ -77,7 +95,7 @@ final class GroupServer implements RpcHandler {
    * @throws TakoException when the log cannot be applied
    */
   void recover() throws TakoException {
-    core.recover();
+    core.recovered(state.journal().recover());
     clock.continueFrom(core.latestTimeMs()); // before the first entry of this incarnation
     core.beginOnceLeading();
     lastStatus = core.status(); // the first to ask may not wait either
@@ -100,6 +118,7 @@ final class GroupServer implements RpcHandler {
   /** Does what is due. */
   Tick tick() {
     List<FencedReply> replies = new ArrayList<>();
+    List<FencedReply> unanswered;
     Tick tick;
     lock.lock();
     try {
@@ -107,28 +126,70 @@ final class GroupServer implements RpcHandler {
         return new Tick(Long.MAX_VALUE, null, List.of());
       }
       poll.tick();
+      unanswered = endIfOver();
       long pauseNs = core.onTick();
       core.poll(replies);
       tick = new Tick(pauseNs, core.failure(), core.clientsToFence());
     } finally {
       lock.unlock();
     }
+    refuse(unanswered);
     send(replies);
+    pollIfWanted();
     return tick;
   }
 
-  /** Sends what waited for entries that are committed by now. */
+  /**
+   * Sends what waited for entries that are committed by now, and begins or ends to lead; on any
+   * thread, when one of them may be due. It waits for nobody: who holds the lock does it then.
+   */
   void poll() {
-    List<FencedReply> replies = new ArrayList<>();
-    lock.lock();
-    try {
-      if (!closed) {
-        core.poll(replies);
+    pollWanted = true;
+    pollIfWanted();
+  }
+
+  private void pollIfWanted() {
+    while (pollWanted && lock.tryLock()) {
+      List<FencedReply> replies = new ArrayList<>();
+      List<FencedReply> unanswered = List.of();
+      try {
+        pollWanted = false;
+        if (!closed) {
+          unanswered = endIfOver();
+          core.poll(replies);
+        }
+      } finally {
+        lock.unlock();
       }
-    } finally {
-      lock.unlock();
+      refuse(unanswered);
+      send(replies);
     }
-    send(replies);
+  }
+
+  /** Another core takes the place of one that is over; returns the calls without an answer. */
+  private List<FencedReply> endIfOver() {
+    if (!core.isOver()) {
+      return List.of();
+    }
+    List<FencedReply> unanswered = core.end();
+    if (core.hasDiverged()) {
+      try {
+        int count = state.reopen();
+        LOG.info("the state was made again from the last checkpoint and {} entries", count);
+      } catch (TakoException e) {
+        state.journal().stop("the state cannot be made again: " + e.getMessage());
+      }
+    }
+    makeCore();
+    return unanswered;
+  }
+
+  /** Whether the calls were executed shows when they are sent again, to whoever leads. */
+  private void refuse(List<FencedReply> unanswered) {
+    if (!unanswered.isEmpty()) {
+      Reply refusal = ClusterCalls.notLeader(completion.cluster());
+      unanswered.forEach(each -> each.call().reply(refusal));
+    }
   }
 
   private void send(List<FencedReply> replies) {
@@ -285,6 +346,7 @@ final class GroupServer implements RpcHandler {
     }
     stale.forEach(lookups::refresh);
     send(replies);
+    pollIfWanted();
     if (tick) {
       tickWanted.run();
     }

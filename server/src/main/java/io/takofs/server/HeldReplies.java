@@ -1,38 +1,69 @@
 package io.takofs.server;
 
 import io.takofs.server.loggroup.Journal;
+import io.takofs.server.loggroup.Leader;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 
 /**
  * The replies to calls that are executed, held until all is committed that they may tell of: the
- * entries of a change, and of a query those that the state had when it was answered. They leave in
- * the order of their calls.
+ * entries of a change, and of a query those that the state had when it was answered. A query's
+ * waits, too, until it is proved that this server still led then. They leave in the order of their
+ * calls.
  *
  * <p>Thread rule: the owner of the group.
  */
 final class HeldReplies {
   private final Journal journal;
-  private final Queue<FencedReply> held = new ArrayDeque<>();
+  private final Leader leader;
+  private final Queue<Held> held = new ArrayDeque<>();
 
-  HeldReplies(Journal journal) {
+  /**
+   * A reply.
+   *
+   * @param proofDue whether no entry of its own proves that the state was the newest
+   */
+  record Answer(FencedReply reply, boolean proofDue) {}
+
+  private record Held(FencedReply reply, Leader.Proof proof) {}
+
+  HeldReplies(Journal journal, Leader leader) {
     this.journal = journal;
+    this.leader = leader;
   }
 
-  /** Adds {@code reply} to {@code out}, or keeps it for {@link #release}. */
-  void add(FencedReply reply, List<FencedReply> out) {
-    if (held.isEmpty() && journal.isCommitted(reply.ticket())) {
-      out.add(reply);
-    } else {
-      held.add(reply);
+  /** Adds {@code answers} to {@code out}, or keeps them for {@link #release}. */
+  void add(List<Answer> answers, List<FencedReply> out) {
+    Leader.Proof proof = null;
+    for (Answer answer : answers) {
+      if (answer.proofDue && proof == null) {
+        proof = leader.prove(); // one for all of them, after the last has read the state
+      }
+      Held next = new Held(answer.reply, answer.proofDue ? proof : Leader.Proof.GIVEN);
+      if (held.isEmpty() && mayLeave(next)) {
+        out.add(answer.reply);
+      } else {
+        held.add(next);
+      }
     }
+  }
+
+  private boolean mayLeave(Held reply) {
+    return journal.isCommitted(reply.reply.ticket()) && reply.proof.isGiven();
   }
 
   /** Adds the replies to {@code out} that may be sent by now. */
   void release(List<FencedReply> out) {
-    while (!held.isEmpty() && journal.isCommitted(held.peek().ticket())) {
-      out.add(held.remove());
+    while (!held.isEmpty() && mayLeave(held.peek())) {
+      out.add(held.remove().reply);
     }
+  }
+
+  /** The replies that are held, which are held no more. */
+  List<FencedReply> takeAll() {
+    List<FencedReply> all = held.stream().map(Held::reply).toList();
+    held.clear();
+    return all;
   }
 }

@@ -10,6 +10,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
 import io.takofs.server.loggroup.ClientTable;
 import io.takofs.server.loggroup.GrantPlacement;
+import io.takofs.server.loggroup.GroupState;
 import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.Housekeeping;
 import io.takofs.server.loggroup.Journal;
@@ -122,7 +123,8 @@ final class HousekeepingRig {
         };
     this.store = new CountingStore(store);
     LogGroup group =
-        new LogGroup(clock, settings, new GroupStorage(this.store, log, term), servers);
+        new LogGroup(
+            new GroupState(clock, settings, new GroupStorage(this.store, log, term)), servers);
     this.machine = group.machine();
     this.journal = group.journal();
     this.sessions = group.sessions();
@@ -133,7 +135,7 @@ final class HousekeepingRig {
     this.leases = group.leases();
     this.housekeeping = new Housekeeping(group);
     try {
-      group.begin(0);
+      group.begin(term);
     } catch (TakoException e) {
       throw new AssertionError(e);
     }

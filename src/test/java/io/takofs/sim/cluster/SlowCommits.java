@@ -97,7 +97,7 @@ final class SlowCommits implements Log {
       log.poll((index, term, payload) -> delivered.add(new Delivered(index, term, copy(payload))));
     }
     int count = 0;
-    while (!delivered.isEmpty() && delivered.peek().index <= commitIndex) {
+    while (!delivered.isEmpty() && delivered.peek().index <= commitIndex()) {
       Delivered entry = delivered.remove();
       handler.onCommit(entry.index, entry.term, entry.payload);
       count++;

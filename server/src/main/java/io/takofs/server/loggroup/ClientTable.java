@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongPredicate;
 
 /**
  * The sessions of this incarnation and their connections.
@@ -27,9 +28,22 @@ public final class ClientTable {
     return clients.computeIfAbsent(clientId, id -> new ClientState(id, clock.nanoTime()));
   }
 
-  /** A session of an earlier incarnation; an attempt of its client to connect may take so long. */
+  /**
+   * A session of another leader, or of an earlier incarnation; an attempt of its client to connect
+   * may take so long. Its silence begins now.
+   */
   public void recovered(long clientId, long attemptNs) {
-    client(clientId).attemptNs = attemptNs;
+    ClientState client = client(clientId);
+    client.attemptNs = client.connections.isEmpty() ? attemptNs : 0;
+    client.aloneSinceNs = clock.nanoTime();
+    client.lastHeardNs = clock.nanoTime();
+  }
+
+  /** Forgets the sessions that are not {@code open} any more, and returns them. */
+  public List<Long> forgetEnded(LongPredicate open) {
+    List<Long> ended = clients.keySet().stream().filter(id -> !open.test(id)).toList();
+    ended.forEach(this::forget);
+    return ended;
   }
 
   /** The session that {@code connection} opened, or null. */

@@ -6,6 +6,7 @@ import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Status;
 import io.takofs.server.peer.DataServers;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -17,18 +18,29 @@ import java.util.function.Consumer;
 final class CommittedServers implements DataServers {
   private final DataServers servers;
   private final Journal journal;
+  private final BooleanSupplier over;
 
-  CommittedServers(DataServers servers, Journal journal) {
+  /**
+   * @param over whether this server leads no more: answers that come then are nobody's
+   */
+  CommittedServers(DataServers servers, Journal journal, BooleanSupplier over) {
     this.servers = servers;
     this.journal = journal;
+    this.over = over;
   }
 
   @Override
   public void call(int serverId, Request request, Consumer<Reply> answer) {
+    Consumer<Reply> whileLeading =
+        reply -> {
+          if (!over.getAsBoolean()) {
+            answer.accept(reply);
+          }
+        };
     if (journal.isSettled()) {
-      servers.call(serverId, request, answer);
+      servers.call(serverId, request, whileLeading);
     } else {
-      journal.whenCommitted(() -> callLate(serverId, request, answer));
+      journal.whenCommitted(() -> callLate(serverId, request, whileLeading));
     }
   }
 

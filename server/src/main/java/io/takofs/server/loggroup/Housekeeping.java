@@ -136,13 +136,18 @@ public final class Housekeeping {
       do {
         workOff();
       } while (hasBacklog() && clock.nanoTime() - begin < BUDGET_NS);
-      journal.advanceCheckpoint(CHECKPOINT_PAGES);
+      advanceCheckpoint();
     } catch (TakoException e) {
       LOG.warn("housekeeping has to wait: {}", e.getMessage());
       return IDLE_NS;
     }
     long copyingNs = Math.min(repair.pauseNs(), Math.min(moves.pauseNs(), compaction.pauseNs()));
     return isBusy() ? BUSY_NS : Math.min(IDLE_NS, copyingNs);
+  }
+
+  /** Goes on with a checkpoint that is under way. */
+  public void advanceCheckpoint() {
+    journal.advanceCheckpoint(CHECKPOINT_PAGES);
   }
 
   /** Whether there is work that a next tick should go on with soon. */

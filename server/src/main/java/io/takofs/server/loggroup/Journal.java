@@ -44,6 +44,8 @@ public final class Journal {
   private final Counters counters;
   private final long checkpointBytes;
   private long appliedIndex;
+  private long committedIndex; // delivered, and the same as what was applied
+  private long appliedBytes; // of entries
   private long checkpointedBytes;
   private boolean checkpointing;
   private long checkpointBeganNs;
@@ -56,6 +58,7 @@ public final class Journal {
   private final Queue<Waiting> waiting = new ArrayDeque<>();
   private Reply lastReply;
   private String failure;
+  private boolean diverged;
 
   /** An action that waits until an entry is committed. */
   private record Waiting(Ticket ticket, Runnable action) {}
@@ -74,6 +77,7 @@ public final class Journal {
     this.counters = counters;
     this.checkpointBytes = checkpointBytes;
     this.appliedIndex = store.checkpointIndex();
+    this.committedIndex = appliedIndex;
     this.ticket = new Ticket(appliedIndex, 0);
     this.checkpointDoneNs = clock.nanoTime();
     store.onCheckpoint(() -> machine.summarize());
@@ -83,15 +87,23 @@ public final class Journal {
    * Begins {@code term}: entries executed from now on are of it.
    *
    * @throws TakoException STALE_TERM when the log has entries of a later one; nothing is executed
-   *     then
+   *     then. NOT_LEADER when another server leads by now
    */
   void lead(long term) throws TakoException {
     try {
       log.lead(term);
     } catch (TakoException e) {
-      stop(e.getMessage());
+      if (e.status() == Status.STALE_TERM) {
+        stop(e.getMessage());
+      }
       throw e;
     }
+    ticket = new Ticket(appliedIndex, term);
+  }
+
+  /** Leads no more: nothing waits any more for what was not committed. */
+  void follow() {
+    waiting.clear();
   }
 
   /**
@@ -148,10 +160,15 @@ public final class Journal {
               + failure);
     }
     ticket = new Ticket(index, log.term());
-    if (log.appendedBytes() - checkpointedBytes >= checkpointBytes || store.checkpointWanted()) {
+    appliedBytes += payload.limit();
+    beginCheckpointIfWanted();
+    return lastReply;
+  }
+
+  private void beginCheckpointIfWanted() {
+    if (appliedBytes - checkpointedBytes >= checkpointBytes || store.checkpointWanted()) {
       beginCheckpoint();
     }
-    return lastReply;
   }
 
   private long propose(ByteBuffer payload) throws TakoException {
@@ -177,16 +194,26 @@ public final class Journal {
   }
 
   private void onCommit(long index, long term, ByteBuffer payload) {
-    if (failure != null || index == proposedIndex) {
-      return; // execute applies it after the poll, from the object that was proposed
+    if (failure != null || diverged) {
+      return;
     }
-    if (index > appliedIndex) {
+    if (index > appliedIndex && index != proposedIndex) {
+      appliedBytes += payload.remaining();
       apply(index, payload);
-    } else if (term != log.term()) {
-      stop(
-          "entry %d of the log is a later leader's, of term %d, and another was applied in term %d"
-              .formatted(index, term, log.term()));
+    } else if (index <= appliedIndex && term != log.term()) {
+      diverged = true; // a later leader's entry came in place of the one that was applied here
+      return;
     }
+    // What is proposed is applied after the poll, from the object that was proposed.
+    committedIndex = index;
+  }
+
+  /**
+   * Whether the state has entries that were never committed, and others are committed instead: it
+   * has to be made again from the last checkpoint, and nothing is executed any more.
+   */
+  public boolean hasDiverged() {
+    return diverged;
   }
 
   private void apply(long index, ByteBuffer payload) {
@@ -229,7 +256,7 @@ public final class Journal {
 
   /** Whether an entry is committed, and so all before it. */
   public boolean isCommitted(Ticket entry) {
-    return entry.index() <= log.commitIndex();
+    return entry.index() <= committedIndex;
   }
 
   /** Whether all entries are committed, and nothing waits for that any more. */
@@ -257,15 +284,33 @@ public final class Journal {
    */
   public void poll() {
     if (failure == null && !isCommitted(ticket)) {
-      try {
-        log.poll(this::onCommit);
-      } catch (RuntimeException | Error e) {
-        stop("the log could not be written: " + e);
-        throw e;
-      }
+      learn();
     }
     while (failure == null && !waiting.isEmpty() && isCommitted(waiting.peek().ticket)) {
       waiting.remove().action.run();
+    }
+  }
+
+  private void learn() {
+    try {
+      log.poll(this::onCommit);
+    } catch (RuntimeException | Error e) {
+      stop("the log could not be written: " + e);
+      throw e;
+    }
+  }
+
+  /**
+   * Applies what was committed by whoever leads, for a member that does not. Never blocks.
+   *
+   * @throws RuntimeException as {@link #poll}
+   */
+  public void applyCommitted() {
+    if (failure == null && !diverged) {
+      learn();
+      if (!diverged && isSettled()) {
+        beginCheckpointIfWanted();
+      }
     }
   }
 
@@ -286,6 +331,10 @@ public final class Journal {
 
   /** Throws UNAVAILABLE once the state machine has failed. */
   public void checkUsable() throws TakoException {
+    if (diverged) {
+      throw new TakoException(
+          Status.NOT_LEADER, "this server led before, and makes its state again; ask the leader");
+    }
     if (failure != null) {
       throw new TakoException(
           Status.UNAVAILABLE,
@@ -300,13 +349,13 @@ public final class Journal {
    * committed.
    */
   public void checkpoint() {
-    if (failure != null || !isCommitted(ticket)) {
+    if (failure != null || diverged || !isCommitted(ticket)) {
       return;
     }
     if (!checkpointing) {
       checkpointBegins();
     }
-    checkpointedBytes = log.appendedBytes();
+    checkpointedBytes = appliedBytes;
     stopOnFailure(
         () -> {
           store.checkpoint(appliedIndex);
@@ -317,7 +366,7 @@ public final class Journal {
   /** Begins a checkpoint that {@link #advanceCheckpoint} carries on, unless one is under way. */
   void beginCheckpoint() {
     if (!checkpointing && failure == null) {
-      checkpointedBytes = log.appendedBytes();
+      checkpointedBytes = appliedBytes;
       store.beginCheckpoint(appliedIndex);
       checkpointBegins();
     }
@@ -340,7 +389,7 @@ public final class Journal {
    * @throws RuntimeException when it cannot be made persistent; nothing is executed from then on
    */
   void advanceCheckpoint(int pages) {
-    if (!checkpointing || failure != null || frozenIndex > log.commitIndex()) {
+    if (!checkpointing || failure != null || frozenIndex > committedIndex) {
       return;
     }
     stopOnFailure(

@@ -4,6 +4,8 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Leadership;
 import io.takofs.proto.LogEntry;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Status;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.peer.DataServers;
@@ -16,8 +18,9 @@ import io.takofs.server.slabs.SlabRepair;
 import io.takofs.server.slabs.SlabSupply;
 
 /**
- * The parts that one replicated log owns: its storage, the state machine that applies its entries,
- * the sessions, and the counters. It knows neither transports nor file data.
+ * A group at one of its members: its state, and what the leader does with it. It is made anew for
+ * each time of leading, so that nothing of a former one goes on. It knows neither transports nor
+ * file data.
  *
  * <p>Thread rule: the holder of the data server's lock.
  */
@@ -29,8 +32,8 @@ public final class LogGroup {
   final ServerSettings settings;
   final GroupStorage storage;
   final DataServers servers;
-  final Counters counters = new Counters();
-  final OperationTimes times = new OperationTimes();
+  final Counters counters;
+  final OperationTimes times;
   private final StateMachine machine;
   private final Journal journal;
   private final ClientTable sessions;
@@ -42,32 +45,31 @@ public final class LogGroup {
   private final FileMoves moves;
   private final Compaction compaction;
   private Leadership leadership = Leadership.newBuilder().setGroup(ID).build();
+  private boolean over; // another time of leading, or another leader, has come
 
   /**
    * @param servers that lend the group slabs
    */
-  public LogGroup(Clock clock, ServerSettings settings, GroupStorage storage, DataServers servers) {
-    this.clock = clock;
-    this.settings = settings;
-    this.storage = storage;
-    this.machine = new StateMachine(storage.store());
-    this.journal =
-        new Journal(
-            clock, storage.log(), storage.store(), machine, counters, settings.checkpointBytes());
-    this.servers = new CommittedServers(servers, journal);
-    this.sessions = new ClientTable(clock);
+  public LogGroup(GroupState state, DataServers servers) {
+    this.clock = state.clock;
+    this.settings = state.settings;
+    this.storage = state.storage();
+    this.counters = state.counters;
+    this.times = state.times;
+    this.machine = state.machine();
+    this.journal = state.journal();
+    this.servers = new CommittedServers(servers, journal, () -> over);
+    this.sessions = state.clients();
     this.safeMode = new SafeMode(machine);
     this.watch = new ServerWatch(clock, this.servers, settings.repair());
     this.leases =
-        new SlabLeases(clock, this.servers, this::leadership, journal::execute, machine, watch);
+        new SlabLeases(clock, this.servers, this::leadership, this::execute, machine, watch);
     this.supply =
-        new SlabSupply(clock, journal::execute, machine, leases, watch, settings.replicationMin());
-    this.repair =
-        new SlabRepair(clock, journal::execute, machine, leases, watch, settings.repair());
-    BatchCopier copier = new BatchCopier(clock, journal::execute, machine, watch, repair);
-    this.moves = new FileMoves(clock, journal::execute, machine, supply, watch, copier);
-    this.compaction =
-        new Compaction(clock, journal::execute, machine, supply, watch, repair, copier);
+        new SlabSupply(clock, this::execute, machine, leases, watch, settings.replicationMin());
+    this.repair = new SlabRepair(clock, this::execute, machine, leases, watch, settings.repair());
+    BatchCopier copier = new BatchCopier(clock, this::execute, machine, watch, repair);
+    this.moves = new FileMoves(clock, this::execute, machine, supply, watch, copier);
+    this.compaction = new Compaction(clock, this::execute, machine, supply, watch, repair, copier);
     repair.setMoving(copier::isCopying);
   }
 
@@ -75,13 +77,13 @@ public final class LogGroup {
    * Logs a new group's first entry, or the copies that are kept at most if that has changed, and
    * asks the servers what they hold for the group; after the log was replayed.
    *
-   * @param term of this server as the leader, as the catalog tells it; 0 of a server without one
+   * @param term of this server as the leader
    * @throws TakoException when the log takes no entry, STALE_TERM when it has entries of a later
-   *     term
+   *     term, NOT_LEADER when another server leads by now
    */
   public void begin(long term) throws TakoException {
-    leadership = leadership.toBuilder().setTerm(Math.max(term, storage.epoch())).build();
-    journal.lead(leadership.getTerm());
+    leadership = leadership.toBuilder().setTerm(term).build();
+    journal.lead(term);
     if (machine.limits() == null
         || machine.limits().replicationMax() != settings.replicationMax()) {
       journal.execute(
@@ -91,6 +93,20 @@ public final class LogGroup {
               .build());
     }
     leases.tick();
+  }
+
+  /** This server leads no more: what is under way ends here, and nothing of it is logged. */
+  public void end() {
+    over = true;
+    journal.follow();
+  }
+
+  private Reply execute(LogEntry entry) throws TakoException {
+    if (over) {
+      throw new TakoException(
+          Status.NOT_LEADER, "the server leads in term " + leadership.getTerm() + " no more");
+    }
+    return journal.execute(entry);
   }
 
   /** The group and the term that each request to a data server names. */

@@ -21,6 +21,7 @@ import io.takofs.server.store.PagedStores;
 import io.takofs.server.store.Store;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -130,6 +131,7 @@ class JournalCommitTest {
 
   @Test
   void shouldAskServersWhenAllThatTheLeaderKnowsIsCommitted() throws Exception {
+    AtomicBoolean over = new AtomicBoolean();
     DataServers servers =
         new CommittedServers(
             new DataServers() {
@@ -155,7 +157,8 @@ class JournalCommitTest {
                 done.add("emptied " + serverId);
               }
             },
-            journal);
+            journal,
+            over::get);
     servers.call(1, Request.getDefaultInstance(), reply -> done.add("at once"));
     assertThat(done).containsExactly("asked 1", "at once");
     done.clear();
@@ -168,6 +171,10 @@ class JournalCommitTest {
     log.acknowledge(3);
     journal.poll();
     assertThat(done).containsExactly("asked 1", "later", "asked 2", "UNAVAILABLE", "emptied 3");
+    done.clear();
+    over.set(true);
+    servers.call(1, Request.getDefaultInstance(), reply -> done.add("to nobody"));
+    assertThat(done).containsExactly("asked 1");
   }
 
   @Test
@@ -211,15 +218,18 @@ class JournalCommitTest {
   }
 
   @Test
-  void shouldStopWhenAnotherLeadersEntryStandsWhereOneWasApplied() throws Exception {
+  void shouldDivergeWhenAnotherLeadersEntryStandsWhereOneWasApplied() throws Exception {
     mkdirs("/a");
     whenCommitted("a");
     log.replaceLast(TERM + 1);
     log.acknowledge(3);
     journal.poll();
-    assertThat(journal.failure()).contains("entry 3").contains("later leader's");
+    assertThat(journal.hasDiverged()).isTrue();
     assertThat(done).isEmpty();
-    assertThatThrownBy(() -> mkdirs("/b"))
-        .hasFieldOrPropertyWithValue("status", Status.UNAVAILABLE);
+    assertThatThrownBy(() -> mkdirs("/b")).hasFieldOrPropertyWithValue("status", Status.NOT_LEADER);
+    journal.checkpoint();
+    journal.applyCommitted();
+    journal.advanceCheckpoint(Integer.MAX_VALUE);
+    assertThat(store.checkpointIndex()).isZero(); // what it has was never committed
   }
 }
