@@ -438,6 +438,43 @@ public final class ConfigKeys {
                   ConfigKeys::serverList)
               .readByServers());
 
+  /** Members of the group that has the namespace. */
+  public static final ConfigKey<Integer> GROUP_MEMBERS =
+      register(
+          ConfigKey.integer(
+                  "fs.tako.group.members",
+                  1,
+                  5,
+                  3,
+                  "Servers that keep the namespace, where a cluster has as many: with 3, nothing is"
+                      + " lost when one of them is. An even number counts as the odd one below it.")
+              .readByServers());
+
+  /** Time after which a leader is missed. */
+  public static final ConfigKey<Duration> ELECTION_TIMEOUT =
+      register(
+          ConfigKey.duration(
+                  "fs.tako.group.election.timeout",
+                  "20ms",
+                  "1m",
+                  "300ms",
+                  "How long the leader of the namespace may be silent before another server takes"
+                      + " its place; each server waits for a time of its own between this and twice"
+                      + " as long. Shorter pauses of its process must not cost it its place.")
+              .readByServers());
+
+  /** Time after which a silent member is replaced. */
+  public static final ConfigKey<Duration> REPLACE_AFTER =
+      register(
+          ConfigKey.duration(
+                  "fs.tako.group.replace.after",
+                  "1s",
+                  "7d",
+                  "5m",
+                  "How long one of the servers that keep the namespace may be silent before"
+                      + " another server, where there is one, takes its place.")
+              .readByServers());
+
   /** Name of the cluster. */
   public static final ConfigKey<String> CLUSTER_NAME =
       register(

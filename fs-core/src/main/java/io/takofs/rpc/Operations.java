@@ -69,6 +69,7 @@ public final class Operations {
           GRANT_LOG,
           ADOPT_LOG,
           EXTEND_LOG,
+          MOVE_LEADER,
           CATALOG_CALL,
           OPERATION_NOT_SET ->
           false;

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -63,6 +64,9 @@ public final class RpcServer implements AutoCloseable {
   private final Map<ConnectionAcceptor.Accept, ConnectionInfo> acceptedData =
       new ConcurrentHashMap<>();
   private final Map<QueuePair, Long> dataPairs = new ConcurrentHashMap<>();
+  private final Map<ConnectionAcceptor.Accept, ConnectionInfo> acceptedLog =
+      new ConcurrentHashMap<>();
+  private final Set<QueuePair> logPairs = ConcurrentHashMap.newKeySet();
 
   /** One connection and the inbox its completions go to. */
   private record Receiver(RpcConnection connection, Inbox inbox) {}
@@ -157,6 +161,9 @@ public final class RpcServer implements AutoCloseable {
       if (peer.kind() == Layout.CONNECTION_DATA) {
         return acceptData(peer);
       }
+      if (peer.kind() == Layout.CONNECTION_LOG && services.log() != null) {
+        return acceptLog(peer);
+      }
       throw new TakoException(
           Status.MALFORMED, remoteName + " asks for unknown connection kind " + peer.kind());
     }
@@ -220,12 +227,28 @@ public final class RpcServer implements AutoCloseable {
       return accept;
     }
 
+    private Accept acceptLog(ConnectionInfo peer) throws IOException {
+      ProtectionDomain domain = services.log().admitLogConnection(transport, peer);
+      ConnectionInfo ours = ConnectionInfo.ours(Layout.CONNECTION_LOG, 0, epoch, 0, 0);
+      Accept accept =
+          new Accept(
+              new QueuePairConfig(domain, dataCompletions, dataCompletions, 1, 1), ours.pack());
+      acceptedLog.put(accept, peer);
+      return accept;
+    }
+
     @Override
     public void onConnected(QueuePair pair, Accept accept) {
       Receiver receiver = accepted.remove(accept);
       if (receiver != null) {
         receivers.put(pair, receiver);
         receiver.connection.connected(pair, () -> end(pair, receiver, receiver.connection.fault()));
+        return;
+      }
+      ConnectionInfo member = acceptedLog.remove(accept);
+      if (member != null) {
+        logPairs.add(pair);
+        services.log().onLogConnected(pair, member);
         return;
       }
       ConnectionInfo client = acceptedData.remove(accept);
@@ -238,7 +261,7 @@ public final class RpcServer implements AutoCloseable {
       Receiver receiver = accepted.remove(accept);
       if (receiver != null) {
         receiver.inbox.retire(receiver.connection);
-      } else if (acceptedData.remove(accept) != null) {
+      } else if (acceptedLog.remove(accept) == null && acceptedData.remove(accept) != null) {
         services.data().onDataAborted(transport, accept.config().domain());
       }
     }
@@ -252,6 +275,9 @@ public final class RpcServer implements AutoCloseable {
       Long clientId = dataPairs.remove(pair);
       if (clientId != null) {
         services.data().onDataDisconnected(clientId, pair);
+      }
+      if (logPairs.remove(pair)) {
+        services.log().onLogDisconnected(pair);
       }
     }
   }

@@ -7,6 +7,7 @@ import io.takofs.base.Version;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
 import io.takofs.config.TakoConfig;
+import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -16,6 +17,7 @@ import io.takofs.rpc.RpcHandler;
 import io.takofs.server.catalog.CatalogFile;
 import io.takofs.server.catalog.CatalogState;
 import io.takofs.server.catalog.ConfigStore;
+import io.takofs.server.catalog.MapChanges;
 import io.takofs.server.catalog.Membership;
 import io.takofs.server.catalog.MembershipThread;
 import io.takofs.server.catalog.Racks;
@@ -24,8 +26,10 @@ import io.takofs.server.catalog.ServerSecret;
 import io.takofs.server.cluster.ClusterSetup;
 import io.takofs.server.peer.Cluster;
 import io.takofs.server.peer.DataServers;
+import io.takofs.server.peer.KnownLeader;
 import io.takofs.server.peer.LocalDataServer;
 import io.takofs.server.peer.LoneCluster;
+import io.takofs.server.peer.Patience;
 import io.takofs.server.peer.PeerServers;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolIdentity;
@@ -69,7 +73,9 @@ final class ClusterPlace implements AutoCloseable {
   private final CatalogPlace catalog; // null alone
   private final MemberCluster member;
   private final TransportSelector sources; // transports to slabs of other servers; null alone
+  private final KnownLeader leader = new KnownLeader();
   private PeerServers peers;
+  private PeerServers memberCalls; // of the member of the group alone
   private MembershipThread thread;
   private ScheduledExecutorService names; // looks up the servers' hosts
   private String http = "";
@@ -119,7 +125,7 @@ final class ClusterPlace implements AutoCloseable {
     Membership.Settings settings =
         new Membership.Settings(
             config.get(ConfigKeys.CLUSTER_NAME),
-            leads(),
+            isFirst(),
             String.join(",", list),
             config.get(ConfigKeys.CLOCK_SKEW_MAX),
             SESSION_TTL);
@@ -130,7 +136,8 @@ final class ClusterPlace implements AutoCloseable {
         ServerSecret.read(config.get(ConfigKeys.SECRET_FILE)),
         new SecureRandom(),
         new HostAddresses(InetAddress::getAllByName),
-        racks);
+        racks,
+        leader);
   }
 
   /** The server as the catalog shows it, and the pool that remembers which server it is. */
@@ -185,6 +192,7 @@ final class ClusterPlace implements AutoCloseable {
         .setEpoch(pool.epoch())
         .setHttp(http)
         .setVersion(Version.text())
+        .setLogSegments(Math.toIntExact(pool.log().length() / Layout.SEGMENT_SIZE))
         .setDataBytes(pool.arenas().stream().mapToLong(MappedMemory::length).sum());
   }
 
@@ -197,9 +205,37 @@ final class ClusterPlace implements AutoCloseable {
     return catalog == null ? null : catalog.handler();
   }
 
-  /** Whether this server has the namespace. */
-  boolean leads() {
-    return self == null || list.get(0).equals(self);
+  /** Whether there is no other server. */
+  boolean isAlone() {
+    return self == null;
+  }
+
+  /** Who leads the group, as this server's part in it shows it. */
+  KnownLeader knownLeader() {
+    return leader;
+  }
+
+  /** Takes changes of the cluster's map. */
+  MapChanges mapChanges() {
+    return member.membership();
+  }
+
+  /** Calls to the other members of the group, for its member here alone. */
+  PeerServers memberCalls() {
+    long missedNs = config.get(ConfigKeys.ELECTION_TIMEOUT).toNanos();
+    memberCalls =
+        new PeerServers(
+            member,
+            request -> ClusterCalls.refused(Status.UNSUPPORTED, "a member does not ask itself"),
+            tcp,
+            Clock.SYSTEM,
+            new Patience(2 * missedNs, missedNs));
+    return memberCalls;
+  }
+
+  /** Whether this server is the first of the list, which begins the cluster. */
+  private boolean isFirst() {
+    return list.get(0).equals(self);
   }
 
   /**
@@ -220,7 +256,7 @@ final class ClusterPlace implements AutoCloseable {
                   identity.serverId(),
                   ConfigKeys.CLUSTER_SERVERS.name()));
     }
-    if (self != null && !leads() && hasNamespace) {
+    if (self != null && !isFirst() && hasNamespace && identity.clusterId() == 0) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "the pool in %s has a namespace, and %s is not the first server of %s (%s), so its files would be written over: make it the first of a cluster of its own; or copy its files elsewhere, remove the directory, and start the server once with `tako server --format`"
@@ -307,6 +343,9 @@ final class ClusterPlace implements AutoCloseable {
     }
     if (peers != null) {
       peers.close();
+    }
+    if (memberCalls != null) {
+      memberCalls.close();
     }
     if (catalog != null) {
       catalog.close();

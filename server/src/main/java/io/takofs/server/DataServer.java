@@ -8,6 +8,7 @@ import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
+import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.RpcHandler;
 import io.takofs.rpc.RpcServer;
@@ -17,6 +18,7 @@ import io.takofs.server.loggroup.GroupState;
 import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.Leader;
 import io.takofs.server.loggroup.ServerSettings;
+import io.takofs.server.member.GroupMember;
 import io.takofs.server.peer.Cluster;
 import io.takofs.server.peer.DataServers;
 import io.takofs.server.report.ClusterReport;
@@ -60,6 +62,7 @@ public final class DataServer implements ServerView, AutoCloseable {
   private final List<RpcServer> served = new ArrayList<>();
 
   private volatile RpcHandler catalog; // null of a server that keeps none
+  private volatile GroupMember member; // null of one without a log that others reach
   private volatile GroupServer group; // null of a server that leads none
   private volatile ClusterPoll follower; // null of one that leads, or knows no other
   private volatile Runnable tickWanted = () -> {};
@@ -134,6 +137,11 @@ public final class DataServer implements ServerView, AutoCloseable {
     catalog = handler;
   }
 
+  /** Has {@code member} of a group reached by the others; before any transport is added. */
+  void keepLog(GroupMember reached) {
+    member = reached;
+  }
+
   private boolean isClient(long clientId) {
     GroupServer leading = group;
     return (leading != null && leading.hasSession(clientId)) || controlClients.has(clientId);
@@ -154,6 +162,9 @@ public final class DataServer implements ServerView, AutoCloseable {
   public Transport.Listener serve(Transport transport, Listening listening) throws IOException {
     try (Undo undo = new Undo()) {
       dataHandler.exportTo(transport, undo);
+      if (member != null) {
+        member.exportTo(transport, undo);
+      }
       RpcServer rpc = undo.add(new RpcServer(transport, services(), epoch, maxConnections));
       Transport.Listener listener = listening.listen(rpc.acceptor());
       served.add(rpc);
@@ -180,11 +191,18 @@ public final class DataServer implements ServerView, AutoCloseable {
     handlers.put(ConnectionKind.CONTROL, new ControlHandler(zone, cluster, controlClients));
     handlers.put(
         ConnectionKind.SERVER,
-        new ServerCallHandler(cluster, zone::handle, this::answerServer, this::finishClosing));
+        new ServerCallHandler(
+            cluster, zone::handle, this::answerMember, this::answerServer, this::finishClosing));
     if (catalog != null) {
       handlers.put(ConnectionKind.CATALOG, catalog);
     }
-    return new RpcServices(handlers, dataHandler);
+    return new RpcServices(handlers, dataHandler, member == null ? null : member.door());
+  }
+
+  private Reply answerMember(Request request) {
+    return member == null
+        ? ClusterCalls.refused(Status.UNSUPPORTED, "this server is no member of a group")
+        : member.handle(request);
   }
 
   /** Ends what calls of other servers have closed. */

@@ -10,6 +10,8 @@ import io.takofs.server.catalog.Membership;
 import io.takofs.server.catalog.Racks;
 import io.takofs.server.catalog.ServerSecret;
 import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.KnownLeader;
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +22,7 @@ import java.util.Optional;
  * <p>Thread rule: any thread.
  *
  * @param listed as the configuration has them
+ * @param leader of the group with the namespace
  */
 record MemberCluster(
     List<String> listed,
@@ -27,7 +30,8 @@ record MemberCluster(
     ServerSecret secret,
     SecureRandom random,
     HostAddresses hosts,
-    Racks racks)
+    Racks racks,
+    KnownLeader leader)
     implements Cluster {
   @Override
   public ClusterMap map() {
@@ -98,6 +102,29 @@ record MemberCluster(
   @Override
   public boolean isGood(OpenServerSession session) {
     return secret.isGood(session, serverId());
+  }
+
+  @Override
+  public Optional<ServerEntry> leader(int group) {
+    return leader.server() == 0 ? Optional.empty() : server(leader.server());
+  }
+
+  @Override
+  public void heardOfLeader(int server) {
+    leader.heard(server);
+  }
+
+  @Override
+  public long logProof(long term, long grant, int caller, int called) {
+    byte[] message =
+        ByteBuffer.allocate(2 * Long.BYTES + 2 * Integer.BYTES)
+            .putLong(term)
+            .putLong(grant)
+            .putInt(caller)
+            .putInt(called)
+            .array();
+    byte[] signed = secret.sign(message);
+    return signed.length < Long.BYTES ? 0 : ByteBuffer.wrap(signed).getLong();
   }
 
   @Override

@@ -11,10 +11,6 @@ import io.takofs.proto.Status;
 import io.takofs.server.groups.StaticGroups;
 import io.takofs.server.groups.SystemGroups;
 import io.takofs.server.http.HttpEndpoint;
-import io.takofs.server.log.LogIdentity;
-import io.takofs.server.log.LogZone;
-import io.takofs.server.log.SegmentedLog;
-import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolMarkers;
@@ -43,7 +39,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class RunningServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RunningServer.class);
-  private static final int LOG_ID = 1;
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
   private final String poolText;
@@ -104,12 +99,6 @@ public final class RunningServer implements AutoCloseable {
     start.formatOnlyIf(() -> ServerTransports.checkAddress(config));
     Pool pool = keep(format ? start.format() : start.open());
     PagedStore store = keep(PagedStore.open(pool.pages()));
-    SegmentedLog log =
-        keep(
-            SegmentedLog.open(
-                LogZone.of(pool.log(), 0, pool.log().length()),
-                new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch())),
-                store.checkpointIndex()));
     ExecutorService blocking = LookupThreads.create();
     keep(blocking::shutdownNow);
     ExecutorService registering = DaemonThreads.create("tako-registration", 1, Integer.MAX_VALUE);
@@ -122,7 +111,8 @@ public final class RunningServer implements AutoCloseable {
         new ServerDataZone(
             pool.arenas(), slabs(pool), holds, registering, () -> hasFormerPeers(pool));
     ClusterPlace place = keep(new ClusterPlace(config, pool));
-    place.checkPool(log.lastIndex() > 0 || store.checkpointIndex() > 0);
+    MemberPlace member = keep(new MemberPlace(config, pool, place));
+    member.open(store);
     DataServer server =
         new DataServer(
             Clock.SYSTEM,
@@ -132,14 +122,7 @@ public final class RunningServer implements AutoCloseable {
             place.cluster(),
             config.get(ConfigKeys.CONNECTIONS_MAX));
     server.keepCatalog(place.catalogHandler());
-    if (place.leads()) {
-      server.lead(
-          new GroupStorage(store, log, pool.epoch()),
-          new GroupLookups(groups, blocking),
-          place.servers(zone::handle));
-    } else {
-      server.follow(place.servers(zone::handle));
-    }
+    member.join(server, new GroupLookups(groups, blocking), place.servers(zone::handle));
     server.status(); // the first takes long, for classes are loaded; it is nobody's call yet
     // Closed the other way round: listeners, housekeeping, connections, transports.
     ServerTransports made = keep(new ServerTransports());
@@ -150,6 +133,7 @@ public final class RunningServer implements AutoCloseable {
     keep(made::stopListening);
     made.listen(server, config, pool.shm());
     transports = made;
+    keep(member.start(server, made));
     HttpEndpoint http = ServerPages.open(server, uri(), config, user);
     if (http != null) {
       keep(http);

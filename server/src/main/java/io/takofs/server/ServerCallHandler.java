@@ -25,6 +25,7 @@ import java.util.function.Function;
 final class ServerCallHandler implements RpcHandler {
   private final Cluster cluster;
   private final Function<Request, Reply> zone;
+  private final Function<Request, Reply> log;
   private final StatusAnswer status;
   private final Runnable afterwards;
   private final Map<RpcConnection, Integer> callers = new ConcurrentHashMap<>();
@@ -43,13 +44,19 @@ final class ServerCallHandler implements RpcHandler {
 
   /**
    * @param zone executes what leaders ask of the data zone
+   * @param log executes what other members of a group ask of the log
    * @param status answers how this server is, or the cluster
    * @param afterwards runs before calls are answered: what they have closed ends
    */
   ServerCallHandler(
-      Cluster cluster, Function<Request, Reply> zone, StatusAnswer status, Runnable afterwards) {
+      Cluster cluster,
+      Function<Request, Reply> zone,
+      Function<Request, Reply> log,
+      StatusAnswer status,
+      Runnable afterwards) {
     this.cluster = cluster;
     this.zone = zone;
+    this.log = log;
     this.status = status;
     this.afterwards = afterwards;
   }
@@ -75,6 +82,12 @@ final class ServerCallHandler implements RpcHandler {
           throw noSession();
         }
         yield zone.apply(request);
+      }
+      case ASK_LOG, PREPARE_LOG, GRANT_LOG, ADOPT_LOG, EXTEND_LOG, MOVE_LEADER -> {
+        if (!callers.containsKey(connection)) {
+          throw noSession();
+        }
+        yield log.apply(request);
       }
       case GET_SERVER_STATUS, GET_CLUSTER_STATUS -> {
         if (!callers.containsKey(connection)) {

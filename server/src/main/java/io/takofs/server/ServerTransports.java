@@ -5,11 +5,13 @@ import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
 import io.takofs.config.TakoConfig;
+import io.takofs.config.TransportChoice;
 import io.takofs.server.report.HostText;
 import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.HostIdentity;
 import io.takofs.transport.OfferedTransport;
 import io.takofs.transport.Transport;
+import io.takofs.transport.select.TransportSelector;
 import io.takofs.transport.shm.ShmTransport;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
@@ -176,6 +178,18 @@ final class ServerTransports implements AutoCloseable {
       offers.add(new OfferedTransport(verbs.name(), verbsListener.endpoint(), ""));
     }
     return offers;
+  }
+
+  /** A selector among these transports, for connections to other servers. */
+  TransportSelector selector(TransportChoice choice) {
+    List<Transport> better = new ArrayList<>();
+    if (shm != null) {
+      better.add(shm);
+    }
+    if (verbs != null) {
+      better.add(verbs);
+    }
+    return TransportSelector.among(choice, tcp, better);
   }
 
   /** {@code tako://host:port}; the machine's name where the server listens at all addresses. */

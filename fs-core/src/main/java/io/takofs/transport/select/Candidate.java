@@ -14,6 +14,7 @@ import java.util.Optional;
 abstract class Candidate implements AutoCloseable {
   private final String name;
   private final String advantage;
+  private final boolean owned;
   private Transport transport;
 
   /**
@@ -21,10 +22,13 @@ abstract class Candidate implements AutoCloseable {
    *
    * @param name of the transport
    * @param advantage why it is taken, for people
+   * @param given a transport that stays its owner's; null to make one
    */
-  Candidate(String name, String advantage) {
+  Candidate(String name, String advantage, Transport given) {
     this.name = name;
     this.advantage = advantage;
+    this.transport = given;
+    this.owned = given == null;
   }
 
   final String name() {
@@ -63,7 +67,7 @@ abstract class Candidate implements AutoCloseable {
 
   @Override
   public final synchronized void close() {
-    if (transport != null) {
+    if (owned && transport != null) {
       transport.close();
     }
   }

@@ -13,7 +13,14 @@ import java.util.Optional;
 /** Shared memory: of servers on the same host, for users who may open it. */
 class SharedMemory extends Candidate {
   SharedMemory() {
-    super("shm", "same host");
+    this(null);
+  }
+
+  /**
+   * @param given a transport that stays its owner's; null to make one
+   */
+  SharedMemory(Transport given) {
+    super("shm", "same host", given);
   }
 
   @Override

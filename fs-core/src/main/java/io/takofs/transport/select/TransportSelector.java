@@ -25,7 +25,8 @@ import java.util.Optional;
 public final class TransportSelector implements AutoCloseable {
   private final TransportChoice choice;
   private final List<Candidate> candidates;
-  private final TcpTransport tcp = new TcpTransport(TcpSettings.DEFAULT);
+  private final TcpTransport tcp;
+  private final boolean owned;
 
   /** With the choice and the device that {@code config} names. */
   public TransportSelector(TakoConfig config) {
@@ -40,8 +41,29 @@ public final class TransportSelector implements AutoCloseable {
    * @param candidates the best first
    */
   TransportSelector(TransportChoice choice, List<Candidate> candidates) {
+    this(choice, candidates, new TcpTransport(TcpSettings.DEFAULT), true);
+  }
+
+  private TransportSelector(
+      TransportChoice choice, List<Candidate> candidates, TcpTransport tcp, boolean owned) {
     this.choice = choice;
     this.candidates = candidates;
+    this.tcp = tcp;
+    this.owned = owned;
+  }
+
+  /**
+   * A selector among transports that stay their owner's.
+   *
+   * @param better than {@code tcp}, the best first
+   */
+  public static TransportSelector among(
+      TransportChoice choice, TcpTransport tcp, List<Transport> better) {
+    List<Candidate> candidates = new ArrayList<>();
+    for (Transport each : better) {
+      candidates.add(each.mapsMemory() ? new SharedMemory(each) : new Verbs("", each));
+    }
+    return new TransportSelector(choice, candidates, tcp, false);
   }
 
   /** Makes everything that belongs to one connection, over one transport. */
@@ -145,6 +167,8 @@ public final class TransportSelector implements AutoCloseable {
   @Override
   public void close() {
     candidates.forEach(Candidate::close);
-    tcp.close();
+    if (owned) {
+      tcp.close();
+    }
   }
 }

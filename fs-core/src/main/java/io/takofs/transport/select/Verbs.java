@@ -17,7 +17,14 @@ class Verbs extends Candidate {
    * @param address of this host, empty for the first device that has an active port
    */
   Verbs(String address) {
-    super("verbs", "both hosts have an RDMA device");
+    this(address, null);
+  }
+
+  /**
+   * @param given a transport that stays its owner's; null to make one
+   */
+  Verbs(String address, Transport given) {
+    super("verbs", "both hosts have an RDMA device", given);
     this.address = address;
   }
 

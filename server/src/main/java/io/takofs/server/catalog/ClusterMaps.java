@@ -11,6 +11,8 @@ import io.takofs.server.peer.Terms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * The changes of a cluster's map, as functions of it. Each returns the next map, its epoch one
@@ -77,21 +79,7 @@ public final class ClusterMaps {
       servers.add(entry);
     }
     ClusterMap next = next(map, servers);
-    boolean started = known.isEmpty() || known.get().getEpoch() < entry.getEpoch();
-    return started
-        ? withTerms(known.isEmpty() ? withGroupsOfLost(next, entry) : next, entry)
-        : next;
-  }
-
-  /** Each group has another term when its leader starts. */
-  private static ClusterMap withTerms(ClusterMap map, ServerEntry started) {
-    ClusterMap.Builder next = map.toBuilder();
-    for (GroupEntry.Builder group : next.getGroupsBuilderList()) {
-      if (group.getMembersCount() > 0 && group.getMembers(0) == started.getId()) {
-        group.setTerm(Terms.next(group.getTerm(), started.getEpoch()));
-      }
-    }
-    return next.build();
+    return known.isEmpty() ? withGroupsOfLost(next, entry) : next;
   }
 
   /**
@@ -106,7 +94,12 @@ public final class ClusterMaps {
       }
       for (GroupEntry.Builder group : next.getGroupsBuilderList()) {
         if (group.getMembersList().equals(List.of(former.getId()))) {
-          group.setMembers(0, joined.getId()).setTerm(Terms.nextNamespace(group.getTerm()));
+          group
+              .setMembers(0, joined.getId())
+              .setTerm(Terms.nextNamespace(group.getTerm()))
+              .setConfigEpoch(group.getConfigEpoch() + 1)
+              .clearPrevious()
+              .setActive(false);
         }
       }
     }
@@ -224,12 +217,56 @@ public final class ClusterMaps {
     int last = map.getGroupsList().stream().mapToInt(GroupEntry::getId).max().orElse(0);
     return map.toBuilder()
         .setEpoch(map.getEpoch() + 1)
-        .addGroups(
-            GroupEntry.newBuilder()
-                .setId(last + 1)
-                .addAllMembers(members)
-                .setTerm(Terms.next(0, server(map, members.get(0)).getEpoch())))
+        .addGroups(GroupEntry.newBuilder().setId(last + 1).addAllMembers(members).setConfigEpoch(1))
         .build();
+  }
+
+  /** The map in which a leader has committed an entry in configuration {@code epoch} of a group. */
+  public static ClusterMap activate(ClusterMap map, int id, long epoch) {
+    return changeGroup(
+        map,
+        id,
+        group -> {
+          if (group.getConfigEpoch() == epoch) {
+            group.setActive(true);
+          }
+        });
+  }
+
+  /**
+   * The map in which a group has other members than in configuration {@code epoch}; the same map
+   * when that is not the newest, or not active.
+   *
+   * @throws TakoException NOT_FOUND when a member is no server
+   */
+  public static ClusterMap changeMembers(ClusterMap map, int id, long epoch, Set<Integer> members)
+      throws TakoException {
+    for (int member : members) {
+      server(map, member);
+    }
+    return changeGroup(
+        map,
+        id,
+        group -> {
+          if (group.getConfigEpoch() == epoch && group.getActive()) {
+            group
+                .clearPrevious()
+                .addAllPrevious(group.getMembersList())
+                .clearMembers()
+                .addAllMembers(members)
+                .setConfigEpoch(epoch + 1)
+                .setActive(false);
+          }
+        });
+  }
+
+  private static ClusterMap changeGroup(
+      ClusterMap map, int id, Consumer<GroupEntry.Builder> change) {
+    ClusterMap.Builder next = map.toBuilder();
+    next.getGroupsBuilderList().stream().filter(group -> group.getId() == id).forEach(change);
+    return next.getGroupsList().equals(map.getGroupsList())
+        ? map
+        : next.setEpoch(map.getEpoch() + 1).build();
   }
 
   /**

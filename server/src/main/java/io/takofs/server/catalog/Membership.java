@@ -11,8 +11,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -29,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread rule: {@link #tick} and {@link #close} on threads that may wait for the catalog; all
  * else on any.
  */
-public final class Membership implements AutoCloseable {
+public final class Membership implements MapChanges, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
 
   /** Pause between two looks at the map, and between two attempts to join. */
@@ -46,6 +48,8 @@ public final class Membership implements AutoCloseable {
   private final Clock clock;
   private final List<Consumer<ClusterMap>> listeners = new CopyOnWriteArrayList<>();
   private final Set<Integer> emptied = ConcurrentHashMap.newKeySet(); // servers
+  private final Queue<CatalogClient.MapChange> requested = new ConcurrentLinkedQueue<>();
+  private volatile Runnable tickWanted = () -> {};
 
   private volatile State state = State.OUTSIDE;
   private volatile String problem;
@@ -157,6 +161,17 @@ public final class Membership implements AutoCloseable {
     if (serverId() != 0) {
       listener.accept(map());
     }
+  }
+
+  @Override
+  public void request(CatalogClient.MapChange change) {
+    requested.add(change);
+    tickWanted.run();
+  }
+
+  /** Runs {@code listener} when {@link #tick} should be called soon. */
+  void onTickWanted(Runnable listener) {
+    tickWanted = listener;
   }
 
   /**
@@ -364,6 +379,11 @@ public final class Membership implements AutoCloseable {
         return;
       }
       renewedNs = now;
+    }
+    for (CatalogClient.MapChange change = requested.poll();
+        change != null;
+        change = requested.poll()) {
+      catalog.change(change);
     }
     CatalogClient.News news = catalog.news();
     if (news.map() == null || !isIn(news.map())) {

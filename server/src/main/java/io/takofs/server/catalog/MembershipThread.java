@@ -17,6 +17,7 @@ public final class MembershipThread implements AutoCloseable {
 
   private final Membership membership;
   private final Thread thread;
+  private volatile boolean wanted;
   private volatile boolean closed;
 
   /** Starts it; the caller closes {@code membership} afterwards. */
@@ -24,20 +25,27 @@ public final class MembershipThread implements AutoCloseable {
     this.membership = membership;
     thread = new Thread(this::run, "tako-membership");
     thread.setDaemon(true);
+    membership.onTickWanted(this::wake);
     thread.start();
   }
 
   private void run() {
     while (!closed) {
       long pauseNs;
+      wanted = false;
       try {
         pauseNs = membership.tick();
       } catch (RuntimeException e) {
         LOG.error("the membership goes on after a failure", e);
         pauseNs = Membership.PAUSE_NS;
       }
-      Clock.SYSTEM.pause(this, pauseNs, () -> closed);
+      Clock.SYSTEM.pause(this, pauseNs, () -> closed || wanted);
     }
+  }
+
+  private void wake() {
+    wanted = true;
+    LockSupport.unpark(thread);
   }
 
   /** Ends it, within 10 s. */

@@ -15,6 +15,9 @@ import java.util.TreeSet;
  */
 public record GroupConfig(
     long epoch, Set<Integer> members, Set<Integer> previous, boolean active, long term) {
+  /** Segments that the log of one of several members has at least. */
+  public static final int SEGMENTS_MIN = 8;
+
   /** A configuration of a group whose terms begin at 1. */
   public GroupConfig(long epoch, Set<Integer> members, Set<Integer> previous, boolean active) {
     this(epoch, members, previous, active, 0);

@@ -353,7 +353,8 @@ public final class LogMember {
 
   private void prepare(long now) {
     role = Role.PREPARING;
-    term = Math.max(Math.max(highestTerm, config.term()), replica.promisedTerm()) + 1;
+    long floor = Math.max(config.term(), replica.lastTerm()); // of a log that had no elections
+    term = Math.max(Math.max(highestTerm, floor), replica.promisedTerm()) + 1;
     beginRound(now);
     PrepareLog prepare =
         PrepareLog.newBuilder()

@@ -31,7 +31,7 @@ import java.util.function.BooleanSupplier;
  * memory.
  */
 public class LogReplica {
-  private final int server;
+  private int server; // 0 until it is known
   private final LogZone zone;
   private final LogTransports transports;
   private final LogIdentity identity;
@@ -81,7 +81,7 @@ public class LogReplica {
   /**
    * Opens the log in {@code zone}; a zone of zeros becomes an empty one.
    *
-   * @param server number of this member
+   * @param server number of this member; 0 when {@link #joined} will tell
    * @param checkpointIndex entries up to here are in a checkpoint
    * @param writersAreGone whether no leader that an earlier process let in can still store to the
    *     zone; asked again until it is true, which it stays. Nothing that they store counts at them
@@ -101,9 +101,14 @@ public class LogReplica {
         server, zone, transports, identity, checkpointIndex, writersAreGone, new FrameCodec());
   }
 
-  /** Number of this member. */
-  public int server() {
+  /** Number of this member; 0 until it is known, and nobody may ask before. */
+  public synchronized int server() {
     return server;
+  }
+
+  /** The number of this member is known from now on. */
+  public synchronized void joined(int number) {
+    server = number;
   }
 
   // ---- what is so ---------------------------------------------------------------------------
@@ -131,6 +136,11 @@ public class LogReplica {
   /** Term of the leader whose log this member has. */
   public synchronized long acceptedTerm() {
     return promise.acceptedTerm();
+  }
+
+  /** Term of the last entry here; 0 for none. */
+  synchronized long lastTerm() {
+    return chain.lastTerm();
   }
 
   /** Index of the last entry that is known to be whole here. */

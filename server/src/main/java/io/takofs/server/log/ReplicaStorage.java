@@ -23,6 +23,9 @@ final class ReplicaStorage {
   /** Slots that no leader gets: for copies of the newest segments, and to lead with. */
   private static final int SLOTS_KEPT = 2 + SLOTS_AHEAD;
 
+  /** A zone too small for that is a group's only member's, to which nobody writes. */
+  private final int kept;
+
   private final LogZone zone;
   private final LogIdentity identity;
   private final FrameCodec codec;
@@ -40,6 +43,7 @@ final class ReplicaStorage {
       SlotPool pool,
       Chain chain) {
     this.zone = zone;
+    this.kept = Math.min(SLOTS_KEPT, zone.slotCount() - 2);
     this.identity = identity;
     this.codec = codec;
     this.crc = crc;
@@ -103,8 +107,8 @@ final class ReplicaStorage {
   /** Gives the leader up to {@code count} slots more, as far as there are any. */
   void offerSlots(Intake intake, int count) {
     // Slots that are not adopted are never copied, and adoption gives back what they replace.
-    int kept = intake.isAdopted() ? SLOTS_KEPT : 1;
-    for (int i = 0; i < count && pool.freeCount() > kept; i++) {
+    int least = intake.isAdopted() ? kept : 1;
+    for (int i = 0; i < count && pool.freeCount() > least; i++) {
       int slot = pool.take();
       long sequence = intake.isAdopted() ? chain.nextSequence() + intake.unusedSlots().size() : 0;
       pool.grant(slot, intake.number(), sequence, intake.term());
@@ -334,7 +338,7 @@ final class ReplicaStorage {
       throws TakoException {
     Segment tail = chain.tail();
     if (!tail.isOpen() || !tail.hasRoom(payload.remaining())) {
-      if (pool.freeCount() <= SLOTS_KEPT) {
+      if (pool.freeCount() <= kept) {
         pool.poll();
         throw full();
       }
@@ -355,6 +359,6 @@ final class ReplicaStorage {
   /** A free slot to read a segment into; null when there is none. */
   Integer takeForReading() {
     pool.poll();
-    return pool.freeCount() > SLOTS_KEPT ? pool.take() : null;
+    return pool.freeCount() > kept ? pool.take() : null;
   }
 }

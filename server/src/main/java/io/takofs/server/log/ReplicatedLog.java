@@ -220,7 +220,7 @@ public final class ReplicatedLog implements Log {
   }
 
   /** Sends what is to be sent, and learns what has been committed. Never blocks. */
-  void advance() {
+  public void advance() {
     synchronized (replica) {
       if (term == 0) {
         replica.scan();

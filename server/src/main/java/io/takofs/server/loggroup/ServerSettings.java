@@ -5,6 +5,7 @@ import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.server.log.GroupConfig;
 import io.takofs.server.namespace.state.Limits;
 import io.takofs.server.pool.PoolSizes;
 import io.takofs.server.slabs.RepairSettings;
@@ -46,6 +47,9 @@ public record ServerSettings(
     Duration leaseHardLimit,
     Duration quarantine,
     RepairSettings repair) {
+
+  /** A smaller pool of a cluster has no log that is large enough for a replicated namespace. */
+  private static final long MEMBER_POOL_MIN = 192L << 20;
 
   /** The settings of {@code config} for a server run by {@code user}. */
   public static ServerSettings of(TakoConfig config, String user) {
@@ -114,10 +118,13 @@ public record ServerSettings(
 
   /** Zones of a pool as {@code config} wants them. */
   public static PoolSizes poolSizes(TakoConfig config) throws TakoException {
+    long total = config.get(ConfigKeys.POOL_SIZE);
+    boolean member = !config.get(ConfigKeys.CLUSTER_SERVERS).isEmpty() && total >= MEMBER_POOL_MIN;
     return PoolSizes.divide(
-        config.get(ConfigKeys.POOL_SIZE),
+        total,
         config.get(ConfigKeys.PAGES_SIZE),
-        config.get(ConfigKeys.LOG_SIZE));
+        config.get(ConfigKeys.LOG_SIZE),
+        member ? GroupConfig.SEGMENTS_MIN : PoolSizes.SEGMENTS_MIN);
   }
 
   /** Groups as {@code user=group,group;user=group} lists them. */

@@ -54,6 +54,20 @@ public interface Cluster extends ClusterTopology {
     return false;
   }
 
+  /**
+   * Proves to {@code called} that a server of this cluster, {@code caller}, wants to reach its log;
+   * 0 without a secret.
+   *
+   * @param term of the caller
+   * @param grant under which it writes; 0 to read
+   */
+  default long logProof(long term, long grant, int caller, int called) {
+    return 0;
+  }
+
+  /** Somebody said that {@code server} leads the group. */
+  default void heardOfLeader(int server) {}
+
   /** The group that this server leads keeps nothing at server {@code id} any more. */
   default void emptied(int id) {}
 }

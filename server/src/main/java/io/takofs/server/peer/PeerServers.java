@@ -27,6 +27,7 @@ public final class PeerServers implements DataServers, AutoCloseable {
   private final Function<Request, Reply> local;
   private final Transport transport;
   private final Clock clock;
+  private final Patience patience;
   private final Map<Integer, RemoteDataServer> remote = new HashMap<>(); // guarded by itself
   private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
   private volatile Runnable answered = () -> {};
@@ -38,6 +39,21 @@ public final class PeerServers implements DataServers, AutoCloseable {
    */
   public PeerServers(
       Cluster cluster, Function<Request, Reply> local, Transport transport, Clock clock) {
+    this(cluster, local, transport, clock, Patience.OF_LEADERS);
+  }
+
+  /**
+   * As the other.
+   *
+   * @param patience with servers that do not answer
+   */
+  public PeerServers(
+      Cluster cluster,
+      Function<Request, Reply> local,
+      Transport transport,
+      Clock clock,
+      Patience patience) {
+    this.patience = patience;
     this.cluster = cluster;
     this.local = local;
     this.transport = transport;
@@ -72,7 +88,7 @@ public final class PeerServers implements DataServers, AutoCloseable {
     synchronized (remote) {
       RemoteDataServer known = remote.get(entry.getId());
       if (known == null || (!closed && !isSame(known.entry(), entry))) {
-        RemoteDataServer next = new RemoteDataServer(entry, cluster, transport, clock);
+        RemoteDataServer next = new RemoteDataServer(entry, cluster, transport, clock, patience);
         remote.put(entry.getId(), next);
         if (known == null) {
           forgetGone();

@@ -35,16 +35,13 @@ final class RemoteDataServer implements AutoCloseable {
   /** Calls that wait at most; those after them are answered UNAVAILABLE. */
   static final int WAITING_MAX = 1024;
 
-  /** One call and one attempt to connect may take so long. */
-  static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
-
   private static final long BACKOFF_MIN_NS = TimeUnit.MILLISECONDS.toNanos(50);
-  private static final long BACKOFF_MAX_NS = TimeUnit.SECONDS.toNanos(2);
 
   private final ServerEntry server;
   private final Cluster cluster;
   private final Transport transport;
   private final Clock clock;
+  private final Patience patience;
   private final BlockingQueue<Call> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
   private final Thread thread;
   private volatile boolean stopped;
@@ -60,7 +57,9 @@ final class RemoteDataServer implements AutoCloseable {
   /**
    * @param transport over which to connect; it outlives this
    */
-  RemoteDataServer(ServerEntry server, Cluster cluster, Transport transport, Clock clock) {
+  RemoteDataServer(
+      ServerEntry server, Cluster cluster, Transport transport, Clock clock, Patience patience) {
+    this.patience = patience;
     this.server = server;
     this.cluster = cluster;
     this.transport = transport;
@@ -79,7 +78,7 @@ final class RemoteDataServer implements AutoCloseable {
   void call(Request request, Consumer<Reply> answer) {
     if (stopped) {
       answer.accept(unavailable("this server stops"));
-    } else if (!waiting.offer(new Call(request, clock.nanoTime() + TIMEOUT_NS, answer))) {
+    } else if (!waiting.offer(new Call(request, clock.nanoTime() + patience.timeoutNs(), answer))) {
       answer.accept(unavailable(WAITING_MAX + " calls wait for it already"));
     } else if (stopped) {
       refuseWaiting("this server stops");
@@ -138,7 +137,7 @@ final class RemoteDataServer implements AutoCloseable {
     disconnect();
     RpcTarget target =
         new RpcTarget(ConnectionKind.SERVER, endpoint(), "server " + server.getId(), 0);
-    client = RpcClient.connect(transport, target, TIMEOUT_NS, clock);
+    client = RpcClient.connect(transport, target, patience.timeoutNs(), clock);
     openSession();
     if (problem != null) {
       facts().info(LOG, "a server is reached again");
@@ -163,7 +162,7 @@ final class RemoteDataServer implements AutoCloseable {
 
   private Reply open(OpenServerSession session) throws TakoException {
     Request open = Request.newBuilder().setOpenServerSession(session).build();
-    Reply reply = client.call(0, ++sequence, open, clock.nanoTime() + TIMEOUT_NS);
+    Reply reply = client.call(0, ++sequence, open, clock.nanoTime() + patience.timeoutNs());
     if (reply.getStatus() != Status.OK) {
       throw new TakoException(reply.getStatus(), reply.getMessage());
     }
@@ -178,7 +177,7 @@ final class RemoteDataServer implements AutoCloseable {
       facts().warn(LOG, "a server cannot be reached: " + text);
     }
     problem = text;
-    backoffNs = Math.min(BACKOFF_MAX_NS, Math.max(BACKOFF_MIN_NS, 2 * backoffNs));
+    backoffNs = Math.min(patience.backoffMaxNs(), Math.max(BACKOFF_MIN_NS, 2 * backoffNs));
     retryNs = clock.nanoTime() + backoffNs;
   }
 

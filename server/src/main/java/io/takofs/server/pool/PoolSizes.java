@@ -26,7 +26,9 @@ public record PoolSizes(long pages, long log, long data) {
   /** An arena of checksums and one largest extent. */
   public static final long DATA_MIN = Layout.ARENA_CHECKSUM_SIZE + Layout.EXTENT_SIZE_MAX;
 
-  private static final long LOG_COMPUTED_MIN = 3L * Layout.SEGMENT_SIZE;
+  /** Segments of a log at least, where nothing else is said. */
+  public static final int SEGMENTS_MIN = 3;
+
   private static final long LOG_COMPUTED_MAX = 256 * MIB;
 
   /** Addresses within the pool must fit what extents and pages can name. */
@@ -37,10 +39,12 @@ public record PoolSizes(long pages, long log, long data) {
    * data and its slab zone.
    *
    * @param pages bytes, rounded up to 2 MiB; 0 for a sixteenth of the total, at least 8 MiB
-   * @param log bytes, rounded up to segments; 0 for a sixteenth of the total, 24 MiB to 256 MiB
+   * @param log bytes, rounded up to segments; 0 for a sixteenth of the total, at most 256 MiB
+   * @param segmentsMin of the log, when its bytes are not given
    * @throws TakoException INVALID_ARGUMENT when the total is too small, or a part of it is
    */
-  public static PoolSizes divide(long total, long pages, long log) throws TakoException {
+  public static PoolSizes divide(long total, long pages, long log, int segmentsMin)
+      throws TakoException {
     if (total > TOTAL_MAX) {
       throw invalid("a pool of " + total + " bytes is too large: the most is " + TOTAL_MAX);
     }
@@ -51,7 +55,10 @@ public record PoolSizes(long pages, long log, long data) {
     long forLog =
         log == 0
             ? Math.min(
-                LOG_COMPUTED_MAX, Math.max(LOG_COMPUTED_MIN, down(total / 16, Layout.SEGMENT_SIZE)))
+                LOG_COMPUTED_MAX,
+                Math.max(
+                    (long) segmentsMin * Layout.SEGMENT_SIZE,
+                    down(total / 16, Layout.SEGMENT_SIZE)))
             : up(log, Layout.SEGMENT_SIZE);
     long rest = down(total - Layout.POOL_ALIGN - forPages - forLog, Layout.POOL_ALIGN);
     long data = rest - slabZone(Math.max(rest, DATA_MIN));

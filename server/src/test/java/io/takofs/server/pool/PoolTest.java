@@ -411,24 +411,32 @@ class PoolTest {
 
   @Test
   void shouldRefuseImpossibleSizes() throws Exception {
-    assertThat(PoolSizes.divide(64 << 20, 0, 0))
+    assertThat(PoolSizes.divide(64 << 20, 0, 0, PoolSizes.SEGMENTS_MIN))
         .isEqualTo(new PoolSizes(8 << 20, 24 << 20, 28 << 20));
-    assertThat(PoolSizes.divide(30 << 20, 8 << 20, 16 << 20))
+    assertThat(PoolSizes.divide(30 << 20, 8 << 20, 16 << 20, PoolSizes.SEGMENTS_MIN))
         .isEqualTo(new PoolSizes(8 << 20, 16 << 20, 2 << 20));
-    PoolSizes large = PoolSizes.divide(16L << 30, 0, 0);
+    PoolSizes large = PoolSizes.divide(16L << 30, 0, 0, PoolSizes.SEGMENTS_MIN);
     assertThat(large.total()).isLessThanOrEqualTo(16L << 30).isGreaterThan((16L << 30) - (4 << 20));
     assertThat(large.arenas()).isEqualTo(15);
 
     assertRefused(
-        () -> PoolSizes.divide(1 << 20, 0, 0),
+        () -> PoolSizes.divide(1 << 20, 0, 0, PoolSizes.SEGMENTS_MIN),
         Status.INVALID_ARGUMENT,
         "1048576",
         "too small",
         "the least is");
-    assertRefused(() -> PoolSizes.divide(1L << 50, 0, 0), Status.INVALID_ARGUMENT, "too large");
     assertRefused(
-        () -> PoolSizes.divide(1L << 30, 4 << 20, 0), Status.INVALID_ARGUMENT, "page zone");
-    assertRefused(() -> PoolSizes.divide(1L << 30, 0, 1), Status.INVALID_ARGUMENT, "log zone");
+        () -> PoolSizes.divide(1L << 50, 0, 0, PoolSizes.SEGMENTS_MIN),
+        Status.INVALID_ARGUMENT,
+        "too large");
+    assertRefused(
+        () -> PoolSizes.divide(1L << 30, 4 << 20, 0, PoolSizes.SEGMENTS_MIN),
+        Status.INVALID_ARGUMENT,
+        "page zone");
+    assertRefused(
+        () -> PoolSizes.divide(1L << 30, 0, 1, PoolSizes.SEGMENTS_MIN),
+        Status.INVALID_ARGUMENT,
+        "log zone");
     assertRefused(
         () -> Pool.format(directory, new PoolSizes(8 << 20, 16 << 20, 12345)),
         Status.INVALID_ARGUMENT,
@@ -437,7 +445,7 @@ class PoolTest {
 
   @Test
   void shouldRefuseMoreThanTheFileSystemHasAndLeaveNothing() throws Exception {
-    PoolSizes huge = PoolSizes.divide(15L << 40, 0, 0);
+    PoolSizes huge = PoolSizes.divide(15L << 40, 0, 0, PoolSizes.SEGMENTS_MIN);
     assumeTrue(Files.getFileStore(directory).getUsableSpace() < huge.total());
     assertRefused(
         () -> Pool.format(directory, huge), Status.NO_SPACE, directory.toString(), "bytes free");

@@ -1,0 +1,145 @@
+package io.takofs.server;
+
+import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
+import io.takofs.proto.Status;
+import io.takofs.server.log.Log;
+import io.takofs.server.log.LogIdentity;
+import io.takofs.server.log.LogZone;
+import io.takofs.server.log.SegmentedLog;
+import io.takofs.server.loggroup.GroupStorage;
+import io.takofs.server.loggroup.Leader;
+import io.takofs.server.member.GroupMember;
+import io.takofs.server.member.MemberSettings;
+import io.takofs.server.peer.DataServers;
+import io.takofs.server.pool.Pool;
+import io.takofs.server.store.PagedStore;
+import io.takofs.server.store.Store;
+import io.takofs.transport.shm.ShmTransport;
+import java.io.IOException;
+import java.util.concurrent.ExecutorService;
+
+/**
+ * A server's part in the group that has the namespace: a server alone has a log that nobody else
+ * reaches; in a cluster each has one that the group's leader may write to, be it a member yet or
+ * not.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class MemberPlace implements AutoCloseable {
+  private static final int LOG_ID = 1;
+
+  /** Attempts to connect to other members at a time. */
+  private static final int CONNECTING_MAX = 8;
+
+  private final TakoConfig config;
+  private final Pool pool;
+  private final ClusterPlace place;
+  private final ExecutorService connecting =
+      DaemonThreads.create("tako-member-connect", CONNECTING_MAX, Integer.MAX_VALUE);
+  private GroupMember member; // null alone
+  private GroupStorage storage;
+
+  MemberPlace(TakoConfig config, Pool pool, ClusterPlace place) {
+    this.config = config;
+    this.pool = pool;
+    this.place = place;
+  }
+
+  /**
+   * Opens the log.
+   *
+   * @throws TakoException CORRUPT; UNAVAILABLE when it cannot be told who may still write to it;
+   *     INVALID_ARGUMENT when the pool belongs to something else
+   */
+  void open(PagedStore store) throws TakoException {
+    LogIdentity identity = new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()));
+    Log log;
+    if (place.isAlone()) {
+      LogZone zone = LogZone.of(pool.log(), 0, pool.log().length());
+      log = SegmentedLog.open(zone, identity, store.checkpointIndex());
+    } else {
+      hasFormerWriters(); // before the first look at what they may have written
+      member =
+          GroupMember.open(
+              MemberSettings.of(config),
+              place.cluster(),
+              place.knownLeader(),
+              pool.log(),
+              identity,
+              store.checkpointIndex(),
+              () -> !hasFormerWritersNow());
+      log = member.log();
+    }
+    place.checkPool(log.lastIndex() > 0 || store.checkpointIndex() > 0);
+    storage = new GroupStorage(store, log, pool.epoch(), this::reopen);
+  }
+
+  /** The state is taken back to the last checkpoint. */
+  private Store reopen() throws TakoException {
+    PagedStore again = PagedStore.open(pool.pages());
+    member.log().rewind(again.checkpointIndex());
+    return again;
+  }
+
+  private boolean hasFormerWriters() throws TakoException {
+    try {
+      return ShmTransport.hasFormerPeers(pool.shm());
+    } catch (TakoException e) {
+      throw e;
+    } catch (IOException e) {
+      throw new TakoException(
+          Status.UNAVAILABLE, pool.shm() + ": cannot tell who still maps the pool: " + e, e);
+    }
+  }
+
+  private boolean hasFormerWritersNow() {
+    try {
+      return hasFormerWriters();
+    } catch (TakoException e) {
+      return true; // it is asked again
+    }
+  }
+
+  /** Has {@code server} lead the group when it may; before any transport is added. */
+  void join(DataServer server, GroupLookups lookups, DataServers servers) throws TakoException {
+    Leader leader = member == null ? new OnlyMember(place.cluster(), pool.epoch()) : member;
+    if (member != null) {
+      server.keepLog(member);
+    }
+    server.join(storage, leader, lookups, servers);
+  }
+
+  /** Takes part, over {@code transports}; what it returns ends that. */
+  AutoCloseable start(DataServer server, ServerTransports transports) {
+    if (member == null) {
+      return () -> {};
+    }
+    member.start(
+        place.memberCalls(),
+        transports.selector(config.get(ConfigKeys.TRANSPORT)),
+        connecting,
+        place.mapChanges(),
+        new GroupMember.Owner() {
+          @Override
+          public void poll() {
+            server.poll();
+          }
+
+          @Override
+          public void wantTick() {
+            server.wantTick();
+          }
+        });
+    return member;
+  }
+
+  @Override
+  public void close() {
+    connecting.shutdownNow();
+    if (storage != null) {
+      storage.log().close();
+    }
+  }
+}

@@ -1,0 +1,316 @@
+package io.takofs.server.member;
+
+import io.takofs.base.Clock;
+import io.takofs.base.Interrupts;
+import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
+import io.takofs.memory.MappedMemory;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.rpc.LogHandler;
+import io.takofs.server.catalog.MapChanges;
+import io.takofs.server.log.LogIdentity;
+import io.takofs.server.log.LogMember;
+import io.takofs.server.log.LogReplica;
+import io.takofs.server.log.LogTransport;
+import io.takofs.server.log.LogTransports;
+import io.takofs.server.log.LogZone;
+import io.takofs.server.log.ReplicatedLog;
+import io.takofs.server.loggroup.Leader;
+import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.ClusterTopology;
+import io.takofs.server.peer.KnownLeader;
+import io.takofs.server.peer.PeerServers;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.Transport;
+import io.takofs.transport.select.TransportSelector;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * This process as a member of the group that has the namespace. Heartbeats, promises and elections
+ * have a thread of their own, which never waits for the namespace's lock.
+ *
+ * <p>Thread rule: any thread; start and close from one.
+ */
+public final class GroupMember implements Leader, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
+
+  private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
+
+  private final MemberSettings settings;
+  private final Cluster cluster;
+  private final KnownLeader known;
+  private final MappedMemory memory;
+  private final LogTransports transports = new LogTransports();
+  private final LogReplica replica;
+  private final ReplicatedLog log;
+  private final LogDoor door;
+  private final List<Thread> pollers = new ArrayList<>();
+  private volatile Parts parts; // null before the start
+  private volatile boolean wanted;
+  private volatile boolean stopped;
+  private Thread thread;
+
+  // Of the thread.
+  private long lastTerm;
+  private long warmedNs;
+
+  /** What there is when the transports are. */
+  private record Parts(
+      LogMember member, MemberLinks links, MemberChange change, MapCatalog catalog, Owner owner) {}
+
+  /** The owner of the log, who is told when something may have changed; it must not wait. */
+  public interface Owner {
+    /** Entries may have been committed, or reads proved. */
+    void poll();
+
+    /** This server leads, or leads no more, or there is something to apply. */
+    void wantTick();
+  }
+
+  private GroupMember(
+      MemberSettings settings,
+      Cluster cluster,
+      KnownLeader known,
+      MappedMemory memory,
+      LogIdentity identity,
+      long checkpointIndex,
+      BooleanSupplier writersAreGone)
+      throws TakoException {
+    this.settings = settings;
+    this.cluster = cluster;
+    this.known = known;
+    this.memory = memory;
+    this.replica =
+        LogReplica.open(
+            0,
+            LogZone.of(memory, 0, memory.length()),
+            transports,
+            identity,
+            checkpointIndex,
+            writersAreGone);
+    this.log = new ReplicatedLog(replica, checkpointIndex);
+    this.door = new LogDoor(cluster, replica, transports);
+  }
+
+  /**
+   * Opens the log in {@code memory}.
+   *
+   * @param known is told who leads
+   * @param checkpointIndex entries up to here are in the state
+   * @param writersAreGone as of {@link LogReplica#open}
+   * @throws TakoException CORRUPT
+   */
+  public static GroupMember open(
+      MemberSettings settings,
+      Cluster cluster,
+      KnownLeader known,
+      MappedMemory memory,
+      LogIdentity identity,
+      long checkpointIndex,
+      BooleanSupplier writersAreGone)
+      throws TakoException {
+    return new GroupMember(
+        settings, cluster, known, memory, identity, checkpointIndex, writersAreGone);
+  }
+
+  /** The log, whose owner proposes and delivers. */
+  public ReplicatedLog log() {
+    return log;
+  }
+
+  /** Lets the leader and candidates reach the log. */
+  public LogHandler door() {
+    return door;
+  }
+
+  /**
+   * Registers the log with {@code transport}, over which members reach one another from now on.
+   *
+   * @param undo takes that back
+   */
+  public void exportTo(Transport transport, Undo undo) throws IOException {
+    LogTransport via = LogExport.register(memory, transport, undo);
+    transports.add(via);
+    undo.add(() -> transports.remove(via));
+    if (!via.queue().onEvent(this::completed) && !transport.mapsMemory()) {
+      poll(via.queue(), transport.name());
+    }
+  }
+
+  /** A thread for a transport that has none, and on which operations take a while. */
+  private void poll(CompletionQueue queue, String name) {
+    Thread poller =
+        new Thread(
+            () -> {
+              while (!stopped) {
+                queue.await(SECOND_NS);
+                completed();
+              }
+            },
+            "tako-log-" + name);
+    poller.setDaemon(true);
+    pollers.add(poller);
+    poller.start();
+  }
+
+  private void completed() {
+    Parts now = parts;
+    if (now != null && !stopped) {
+      log.advance();
+      now.owner.poll();
+      if (lastTerm == 0) {
+        wake();
+      }
+    }
+  }
+
+  /**
+   * Takes part in the group, as soon as this server is one of the cluster.
+   *
+   * @param calls of this alone
+   * @param selector among the transports with which the log is registered
+   * @param connecting threads that may wait
+   */
+  public void start(
+      PeerServers calls,
+      TransportSelector selector,
+      ExecutorService connecting,
+      MapChanges changes,
+      Owner owner) {
+    MemberLinks links =
+        new MemberLinks(
+            cluster,
+            calls,
+            transports,
+            selector,
+            connecting,
+            settings.times().electionMaxNs(),
+            this::wake);
+    MapCatalog catalog = new MapCatalog(ClusterTopology.NAMESPACE_GROUP, cluster, changes);
+    LogMember member =
+        new LogMember(
+            ClusterTopology.NAMESPACE_GROUP,
+            replica,
+            log,
+            links,
+            catalog,
+            settings.times(),
+            Clock.SYSTEM,
+            new Random());
+    parts =
+        new Parts(
+            member,
+            links,
+            new MemberChange(member, links, catalog, cluster, settings),
+            catalog,
+            owner);
+    thread = new Thread(this::run, "tako-group-member");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void wake() {
+    wanted = true;
+    LockSupport.unpark(thread);
+  }
+
+  private void run() {
+    long pauseNs = settings.times().heartbeatNs() / 2;
+    while (!stopped) {
+      wanted = false;
+      try {
+        step(parts);
+      } catch (RuntimeException | Error e) { // without this thread the group would have no leader
+        LOG.error("a member of the group goes on after a failure", e);
+      }
+      if (!wanted && !stopped) {
+        LockSupport.parkNanos(this, pauseNs);
+      }
+    }
+  }
+
+  private void step(Parts now) {
+    int self = cluster.serverId();
+    if (self == 0) {
+      return;
+    }
+    if (replica.server() == 0) {
+      replica.joined(self);
+      if (now.catalog.read().members().equals(Set.of(self))) {
+        now.member.stand(); // there is nobody to wait for
+      }
+    }
+    now.links.deliver();
+    now.member.tick();
+    known.sees(now.member.leader());
+    long nowNs = Clock.SYSTEM.nanoTime();
+    if (nowNs - warmedNs >= SECOND_NS) {
+      warmedNs = nowNs;
+      now.catalog.read().members().forEach(now.links::transportTo);
+      now.change.tick(nowNs);
+    }
+    long term = now.member.leadingTerm();
+    if (term != lastTerm || (term == 0 && log.hasNews())) {
+      lastTerm = term;
+      now.owner.wantTick();
+    }
+  }
+
+  // ---- what others ask --------------------------------------------------------------------------
+
+  /** Answers a call of another member. Never waits. */
+  public Reply handle(Request request) {
+    Parts now = parts;
+    if (now == null || replica.server() == 0) {
+      return Reply.newBuilder()
+          .setStatus(Status.UNAVAILABLE)
+          .setMessage("this server is no member of a group yet")
+          .build();
+    }
+    if (request.hasMoveLeader()) {
+      now.member.stand();
+      wake();
+      return Reply.newBuilder().setDone(true).build();
+    }
+    Reply reply = now.member.handle(request);
+    wake();
+    return reply;
+  }
+
+  @Override
+  public long term() {
+    Parts now = parts;
+    return now == null ? 0 : now.member.leadingTerm();
+  }
+
+  @Override
+  public Proof prove() {
+    LogMember member = parts.member;
+    LogMember.ReadTicket ticket = member.beginRead();
+    return ticket == null ? () -> false : () -> member.isProven(ticket);
+  }
+
+  /** Takes part no more. The log stays open: its owner's last checkpoint trims it. */
+  @Override
+  public void close() {
+    stopped = true;
+    if (thread != null) {
+      LockSupport.unpark(thread);
+      Interrupts.join(thread);
+    }
+    pollers.forEach(Interrupts::join);
+    log.close();
+  }
+}

@@ -1,0 +1,178 @@
+package io.takofs.server.member;
+
+import io.takofs.base.Facts;
+import io.takofs.proto.MoveLeader;
+import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
+import io.takofs.server.log.GroupConfig;
+import io.takofs.server.log.LogMember;
+import io.takofs.server.peer.ClusterTopology;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives a group the members that it should have, at its leader: as many as are configured where
+ * there are as many servers, and another one instead of one that is lost, leaves the cluster, or is
+ * silent for too long. A new member learns the log first; then the catalog goes to the next
+ * configuration, and somebody stands for election in it (model Reconfig, R6).
+ *
+ * <p>Thread rule: the member's thread.
+ */
+final class MemberChange {
+  private static final Logger LOG = LoggerFactory.getLogger(MemberChange.class);
+
+  /** Entries that a server may lack to become a member. */
+  private static final long LAG_MAX = 4096;
+
+  private static final long ASK_AGAIN_NS = TimeUnit.SECONDS.toNanos(5);
+
+  private final LogMember member;
+  private final MemberLinks links;
+  private final MapCatalog catalog;
+  private final ClusterTopology cluster;
+  private final MemberSettings settings;
+  private final Map<Integer, Long> silentSinceNs = new HashMap<>();
+  private long askedNs = Long.MIN_VALUE; // when another configuration was asked for
+
+  MemberChange(
+      LogMember member,
+      MemberLinks links,
+      MapCatalog catalog,
+      ClusterTopology cluster,
+      MemberSettings settings) {
+    this.member = member;
+    this.links = links;
+    this.catalog = catalog;
+    this.cluster = cluster;
+    this.settings = settings;
+  }
+
+  /** Does what is due. */
+  void tick(long nowNs) {
+    if (member.leadingTerm() == 0) {
+      silentSinceNs.clear();
+      askedNs = Long.MIN_VALUE;
+      return;
+    }
+    GroupConfig now = member.config();
+    GroupConfig newest = catalog.read();
+    if (newest.epoch() > now.epoch()) {
+      letSomebodyStand(newest);
+      return;
+    }
+    if (!newest.active()) {
+      catalog.activate(now.epoch()); // again, if the catalog was away
+      return;
+    }
+    watch(now, nowNs);
+    Set<Integer> wanted = wanted(now, nowNs);
+    Set<Integer> learners = new TreeSet<>(wanted);
+    learners.removeAll(now.members());
+    member.setLearners(learners);
+    boolean ready = learners.stream().allMatch(each -> member.isCaughtUp(each, LAG_MAX));
+    if (!wanted.equals(now.members())
+        && ready
+        && lives(wanted)
+        && (askedNs == Long.MIN_VALUE || nowNs - askedNs >= ASK_AGAIN_NS)) {
+      Facts.of("epoch", now.epoch()).and("members", wanted).info(LOG, "the group gets new members");
+      askedNs = nowNs;
+      catalog.change(now.epoch(), wanted);
+    }
+  }
+
+  /** This server, if it is a member of {@code newest}, else another one that is. */
+  private void letSomebodyStand(GroupConfig newest) {
+    int self = cluster.serverId();
+    if (newest.members().contains(self)) {
+      member.stand();
+      return;
+    }
+    for (int each : newest.members()) {
+      if (member.isCaughtUp(each, LAG_MAX)) {
+        Request stand =
+            Request.newBuilder()
+                .setMoveLeader(MoveLeader.newBuilder().setGroup(catalog.group()))
+                .build();
+        links.call(each, stand, reply -> {});
+        return;
+      }
+    }
+  }
+
+  private void watch(GroupConfig now, long nowNs) {
+    silentSinceNs.keySet().retainAll(now.members());
+    for (int each : now.members()) {
+      if (isReached(each)) {
+        silentSinceNs.remove(each);
+      } else {
+        silentSinceNs.putIfAbsent(each, nowNs);
+      }
+    }
+  }
+
+  private boolean isReached(int server) {
+    return server == cluster.serverId() || member.isCaughtUp(server, Long.MAX_VALUE / 2);
+  }
+
+  /** Whether a majority of {@code wanted} gets the log at the moment. */
+  private boolean lives(Set<Integer> wanted) {
+    return 2 * wanted.stream().filter(this::isReached).count() > wanted.size();
+  }
+
+  /** The members that the group should have now: those of {@code now}, where there is no reason. */
+  private Set<Integer> wanted(GroupConfig now, long nowNs) {
+    List<Integer> spare = spare(now.members());
+    Set<Integer> wanted = new TreeSet<>(now.members());
+    int size = Math.max(now.members().size(), target(spare.size() + now.members().size()));
+    for (int each : now.members()) {
+      if (!spare.isEmpty() && wanted.size() == now.members().size() && mustGo(each, nowNs)) {
+        wanted.remove(each); // one at a time
+        wanted.add(spare.remove(0));
+      }
+    }
+    while (wanted.size() < size && !spare.isEmpty()) {
+      wanted.add(spare.remove(0));
+    }
+    return wanted.size() == size ? wanted : now.members();
+  }
+
+  /** An even number survives no more than the odd one below it. */
+  private int target(int servers) {
+    int most = Math.min(settings.members(), servers);
+    return most % 2 == 0 ? most - 1 : most;
+  }
+
+  private boolean mustGo(int server, long nowNs) {
+    ServerEntry entry = cluster.server(server).orElse(null);
+    Long silentNs = silentSinceNs.get(server);
+    return entry == null
+        || entry.getState() != ServerEntry.State.UP
+        || (silentNs != null && nowNs - silentNs >= settings.replaceAfterNs());
+  }
+
+  /** Servers that could be members, those first whose racks have the fewest. */
+  private List<Integer> spare(Set<Integer> members) {
+    Set<String> racks = new HashSet<>();
+    members.forEach(each -> cluster.server(each).ifPresent(entry -> racks.add(entry.getRack())));
+    List<ServerEntry> spare = new ArrayList<>();
+    for (ServerEntry each : cluster.map().getServersList()) {
+      if (!members.contains(each.getId())
+          && each.getState() == ServerEntry.State.UP
+          && each.getLogSegments() >= GroupConfig.SEGMENTS_MIN
+          && links.transportTo(each.getId()) != null) {
+        spare.add(each);
+      }
+    }
+    spare.sort(Comparator.comparing(each -> racks.contains(each.getRack())));
+    return new ArrayList<>(spare.stream().map(ServerEntry::getId).toList());
+  }
+}
