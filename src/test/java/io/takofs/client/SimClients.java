@@ -173,10 +173,8 @@ public final class SimClients {
     }
 
     @Override
-    public void redirect(String leader) {
-      if (leader != null) {
-        throw new IllegalArgumentException("sessions are at " + endpoint + " only");
-      }
+    public void redirect(String to) {
+      throw new IllegalArgumentException("sessions are at " + endpoint + " only, not at " + to);
     }
 
     @Override
@@ -237,6 +235,11 @@ public final class SimClients {
     @Override
     public DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException {
       return connection.openZone(terms, deadlineNs);
+    }
+
+    @Override
+    public void leave() {
+      connection.leave();
     }
 
     @Override

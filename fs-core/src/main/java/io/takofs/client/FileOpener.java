@@ -14,7 +14,7 @@ import io.takofs.config.TakoConfig;
 import io.takofs.proto.Append;
 import io.takofs.proto.Create;
 import io.takofs.proto.Request;
-import java.util.Map;
+import java.util.Set;
 
 /**
  * Makes the streams of files.
@@ -63,7 +63,7 @@ final class FileOpener {
 
   private TakoOutputStream writer(String operation, String path, Request.Builder request)
       throws TakoException {
-    Map<Integer, DataZone> before = session.servers().openZones();
+    Set<DataZone> before = session.servers().openZones();
     SessionReply opened = session.call(operation, path, request, null);
     LeaseKeeper.Lease lease = leases.keep(opened, path);
     TakoOutputStream out = null;

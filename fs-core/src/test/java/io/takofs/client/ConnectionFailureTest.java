@@ -134,6 +134,11 @@ class ConnectionFailureTest {
     }
 
     @Override
+    public void leave() {
+      connection.leave();
+    }
+
+    @Override
     public void close() {
       connection.close();
     }

@@ -240,6 +240,11 @@ final class FakeDataServer {
     }
 
     @Override
+    public void leave() {
+      open = false;
+    }
+
+    @Override
     public void close() {
       open = false;
     }

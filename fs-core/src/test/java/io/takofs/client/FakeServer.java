@@ -323,6 +323,11 @@ public final class FakeServer implements Connector {
     }
 
     @Override
+    public void leave() {
+      open = false;
+    }
+
+    @Override
     public void close() {
       open = false;
     }

@@ -4,11 +4,13 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionKind;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.server.peer.ClusterTopology;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -100,22 +102,20 @@ final class ClusterCalls {
     if (cluster.serverId() == 0) {
       return notJoined(cluster);
     }
-    String leader =
-        cluster
-            .leader(ClusterTopology.NAMESPACE_GROUP)
+    Optional<ServerEntry> leader = cluster.leader(ClusterTopology.NAMESPACE_GROUP);
+    String where =
+        leader
             .map(
                 server ->
                     "server %d at %s leads it"
                         .formatted(server.getId(), ClusterTopology.endpoint(server)))
             .orElse("its leader is not known here yet");
-    return refused(
-        Status.NOT_LEADER,
-        "server "
-            + cluster.serverId()
-            + " does not lead group "
-            + ClusterTopology.NAMESPACE_GROUP
-            + "; "
-            + leader);
+    String text =
+        "server %d does not lead group %d; %s"
+            .formatted(cluster.serverId(), ClusterTopology.NAMESPACE_GROUP, where);
+    return refused(Status.NOT_LEADER, text).toBuilder()
+        .setLeader(leader.map(ServerEntry::getId).orElse(0))
+        .build();
   }
 
   static TakoException unknownSession(long clientId) {

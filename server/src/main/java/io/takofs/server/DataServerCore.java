@@ -516,6 +516,7 @@ final class DataServerCore {
             .addAllGroups(caller.getGroupsList())
             .setTicket(cluster.ticket(clientId, ClusterTopology.NAMESPACE_GROUP))
             .setNearServer(client.nearServer)
+            .setServer(cluster.serverId())
             .build();
     return reply.toBuilder().setSession(session).build();
   }

@@ -26,7 +26,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -123,7 +123,7 @@ public final class Concatenation {
   }
 
   private void join(List<Source> seen) throws TakoException {
-    Map<Integer, DataZone> before = session.servers().openZones();
+    Set<DataZone> before = session.servers().openZones();
     Append.Builder append = Append.newBuilder().setPath(target);
     SessionReply opened =
         session.call("concat", target, Request.newBuilder().setAppend(append), null);

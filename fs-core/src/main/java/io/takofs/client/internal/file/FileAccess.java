@@ -44,7 +44,7 @@ public final class FileAccess {
   private final Session session;
   private final TakoConfig config;
   private final FileLease lease; // null of a reader
-  private final Map<Integer, DataZone> before;
+  private final Set<DataZone> before;
   private final String path;
 
   /** Accesses to extents that are there only, by server: each waits for its server. */
@@ -70,11 +70,7 @@ public final class FileAccess {
   }
 
   private FileAccess(
-      Session session,
-      TakoConfig config,
-      FileLease lease,
-      Map<Integer, DataZone> before,
-      String path) {
+      Session session, TakoConfig config, FileLease lease, Set<DataZone> before, String path) {
     this.session = session;
     this.config = config;
     this.lease = lease;
@@ -85,22 +81,18 @@ public final class FileAccess {
 
   /** Access to read files; {@code path} is for messages. */
   public static FileAccess forReader(Session session, TakoConfig config, String path) {
-    return new FileAccess(session, config, null, Map.of(), path);
+    return new FileAccess(session, config, null, Set.of(), path);
   }
 
   /**
    * Access to write one file.
    *
    * @param opened what the server said when it gave the lease
-   * @param before the zones that were open before that was asked for, by server
+   * @param before the zones that were open before that was asked for
    * @param path for messages
    */
   public static FileAccess forWriter(
-      Session session,
-      TakoConfig config,
-      SessionReply opened,
-      Map<Integer, DataZone> before,
-      String path)
+      Session session, TakoConfig config, SessionReply opened, Set<DataZone> before, String path)
       throws TakoException {
     OpenedFile file = opened.reply().getOpenedFile();
     FileAccess access = new FileAccess(session, config, FileLease.of(opened), before, path);
@@ -231,9 +223,9 @@ public final class FileAccess {
     return new ZoneAccess(this, session.servers().at(id), patient);
   }
 
-  /** The zone of {@code server} that was open before the lease was asked for; null for none. */
-  DataZone before(ServerLink server) throws TakoException {
-    return before.get(server.isSessions() ? 0 : server.id());
+  /** Whether {@code zone} was open before the lease was asked for. */
+  boolean isBefore(DataZone zone) {
+    return before.contains(zone);
   }
 
   /**

@@ -124,8 +124,8 @@ final class ZoneAccess {
     return shared;
   }
 
-  private boolean isOfLease(DataZone used, DataZone zone) throws TakoException {
-    return used == null && zone == file.before(server);
+  private boolean isOfLease(DataZone used, DataZone zone) {
+    return used == null && file.isBefore(zone);
   }
 
   private static boolean takesWindows(DataZone zone) {
@@ -146,8 +146,12 @@ final class ZoneAccess {
     return server.isSessions() ? keysOfSessions(zone, place) : keysForProofs(zone, place);
   }
 
+  /** Of a server to which the session has come, it may have keys from the time before. */
   private WriteKeys.Keys keysOfSessions(RemoteZone zone, Place place) throws TakoException {
-    WriteKeys.Keys keys = file.keys().atSessions(place);
+    WriteKeys.Keys keys = file.keys().at(zone, place);
+    if (keys == null) {
+      keys = file.keys().atSessions(place);
+    }
     if (keys == null) {
       file.renew();
       keys = file.keys().atSessions(place);

@@ -11,7 +11,12 @@ import io.takofs.base.Interrupts;
  */
 final class Backoff {
   /** Shortest and longest pause, nanoseconds. */
-  record Limits(long minNs, long maxNs) {}
+  record Limits(long minNs, long maxNs) {
+    /** These, and no pause above {@code limitNs}. */
+    Limits atMost(long limitNs) {
+      return new Limits(Math.min(minNs, limitNs), Math.min(maxNs, limitNs));
+    }
+  }
 
   private final Limits limits;
   private final Clock clock;

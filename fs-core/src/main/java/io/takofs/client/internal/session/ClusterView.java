@@ -6,6 +6,7 @@ import io.takofs.proto.ClusterMap;
 import io.takofs.proto.GetClusterMap;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import java.util.Comparator;
 import java.util.List;
@@ -73,7 +74,7 @@ public final class ClusterView {
   /** The servers that are UP, the one that the session is at first. */
   List<ServerEntry> all() throws TakoException {
     ClusterMap known = present();
-    int first = leader(known);
+    int first = sessions(known, session.terms());
     return known.getServersList().stream()
         .filter(entry -> entry.getState() == ServerEntry.State.UP)
         .sorted(Comparator.comparing(entry -> entry.getId() != first))
@@ -85,15 +86,25 @@ public final class ClusterView {
     return present().getServersCount() <= 1;
   }
 
-  /** Whether server {@code id} is the one that the session is at. */
+  /** Whether server {@code id} is the one that the session is at now. */
   boolean isSessions(int id) throws TakoException {
-    return id == 0 || present().getServersCount() == 0 || id == leader(present());
+    ClusterMap known = present(); // which may open the session
+    return isSessions(known, id, session.terms());
+  }
+
+  /** Whether server {@code id} is the one that the session of these terms is at. */
+  boolean isSessions(int id, SessionTerms terms) throws TakoException {
+    return isSessions(present(), id, terms);
+  }
+
+  private static boolean isSessions(ClusterMap map, int id, SessionTerms terms) {
+    return id == 0 || map.getServersCount() == 0 || id == sessions(map, terms);
   }
 
   /** As {@link #isSessions}, as far as is known without a call. */
   boolean isKnownAsSessions(int id) {
     ClusterMap known = map;
-    return id == 0 || (known != null && (known.getServersCount() == 0 || id == leader(known)));
+    return id == 0 || (known != null && isSessions(known, id, session.terms()));
   }
 
   private ClusterMap present() throws TakoException {
@@ -118,6 +129,7 @@ public final class ClusterView {
       asked = ClusterMap.getDefaultInstance();
     }
     map = asked;
+    session.learn(asked);
     return asked;
   }
 
@@ -128,7 +140,8 @@ public final class ClusterView {
         || status == Status.MALFORMED;
   }
 
-  private static ServerEntry find(ClusterMap map, int id) {
+  /** The entry of server {@code id}; null when {@code map} does not have it. */
+  static ServerEntry find(ClusterMap map, int id) {
     for (ServerEntry entry : map.getServersList()) {
       if (entry.getId() == id) {
         return entry;
@@ -137,18 +150,18 @@ public final class ClusterView {
     return null;
   }
 
-  /** The server where sessions are: the first member of the group; 0 when {@code map} has none. */
-  static int leader(ClusterMap map) {
+  /**
+   * The server that the session is at, which it says itself; else the only one there is; 0 when
+   * nobody says it.
+   */
+  private static int sessions(ClusterMap map, SessionTerms terms) {
+    if (terms.getServer() != 0) {
+      return terms.getServer();
+    }
     if (map.getGroupsCount() > 0 && map.getGroups(0).getMembersCount() > 0) {
       return map.getGroups(0).getMembers(0);
     }
     return map.getServersCount() == 1 ? map.getServers(0).getId() : 0;
-  }
-
-  /** {@code host:port} of the server where sessions are; empty when {@code map} does not say. */
-  static String leaderAddress(ClusterMap map) {
-    ServerEntry entry = find(map, leader(map));
-    return entry == null ? "" : address(entry);
   }
 
   static String address(ServerEntry entry) {

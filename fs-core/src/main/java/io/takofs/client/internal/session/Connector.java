@@ -3,6 +3,7 @@ package io.takofs.client.internal.session;
 import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.transport.TransportCounters;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 
 /** Makes connections to the server of a client's session, and to others that have data. */
@@ -29,15 +30,20 @@ public interface Connector extends AutoCloseable {
     return ClientName.get();
   }
 
-  /** The session's server, {@code host:port}. */
+  /** The session's server, {@code host:port}, or the one that is asked for it next. */
   String server();
 
+  /** The servers that were configured, {@code host:port} each; at least one. */
+  default List<String> servers() {
+    return List.of(server());
+  }
+
   /**
-   * Sessions are at another server.
+   * The next {@link #connect} goes to another server.
    *
-   * @param leader {@code host:port}; null for the next of those that were configured
+   * @param server {@code host:port}
    */
-  void redirect(String leader);
+  void redirect(String server);
 
   /**
    * Counters of each transport that this side used, by the transport's name; empty after {@link

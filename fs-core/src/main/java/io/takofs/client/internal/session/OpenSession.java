@@ -83,6 +83,11 @@ public final class OpenSession implements AutoCloseable {
     LOG.debug("session {}: {}", Long.toHexString(identity.clientId()), why.getMessage());
   }
 
+  /** Ends this, but not the data zone, which is another's from now on. */
+  void leave() {
+    connection.leave();
+  }
+
   @Override
   public void close() {
     connection.close();

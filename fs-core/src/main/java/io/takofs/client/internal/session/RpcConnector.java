@@ -38,15 +38,19 @@ public final class RpcConnector implements Connector {
   private final ReadWriteLock connecting = new ReentrantReadWriteLock();
 
   private volatile String server;
-  private int asked; // of those configured
   private TransportSelector selector;
   private boolean closed;
 
-  /** The session's last transport; open files depend on how data is reached. */
-  private volatile String lastTransport;
+  /**
+   * The transport of the session at each server where it was: files whose data is there depend on
+   * how it is reached.
+   */
+  private final Map<String, String> transports = new ConcurrentHashMap<>();
+
+  private volatile boolean wasConnected;
 
   /**
-   * A connector to one of {@code servers}, the first that answers.
+   * A connector to one of {@code servers}, the first at first.
    *
    * @param servers {@code host:port} each
    */
@@ -59,20 +63,15 @@ public final class RpcConnector implements Connector {
 
   @Override
   public ServerConnection connect(long clientId, long deadlineNs) throws IOException {
-    String before = clientId == 0 ? null : lastTransport;
-    long untilNs = clientId == 0 ? shareOfOne(deadlineNs) : deadlineNs;
-    RpcServerConnection connection = connect(ConnectionKind.RPC, server, clientId, before, untilNs);
-    if (lastTransport != null) {
+    String to = server;
+    String before = clientId == 0 ? null : transports.get(to);
+    RpcServerConnection connection = connect(ConnectionKind.RPC, to, clientId, before, deadlineNs);
+    if (wasConnected) {
       connection.transport().counters().add(Counter.RECONNECTS, 1);
     }
-    lastTransport = connection.transport().name();
+    wasConnected = true;
+    transports.put(to, connection.transport().name());
     return connection;
-  }
-
-  /** A part of the time, so that a server that does not answer leaves some for the others. */
-  private long shareOfOne(long deadlineNs) {
-    long now = Clock.SYSTEM.nanoTime();
-    return now + (deadlineNs - now) / configured.size();
   }
 
   @Override
@@ -143,11 +142,13 @@ public final class RpcConnector implements Connector {
   }
 
   @Override
-  public synchronized void redirect(String leader) {
-    if (leader == null) {
-      asked = (asked + 1) % configured.size();
-    }
-    server = leader == null ? configured.get(asked) : leader;
+  public List<String> servers() {
+    return configured;
+  }
+
+  @Override
+  public void redirect(String to) {
+    server = to;
   }
 
   @Override

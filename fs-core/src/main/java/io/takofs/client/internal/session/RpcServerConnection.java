@@ -207,6 +207,15 @@ public final class RpcServerConnection implements ServerConnection {
   }
 
   @Override
+  public void leave() {
+    rpc.close();
+    synchronized (this) {
+      closed = true;
+      zone = null;
+    }
+  }
+
+  @Override
   public void close() {
     rpc.close();
     synchronized (this) {

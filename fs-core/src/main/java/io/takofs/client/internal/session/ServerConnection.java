@@ -37,6 +37,9 @@ public interface ServerConnection extends AutoCloseable {
    */
   DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException;
 
+  /** Ends this for calls. A data zone that is open stays so, until its holder closes it. */
+  void leave();
+
   @Override
   void close();
 }

@@ -22,7 +22,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A server that holds file data, and this client's connections to it: those of the session when it
  * is the session's server, else a small connection for calls and one for data, both made when the
- * data is first wanted and made again when they broke, or when the client has another session.
+ * data is first wanted and made again when they broke, or when the client has another session. A
+ * server takes one connection for data of a client, so the one there is stays when the session
+ * comes to the server or leaves it.
  *
  * <p>Thread rule: any thread; one of them connects while the others wait, and all of them have its
  * outcome. So many threads wait no longer for a server that is silent than one.
@@ -51,6 +53,7 @@ public final class ServerLink implements AutoCloseable {
   private volatile boolean suspect;
   private volatile TakoException failed; // the last attempt to connect
   private volatile Control control; // changed with the lock "opening"
+  private volatile long introduceAtNs; // not sooner, where the server has only a data zone
 
   /** A connection for calls, and the session that it was opened for. */
   private record Control(ServerConnection connection, SessionIdentity caller) {}
@@ -107,11 +110,32 @@ public final class ServerLink implements AutoCloseable {
 
   /** Its data zone if that is open, else null. */
   public DataZone openZone() {
-    if (cluster.isKnownAsSessions(id)) {
-      return session.openZone();
-    }
     Opened last = opened;
-    return last != null && last.zone.isOpen() ? last.zone : null;
+    if (last != null && last.zone.isOpen()) {
+      return last.zone;
+    }
+    return cluster.isKnownAsSessions(id) ? session.openZone() : null;
+  }
+
+  /** The session {@code open} leaves this server, and its data zone stays if it is open. */
+  void keepZone(OpenSession open) {
+    DataZone left = open.openZone();
+    if (left != null) {
+      opened = new Opened(left, open.identity());
+      introduceAtNs = session.clock().nanoTime();
+    }
+  }
+
+  /**
+   * Whether the session left its data zone here, and the server has to be told soon who uses it: it
+   * knows no session any more.
+   */
+  boolean isToBeIntroduced(SessionIdentity caller) {
+    Control known = control;
+    return openZone(caller) != null
+        && (known == null || known.caller != caller)
+        && !cluster.isKnownAsSessions(id)
+        && session.clock().nanoTime() - introduceAtNs >= 0;
   }
 
   /**
@@ -121,12 +145,15 @@ public final class ServerLink implements AutoCloseable {
    * @param open the session
    */
   public DataZone zone(OpenSession open, long deadlineNs) throws TakoException {
-    if (isSessions()) {
-      return open.zone(deadlineNs);
-    }
     DataZone usable = openZone(open.identity());
     if (usable != null) {
+      if (isToBeIntroduced(open.identity())) {
+        connectAside("");
+      }
       return usable;
+    }
+    if (cluster.isSessions(id, open.terms())) {
+      return open.zone(deadlineNs);
     }
     TakoException failedBefore = failed;
     if (!Interrupts.await(
@@ -155,7 +182,7 @@ public final class ServerLink implements AutoCloseable {
    * Has a thread of its own connect, unless one does already. The server is suspect when that
    * fails.
    *
-   * @param path of the file that is read, for messages
+   * @param path of the file that is read, for messages; empty for none
    */
   public void connectAside(String path) {
     if (connectsAside.compareAndSet(false, true)) {
@@ -181,8 +208,14 @@ public final class ServerLink implements AutoCloseable {
   }
 
   private void connectOrSuspect(OpenSession open) {
+    long deadlineNs = session.clock().nanoTime() + ASIDE_NS;
     try {
-      zone(open, session.clock().nanoTime() + ASIDE_NS);
+      if (isToBeIntroduced(open.identity())) {
+        introduceAtNs = deadlineNs; // and again then, if it fails
+        introduce(open, deadlineNs);
+      } else {
+        zone(open, deadlineNs);
+      }
     } catch (TakoException e) {
       LOG.debug("{}", e.getMessage());
       suspect();
@@ -204,20 +237,45 @@ public final class ServerLink implements AutoCloseable {
   }
 
   private DataZone connect(OpenSession open, long deadlineNs) throws TakoException {
+    Opened last = opened;
+    if (last != null) {
+      last.zone.close(); // the server takes no other one before
+    }
+    try (Interrupts interrupts = new Interrupts()) {
+      interrupts.putOff(); // it would end the attempt, and each further one
+      return control(open, deadlineNs).connection.openZone(open.terms(), deadlineNs);
+    } catch (UncheckedIOException e) {
+      // Memory or another resource of the machine is short, which may end.
+      throw new TakoException(Status.UNAVAILABLE, e.getMessage(), e);
+    }
+  }
+
+  /** The connection for calls, made when there is none of this session; with the lock "opening". */
+  private Control control(OpenSession open, long deadlineNs) throws TakoException {
     Control known = control;
     if (known != null && (!known.connection.isOpen() || known.caller != open.identity())) {
       known.connection.close();
       control = null;
     }
+    if (control == null) {
+      control = new Control(openControl(open, deadlineNs), open.identity());
+    }
+    return control;
+  }
+
+  /** Makes the connection for calls beside a data zone that is there. */
+  private void introduce(OpenSession open, long deadlineNs) throws TakoException {
+    if (!Interrupts.await(
+        session.clock(), deadlineNs, left -> opening.tryLock(left, TimeUnit.NANOSECONDS))) {
+      throw new TakoException(Status.DISCONNECTED, name() + " was not connected to in time");
+    }
     try (Interrupts interrupts = new Interrupts()) {
-      interrupts.putOff(); // it would end the attempt, and each further one
-      if (control == null) {
-        control = new Control(openControl(open, deadlineNs), open.identity());
-      }
-      return control.connection.openZone(open.terms(), deadlineNs);
+      interrupts.putOff();
+      control(open, deadlineNs);
     } catch (UncheckedIOException e) {
-      // Memory or another resource of the machine is short, which may end.
       throw new TakoException(Status.UNAVAILABLE, e.getMessage(), e);
+    } finally {
+      opening.unlock();
     }
   }
 
@@ -227,6 +285,9 @@ public final class ServerLink implements AutoCloseable {
    * @throws TakoException DISCONNECTED or DEADLINE_EXCEEDED
    */
   public Reply call(Request request, long deadlineNs) throws TakoException {
+    if (control == null) {
+      introduce(session.open("write", ""), deadlineNs); // the session has left its data zone here
+    }
     Control known = control;
     if (known == null) {
       throw new TakoException(Status.DISCONNECTED, "no connection to " + name());
@@ -296,6 +357,10 @@ public final class ServerLink implements AutoCloseable {
       if (known != null) {
         known.connection.close();
         control = null;
+      }
+      Opened last = opened;
+      if (last != null) {
+        last.zone.close();
         opened = null;
       }
     } finally {

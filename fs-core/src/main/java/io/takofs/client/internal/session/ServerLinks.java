@@ -3,9 +3,10 @@ package io.takofs.client.internal.session;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.proto.ServerEntry;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 
@@ -44,20 +45,30 @@ public final class ServerLinks {
     return cluster.all();
   }
 
-  /** The data zones that are open now, by server; the session's under 0. */
-  public Map<Integer, DataZone> openZones() {
-    DataZone sessions = session.openZone();
-    Map<Integer, DataZone> zones = new HashMap<>();
-    if (sessions != null) {
-      zones.put(0, sessions);
+  /** The data zones that are open now. */
+  public Set<DataZone> openZones() {
+    Set<DataZone> zones = new HashSet<>();
+    zones.add(session.openZone());
+    servers.values().forEach(server -> zones.add(server.openZone()));
+    zones.remove(null);
+    return zones;
+  }
+
+  /** The session {@code open} is about to be resumed at another server. */
+  void leave(OpenSession open) {
+    int server = open.terms().getServer();
+    if (server != 0) {
+      at(server).keepZone(open);
     }
+  }
+
+  /** The session {@code open} is used first: servers that it has left are told who is there. */
+  void introduce(OpenSession open) {
     for (ServerLink server : servers.values()) {
-      DataZone zone = server.openZone();
-      if (zone != null) {
-        zones.put(server.id(), zone);
+      if (server.isToBeIntroduced(open.identity())) {
+        server.connectAside("");
       }
     }
-    return zones;
   }
 
   /** Ends all connections but the session's. */

@@ -9,6 +9,7 @@ import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.CloseSession;
+import io.takofs.proto.ClusterMap;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SessionTerms;
@@ -80,6 +81,7 @@ public final class Session implements AutoCloseable {
             backoff,
             clock);
     this.servers = new ServerLinks(this, connector, cluster, threads);
+    this.connector.onLeaving(servers::leave);
     this.hedgedReads = new HedgedReads(config.get(ConfigKeys.HEDGED_READ_THRESHOLD).toNanos());
   }
 
@@ -132,11 +134,17 @@ public final class Session implements AutoCloseable {
     connector.renewTerms(open, deadlineNs);
   }
 
+  /** A server has shown its map of the cluster. */
+  void learn(ClusterMap shown) {
+    connector.learn(shown);
+  }
+
   private OpenSession use(OpenSession open) {
     lastUseNs = clock.nanoTime();
     if (open != lastOpen) {
       lastOpen = open;
       connected.run();
+      servers.introduce(open);
     }
     return open;
   }
@@ -207,6 +215,8 @@ public final class Session implements AutoCloseable {
     long patienceEnd = clock.nanoTime() + Math.min(PATIENCE_NS, timeoutNs / 2);
     Attempt attempt = new Attempt(what, request, owner);
     Backoff pause = new Backoff(backoff, clock);
+    Backoff search = new Backoff(backoff.atMost(SessionConnector.SEARCH_PAUSE_NS), clock);
+    long began = clock.nanoTime();
     if (!Interrupts.await(
         clock, deadline, left -> calling.readLock().tryLock(left, TimeUnit.NANOSECONDS))) {
       throw new TakoException(
@@ -224,6 +234,13 @@ public final class Session implements AutoCloseable {
         }
         switch (reply.getStatus()) {
           case DISCONNECTED -> connector.drop(open);
+          case NOT_LEADER -> {
+            connector.redirect(open, reply, deadline);
+            if (search.sleep(deadline)) {
+              continue;
+            }
+            throw attempt.unsent(leaderless(what, reply, began));
+          }
           case SESSION_EXPIRED -> connector.forget(open);
           case UNAVAILABLE ->
               request.setHasWaited(saidToHaveWaited || clock.nanoTime() - patienceEnd >= 0);
@@ -249,6 +266,12 @@ public final class Session implements AutoCloseable {
     } catch (TakoException e) {
       throw attempt.unsent(e);
     }
+  }
+
+  private TakoException leaderless(String what, Reply reply, long beganNs) {
+    String message = "no server leads: " + reply.getMessage();
+    return new TakoException(
+        Status.UNAVAILABLE, what + ": " + message + connector.others(beganNs, message));
   }
 
   private static TakoException failure(String what, Reply reply) {
@@ -322,7 +345,10 @@ public final class Session implements AutoCloseable {
       this.changing = Operations.isMutation(request.getOperationCase());
     }
 
-    /** Sends once; a connection that breaks makes a reply that says so. */
+    /**
+     * Sends once; a connection that breaks makes a reply that says so. A server that ceased to lead
+     * may have executed the call, and its successor know of that.
+     */
     Reply send(OpenSession open, long deadline) throws TakoException {
       if (identity != open.identity()) {
         moveTo(open.identity(), deadline);
@@ -331,7 +357,12 @@ public final class Session implements AutoCloseable {
         request.setAcknowledgedBelow(identity.numbers().acknowledgedBelow());
       }
       try {
-        return open.connection().call(identity.clientId(), sequence, request.build(), deadline);
+        Reply reply =
+            open.connection().call(identity.clientId(), sequence, request.build(), deadline);
+        if (reply.getStatus() == Status.NOT_LEADER) {
+          doubt = new TakoException(Status.NOT_LEADER, reply.getMessage());
+        }
+        return reply;
       } catch (TakoException e) {
         if (e.status() != Status.DISCONNECTED) {
           throw new TakoException(e.status(), what + ": " + e.getMessage(), e);
@@ -349,9 +380,17 @@ public final class Session implements AutoCloseable {
       return new TakoException(
           failure.status(),
           failure.getMessage()
-              + "; the connection broke while the operation was under way: whether it was executed"
-              + " is unknown, look before doing it again",
+              + "; "
+              + reasonOfDoubt()
+              + " while the operation was under way: whether it was executed is unknown, look"
+              + " before doing it again",
           failure);
+    }
+
+    private String reasonOfDoubt() {
+      return doubt.status() == Status.NOT_LEADER
+          ? "the server ceased to lead"
+          : "the connection broke";
     }
 
     private void moveTo(SessionIdentity next, long deadline) throws TakoException {
@@ -366,8 +405,10 @@ public final class Session implements AutoCloseable {
         throw new TakoException(
             Status.SESSION_EXPIRED,
             what
-                + ": the connection broke and the server ended the session meanwhile; whether the"
-                + " operation was executed is unknown, look before doing it again",
+                + ": "
+                + reasonOfDoubt()
+                + " and the session was ended meanwhile; whether the operation was executed is"
+                + " unknown, look before doing it again",
             doubt);
       }
       end();

@@ -6,6 +6,7 @@ import io.takofs.base.TakoException;
 import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.layout.Layout;
+import io.takofs.proto.ClusterMap;
 import io.takofs.proto.GetClusterMap;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,15 +37,23 @@ final class SessionConnector {
   /** Time for one step on the way back to the server, however short a session lives. */
   private static final long SHARE_MIN_NS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Longest pause while a leader is looked for: another one is there within some 100 ms. */
+  static final long SEARCH_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** Of the map of a server that has no cluster. */
+  private static final long LONE_MAP_EPOCH = 1;
+
   private final Clock clock;
   private final Connector connector;
   private final String user;
   private final String clientName;
   private final long connectTimeoutNs;
   private final Backoff.Limits backoff;
+  private final LeaderSearch search;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile OpenSession current;
   private final AtomicReference<SessionIdentity> identity = new AtomicReference<>();
+  private volatile Consumer<OpenSession> leaving = open -> {};
   private volatile boolean shut;
   private long lostSinceNs; // 0: the session's transport works; with the lock "connecting"
   private volatile String verdict = "";
@@ -62,6 +72,17 @@ final class SessionConnector {
     this.clientName = clientName;
     this.connectTimeoutNs = connectTimeoutNs;
     this.backoff = backoff;
+    this.search = new LeaderSearch(connector, clock);
+  }
+
+  /** Runs {@code listener} with a session before it is resumed at another server. */
+  void onLeaving(Consumer<OpenSession> listener) {
+    leaving = listener;
+  }
+
+  /** A server has shown its map of the cluster. */
+  void learn(ClusterMap shown) {
+    search.learn(shown);
   }
 
   String server() {
@@ -126,11 +147,11 @@ final class SessionConnector {
   }
 
   private OpenSession connectUntil(long deadlineNs, String what) throws TakoException {
-    Backoff pause = new Backoff(backoff, clock);
     long now = clock.nanoTime();
     // A client that was never connected learns soon that no server is there.
     long patience =
         identity.get() == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
+    Backoff pause = null;
     IOException failure = null;
     try (Interrupts interrupts = new Interrupts()) {
       while (true) {
@@ -139,20 +160,31 @@ final class SessionConnector {
         }
         interrupts.putOff(); // an attempt that one ended is made again
         try {
-          return connect(deadlineNs);
+          return connect(deadlineNs, now + patience);
         } catch (IOException e) {
           forgetLostSession(e);
           // A server without sessions only names the one that failed before.
           failure = failure != null && isRedirection(e) ? failure : e;
+          pause = pause == null ? new Backoff(pauses(), clock) : pause;
           if (!worthRetrying(e) || !pause.sleep(now + patience)) {
-            long triedMs = TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - now);
-            throw new TakoException(
-                statusOf(failure), what + ": " + failure.getMessage() + tried(triedMs), failure);
+            throw unconnected(what, failure, now);
           }
           LOG.debug("connecting again to {}: {}", server(), e.getMessage());
         }
       }
     }
+  }
+
+  /** Between attempts: short ones while another server may lead, or soon will. */
+  private Backoff.Limits pauses() {
+    return search.hasOthers(server()) ? backoff.atMost(SEARCH_PAUSE_NS) : backoff;
+  }
+
+  private TakoException unconnected(String what, IOException failure, long beganNs) {
+    long triedMs = TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - beganNs);
+    String message = failure.getMessage() + tried(triedMs);
+    return new TakoException(
+        statusOf(failure), what + ": " + message + search.others(beganNs, message), failure);
   }
 
   /** The time that all attempts took, where the message of the last one says less. */
@@ -166,7 +198,10 @@ final class SessionConnector {
 
   /** The status of a call that could not be sent and so has had no effect. */
   private static Status statusOf(IOException failure) {
-    boolean known = failure instanceof TakoException e && e.status() != Status.DISCONNECTED;
+    boolean known =
+        failure instanceof TakoException e
+            && e.status() != Status.DISCONNECTED
+            && e.status() != Status.NOT_LEADER;
     return known ? ((TakoException) failure).status() : Status.UNAVAILABLE;
   }
 
@@ -201,11 +236,25 @@ final class SessionConnector {
     };
   }
 
-  private OpenSession connect(long deadlineNs) throws IOException {
+  private OpenSession connect(long deadlineNs, long patienceEndNs) throws IOException {
     SessionIdentity resumed = identity.get();
-    long now = clock.nanoTime();
-    long attemptNs = resumed == null ? connectTimeoutNs : resumeTimeoutNs();
-    long attemptDeadline = now + Math.min(deadlineNs - now, attemptNs);
+    String asked = server();
+    try {
+      long now = clock.nanoTime();
+      long wholeNs = resumed == null ? connectTimeoutNs : resumeTimeoutNs();
+      long attemptNs = search.share(Math.min(deadlineNs - now, wholeNs), patienceEndNs - now);
+      OpenSession open = connect(resumed, now + attemptNs);
+      search.found();
+      return open;
+    } catch (IOException e) {
+      if (!isRedirection(e)) {
+        search.failed(asked, e.getMessage());
+      }
+      throw e;
+    }
+  }
+
+  private OpenSession connect(SessionIdentity resumed, long attemptDeadline) throws IOException {
     ServerConnection connection =
         attempt(resumed == null ? 0 : resumed.clientId(), attemptDeadline);
     OpenSession open = null;
@@ -239,9 +288,6 @@ final class SessionConnector {
   private ServerConnection attempt(long clientId, long deadlineNs) throws IOException {
     try {
       return connector.connect(clientId, deadlineNs);
-    } catch (IOException e) {
-      connector.redirect(null); // one that was configured knows where sessions are now
-      throw e;
     } catch (UncheckedIOException e) {
       // Memory or another resource of the machine is short, which may end.
       throw new IOException(e.getMessage(), e);
@@ -292,26 +338,83 @@ final class SessionConnector {
         resumed != null
             ? resumed
             : new SessionIdentity(reply.getSession().getClientId(), new CallNumbers(clock));
+    if (reply.getMapEpoch() > Math.max(LONE_MAP_EPOCH, search.mapEpoch())) {
+      learnFrom(connection, deadlineNs); // whom to ask when this server does not answer any more
+    }
     return new OpenSession(connection, opened, reply.getSession());
   }
 
-  /** Asks a server that has no sessions which one has; the next attempt goes there. */
+  /** A server that has no sessions says which one has; the next attempt goes there. */
   private TakoException redirected(ServerConnection connection, Reply refusal, long deadlineNs)
       throws TakoException {
+    String asked = server();
+    follower = asked;
+    learnFrom(connection, deadlineNs);
+    String leader = search.address(refusal.getLeader());
+    String text =
+        (leader.isEmpty() ? "it does not know which server has sessions" : "it names " + leader)
+            + (refusal.getMessage().isEmpty() ? "" : ": " + refusal.getMessage());
+    search.follow(asked, leader, text);
+    return new TakoException(Status.NOT_LEADER, asked + " has no sessions; " + text);
+  }
+
+  private void learnFrom(ServerConnection connection, long deadlineNs) throws TakoException {
     Request request =
         Request.newBuilder().setGetClusterMap(GetClusterMap.getDefaultInstance()).build();
     Reply reply = connection.call(0, CallNumbers.UNRECORDED, request, deadlineNs);
-    String leader = ClusterView.leaderAddress(reply.getClusterMap());
-    String asked = server();
-    follower = asked;
-    connector.redirect(leader.isEmpty() || leader.equals(asked) ? null : leader);
-    return new TakoException(
-        Status.NOT_LEADER,
-        asked
-            + " has no sessions"
-            + (leader.isEmpty() ? " and does not know which server has" : "; it names " + leader)
-            + ": "
-            + refusal.getMessage());
+    search.learn(reply.getClusterMap());
+  }
+
+  /**
+   * The server of {@code open} has answered a call with {@code refusal}: it does not lead any more.
+   * The next {@link #get} resumes the session at the server that it names, or looks for it.
+   */
+  void redirect(OpenSession open, Reply refusal, long deadlineNs) {
+    move(
+        open,
+        deadlineNs,
+        () -> {
+          String asked = server();
+          follower = asked;
+          search.follow(asked, leader(open, refusal, deadlineNs), refusal.getMessage());
+        });
+  }
+
+  /** {@code host:port} of the server that {@code refusal} names; empty when it is not known. */
+  private String leader(OpenSession open, Reply refusal, long deadlineNs) {
+    int named = refusal.getLeader();
+    if (named != 0 && search.address(named).isEmpty()) {
+      try {
+        long now = clock.nanoTime();
+        long askNs = Math.min(deadlineNs - now, SHARE_MIN_NS);
+        learnFrom(open.connection(), now + askNs);
+      } catch (TakoException e) {
+        open.failed(e); // others know the map, too
+      }
+    }
+    return search.address(named);
+  }
+
+  /** Ends {@code open}, unless another thread has, once {@code choice} has chosen what is next. */
+  private void move(OpenSession open, long deadlineNs, Runnable choice) {
+    if (!Interrupts.await(
+        clock, deadlineNs, left -> connecting.tryLock(left, TimeUnit.NANOSECONDS))) {
+      return; // somebody connects, for longer than this call has time
+    }
+    try {
+      if (current == open && open.connection().isOpen()) {
+        choice.run();
+        leaving.accept(open);
+        open.leave();
+      }
+    } finally {
+      connecting.unlock();
+    }
+  }
+
+  /** What servers other than the one in {@code told} said since {@code sinceNs}; for messages. */
+  String others(long sinceNs, String told) {
+    return search.others(sinceNs, told);
   }
 
   /** Closes {@code open}; the next {@link #get} makes another. */

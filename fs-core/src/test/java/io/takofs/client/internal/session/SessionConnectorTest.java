@@ -184,8 +184,9 @@ class SessionConnectorTest {
                 switch (method.getName()) {
                   case "connect" -> connect.call();
                   case "server" -> asked.get();
+                  case "servers" -> List.of("follower:1");
                   case "redirect" -> {
-                    asked.set(arguments[0] == null ? "follower:1" : (String) arguments[0]);
+                    asked.set((String) arguments[0]);
                     yield null;
                   }
                   default -> throw new UnsupportedOperationException(method.getName());

@@ -1,0 +1,159 @@
+package io.takofs.client.internal.session;
+
+import io.takofs.base.Clock;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GroupEntry;
+import io.takofs.proto.ServerEntry;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Whom to ask for the session: the servers that may lead, and what each of them said last. Those
+ * are the members of the group in the newest map that is known, and after them the servers that
+ * were configured.
+ *
+ * <p>Thread rule: any thread.
+ */
+final class LeaderSearch {
+  /** For the first attempt at each server while there are others; each round has twice as much. */
+  private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Rounds after which an attempt gets no more time. */
+  private static final int ROUNDS_MAX = 10;
+
+  private final Connector connector;
+  private final Clock clock;
+  private final Map<String, Answer> answers = new LinkedHashMap<>();
+  private ClusterMap map = ClusterMap.getDefaultInstance();
+  private String failed = ""; // the server of the last attempt that came to nothing
+  private int turn;
+  private int attempts;
+
+  /** What a server said, and when. */
+  private record Answer(String text, long atNs) {}
+
+  LeaderSearch(Connector connector, Clock clock) {
+    this.connector = connector;
+    this.clock = clock;
+  }
+
+  /** A server shows {@code shown}; an older map than the known one says nothing. */
+  synchronized void learn(ClusterMap shown) {
+    if (shown.getEpoch() >= map.getEpoch() && shown.getServersCount() > 0) {
+      map = shown;
+    }
+  }
+
+  /** Epoch of the known map; 0 when there is none. */
+  synchronized long mapEpoch() {
+    return map.getEpoch();
+  }
+
+  /** {@code host:port} of {@code server}; empty when the known map does not have it. */
+  synchronized String address(int server) {
+    ServerEntry entry = ClusterView.find(map, server);
+    return entry == null ? "" : ClusterView.address(entry);
+  }
+
+  /** The servers that may lead, {@code host:port} each; at least one. */
+  synchronized List<String> candidates() {
+    Set<String> found = new LinkedHashSet<>();
+    for (GroupEntry group : map.getGroupsList().stream().limit(1).toList()) {
+      group.getMembersList().stream().map(this::address).forEach(found::add);
+    }
+    found.remove("");
+    found.addAll(connector.servers());
+    return new ArrayList<>(found);
+  }
+
+  /** Whether there is another server to ask than {@code server}. */
+  synchronized boolean hasOthers(String server) {
+    return candidates().stream().anyMatch(each -> !each.equals(server));
+  }
+
+  /**
+   * The time of an attempt, nanoseconds: short at first while there are other servers, so that one
+   * that is silent does not cost the time of all.
+   *
+   * @param wholeNs of an attempt at the only server
+   * @param leftNs until nobody waits for the session any more
+   */
+  synchronized long share(long wholeNs, long leftNs) {
+    int servers = candidates().size();
+    if (servers == 1) {
+      return wholeNs;
+    }
+    int round = Math.min(attempts++ / servers, ROUNDS_MAX);
+    return Math.min(wholeNs, Math.min(FIRST_NS << round, Math.max(1, leftNs / servers)));
+  }
+
+  /** {@code server} gave the session. */
+  synchronized void found() {
+    failed = "";
+    attempts = 0;
+  }
+
+  /** {@code server} did not answer, or could do nothing: another one is next. */
+  synchronized void failed(String server, String why) {
+    said(server, why);
+    failed = server;
+    next();
+  }
+
+  /**
+   * {@code server} does not lead: the one at {@code leader} is next, unless it has just failed.
+   *
+   * @param leader {@code host:port}; empty when {@code server} does not know
+   */
+  synchronized void follow(String server, String leader, String text) {
+    said(server, text);
+    if (leader.isEmpty() || leader.equals(server) || leader.equals(failed)) {
+      next();
+    } else {
+      go(leader);
+    }
+  }
+
+  private void said(String server, String text) {
+    answers.remove(server); // those come last who spoke last
+    answers.put(server, new Answer(text, clock.nanoTime()));
+  }
+
+  private void next() {
+    String asked = connector.server();
+    List<String> servers = candidates();
+    String chosen = asked;
+    for (int i = 0; i < servers.size() && chosen.equals(asked); i++) {
+      chosen = servers.get(Math.floorMod(turn++, servers.size()));
+    }
+    go(chosen);
+  }
+
+  private void go(String server) {
+    if (!server.equals(connector.server())) {
+      connector.redirect(server);
+    }
+  }
+
+  /**
+   * What the servers said since {@code sinceNs}, for the message of a failure that says what one of
+   * them did; empty when no other spoke.
+   *
+   * @param told what the message says already
+   */
+  synchronized String others(long sinceNs, String told) {
+    List<String> said = new ArrayList<>();
+    answers.forEach(
+        (server, answer) -> {
+          if (answer.atNs - sinceNs >= 0 && !told.contains(answer.text)) {
+            said.add(server + " said: " + answer.text);
+          }
+        });
+    return said.isEmpty() ? "" : "; of the other servers " + String.join("; ", said);
+  }
+}
