@@ -173,6 +173,17 @@ public final class SimClients {
     }
 
     @Override
+    public ServerConnection connectToAsk(String server, long deadlineNs) throws IOException {
+      return wrapper.apply(
+          RpcServerConnection.connect(
+              transport,
+              memory,
+              new RpcTarget(ConnectionKind.RPC, server, server, 0),
+              deadlineNs,
+              clock));
+    }
+
+    @Override
     public void redirect(String to) {
       throw new IllegalArgumentException("sessions are at " + endpoint + " only, not at " + to);
     }

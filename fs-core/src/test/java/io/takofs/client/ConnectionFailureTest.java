@@ -74,6 +74,11 @@ class ConnectionFailureTest {
     }
 
     @Override
+    public ServerConnection connectToAsk(String other, long deadlineNs) throws IOException {
+      return server.connectToAsk(other, deadlineNs);
+    }
+
+    @Override
     public void redirect(String leader) {
       server.redirect(leader);
     }

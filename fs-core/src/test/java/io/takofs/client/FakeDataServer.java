@@ -32,6 +32,7 @@ final class FakeDataServer {
   private Runnable event = () -> {};
   private int connects;
   private int refusals;
+  private int secondZones;
   private int hellos;
   private int toRefuse; // connections, from now on
   private int key; // of tickets; 0 for any
@@ -68,6 +69,11 @@ final class FakeDataServer {
   /** Connections that were refused so far. */
   synchronized int refusals() {
     return refusals;
+  }
+
+  /** Data zones that were opened while the same client had another one open here. */
+  synchronized int secondZones() {
+    return secondZones;
   }
 
   /** Sessions that were shown a ticket so far. */
@@ -161,6 +167,15 @@ final class FakeDataServer {
     return connection;
   }
 
+  private synchronized void note(Connection opening) {
+    for (Connection other : connections) {
+      if (other != opening && other.clientId == opening.clientId && other.hasZone && other.open) {
+        secondZones++;
+      }
+    }
+    opening.hasZone = true;
+  }
+
   private synchronized void refuseSome() throws TakoException {
     if (toRefuse > 0) {
       toRefuse--;
@@ -180,6 +195,7 @@ final class FakeDataServer {
 
   private final class Connection implements ServerConnection {
     private final long clientId;
+    private boolean hasZone;
     private volatile boolean open = true;
     private boolean admitted;
 
@@ -227,6 +243,7 @@ final class FakeDataServer {
         throw new TakoException(Status.DISCONNECTED, name() + " shows no data");
       }
       refuseSome();
+      note(this);
       if (served != null) {
         return connect(served);
       }

@@ -234,6 +234,11 @@ public final class FakeServer implements Connector {
   }
 
   @Override
+  public ServerConnection connectToAsk(String name, long deadlineNs) throws TakoException {
+    return connect(0, deadlineNs);
+  }
+
+  @Override
   public void redirect(String leader) {}
 
   @Override

@@ -4,6 +4,7 @@ import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.HedgedReads;
 import io.takofs.client.internal.session.ServerLink;
+import io.takofs.client.internal.session.ServerLinks;
 import io.takofs.client.internal.session.Session;
 import io.takofs.client.internal.session.SessionReply;
 import io.takofs.client.internal.zone.DataZone;
@@ -202,10 +203,11 @@ public final class FileAccess {
 
   /**
    * A server with the only replica of an extent that is written. A writer need not wait for it
-   * before bytes are there, unless it is the session's: without that one no other is granted.
+   * before bytes are there, unless without that one no other is granted.
    */
   ZoneAccess onlyWritten(Place place) throws TakoException {
-    return session.servers().at(place.server()).isSessions() ? only(place) : oneOf(place);
+    ServerLinks servers = session.servers();
+    return servers.isNeeded(servers.at(place.server())) ? only(place) : oneOf(place);
   }
 
   /** A server with one of several replicas of an extent: it is left when it fails. */

@@ -86,6 +86,12 @@ public final class ClusterView {
     return present().getServersCount() <= 1;
   }
 
+  /** Whether the session can come to another server, because the group has several members. */
+  boolean hasSeveralMembers() throws TakoException {
+    ClusterMap known = present();
+    return known.getGroupsCount() > 0 && known.getGroups(0).getMembersCount() > 1;
+  }
+
   /** Whether server {@code id} is the one that the session is at now. */
   boolean isSessions(int id) throws TakoException {
     ClusterMap known = present(); // which may open the session

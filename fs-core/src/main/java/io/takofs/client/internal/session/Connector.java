@@ -25,6 +25,14 @@ public interface Connector extends AutoCloseable {
    */
   ServerConnection connectData(String server, long clientId, long deadlineNs) throws IOException;
 
+  /**
+   * Connects to a server to ask it what every server answers, without a session.
+   *
+   * @param server {@code host:port}
+   * @param deadlineNs of the client's clock
+   */
+  ServerConnection connectToAsk(String server, long deadlineNs) throws IOException;
+
   /** The name of this side in the servers' status. */
   default String clientName() {
     return ClientName.get();

@@ -60,6 +60,15 @@ final class LeaderSearch {
     return entry == null ? "" : ClusterView.address(entry);
   }
 
+  /** The server at {@code address}; 0 when the known map does not have it. */
+  synchronized int id(String address) {
+    return map.getServersList().stream()
+        .filter(entry -> ClusterView.address(entry).equals(address))
+        .mapToInt(ServerEntry::getId)
+        .findFirst()
+        .orElse(0);
+  }
+
   /** The servers that may lead, {@code host:port} each; at least one. */
   synchronized List<String> candidates() {
     Set<String> found = new LinkedHashSet<>();

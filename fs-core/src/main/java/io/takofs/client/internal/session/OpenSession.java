@@ -22,6 +22,7 @@ public final class OpenSession implements AutoCloseable {
   private volatile SessionTerms terms;
   private final Object opening = new Object();
   private volatile DataZone zone;
+  private final CallsUnderWay waiting = new CallsUnderWay();
 
   OpenSession(ServerConnection connection, SessionIdentity identity, SessionTerms terms) {
     this.connection = connection;
@@ -31,6 +32,11 @@ public final class OpenSession implements AutoCloseable {
 
   ServerConnection connection() {
     return connection;
+  }
+
+  /** The calls that are under way, where somebody looks after them. */
+  CallsUnderWay waiting() {
+    return waiting;
   }
 
   public SessionIdentity identity() {

@@ -80,6 +80,11 @@ public final class RpcConnector implements Connector {
     return connect(ConnectionKind.CONTROL, other, clientId, null, deadlineNs);
   }
 
+  @Override
+  public ServerConnection connectToAsk(String other, long deadlineNs) throws IOException {
+    return connect(ConnectionKind.RPC, other, 0, null, deadlineNs);
+  }
+
   private RpcServerConnection connect(
       ConnectionKind kind, String to, long clientId, String before, long deadlineNs)
       throws IOException {

@@ -40,6 +40,14 @@ public final class ServerLinks {
     return cluster.isAlone();
   }
 
+  /**
+   * Whether {@code server} is needed for every write: the session is there, and can be nowhere
+   * else.
+   */
+  public boolean isNeeded(ServerLink server) throws TakoException {
+    return server.isSessions() && !cluster.hasSeveralMembers();
+  }
+
   /** The entries of the servers that are UP in the cluster's map, the session's first. */
   public List<ServerEntry> all() throws TakoException {
     return cluster.all();

@@ -46,6 +46,7 @@ public final class Session implements AutoCloseable {
   private final ClusterView cluster = new ClusterView(this);
   private final ServerLinks servers;
   private final HedgedReads hedgedReads;
+  private final SilenceWatch silence;
 
   /** Calls hold the read lock; the write lock proves that none is in flight. */
   private final ReadWriteLock calling = new ReentrantReadWriteLock();
@@ -82,6 +83,7 @@ public final class Session implements AutoCloseable {
             clock);
     this.servers = new ServerLinks(this, connector, cluster, threads);
     this.connector.onLeaving(servers::leave);
+    this.silence = new SilenceWatch(this.connector, threads, clock);
     this.hedgedReads = new HedgedReads(config.get(ConfigKeys.HEDGED_READ_THRESHOLD).toNanos());
   }
 
@@ -143,6 +145,7 @@ public final class Session implements AutoCloseable {
     lastUseNs = clock.nanoTime();
     if (open != lastOpen) {
       lastOpen = open;
+      silence.connected(open);
       connected.run();
       servers.introduce(open);
     }
@@ -226,7 +229,7 @@ public final class Session implements AutoCloseable {
       while (true) {
         OpenSession open = use(connect(attempt, deadline));
         boolean saidToHaveWaited = request.getHasWaited();
-        Reply reply = attempt.send(open, deadline);
+        Reply reply = send(attempt, open, deadline);
         if (reply.getStatus() == Status.OK) {
           slabs.add(reply.getSlabsList());
           cluster.told(reply.getMapEpoch());
@@ -257,6 +260,17 @@ public final class Session implements AutoCloseable {
       attempt.end();
       lastUseNs = clock.nanoTime();
       calling.readLock().unlock();
+    }
+  }
+
+  private Reply send(Attempt attempt, OpenSession open, long deadline) throws TakoException {
+    boolean watched = silence.began(open);
+    try {
+      return attempt.send(open, deadline);
+    } finally {
+      if (watched) {
+        silence.ended(open);
+      }
     }
   }
 
@@ -302,6 +316,7 @@ public final class Session implements AutoCloseable {
   /** Ends the session at the server, if it can be told, and the connection. */
   @Override
   public void close() {
+    silence.close();
     servers.close();
     OpenSession open = connector.shut();
     if (open != null) {

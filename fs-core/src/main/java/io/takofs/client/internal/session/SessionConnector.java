@@ -8,6 +8,7 @@ import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.layout.Layout;
 import io.takofs.proto.ClusterMap;
 import io.takofs.proto.GetClusterMap;
+import io.takofs.proto.GetClusterStatus;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -338,10 +339,15 @@ final class SessionConnector {
         resumed != null
             ? resumed
             : new SessionIdentity(reply.getSession().getClientId(), new CallNumbers(clock));
+    OpenSession open = new OpenSession(connection, opened, reply.getSession());
     if (reply.getMapEpoch() > Math.max(LONE_MAP_EPOCH, search.mapEpoch())) {
-      learnFrom(connection, deadlineNs); // whom to ask when this server does not answer any more
+      try {
+        learnFrom(connection, deadlineNs); // whom to ask when this server does not answer any more
+      } catch (TakoException e) {
+        open.failed(e);
+      }
     }
-    return new OpenSession(connection, opened, reply.getSession());
+    return open;
   }
 
   /** A server that has no sessions says which one has; the next attempt goes there. */
@@ -376,8 +382,54 @@ final class SessionConnector {
         () -> {
           String asked = server();
           follower = asked;
-          search.follow(asked, leader(open, refusal, deadlineNs), refusal.getMessage());
+          String text = refusal.getMessage().isEmpty() ? "it does not lead" : refusal.getMessage();
+          search.follow(asked, leader(open, refusal, deadlineNs), text);
         });
+  }
+
+  /** Whether a session can be at another server than the one that it is at. */
+  boolean hasOthers() {
+    return search.hasOthers(server());
+  }
+
+  /**
+   * The server of {@code open} is silent: asks the others, and moves the session if one leads that
+   * says so itself. What one of them believes of another may be old.
+   *
+   * @param askNs for each server that is asked
+   */
+  void moveIfAnotherLeads(OpenSession open, long askNs) {
+    String silent = server();
+    for (String other : search.candidates()) {
+      int named = other.equals(silent) ? 0 : leaderAt(other, askNs);
+      boolean isAnother = named != 0 && named != open.terms().getServer();
+      String leader = isAnother ? search.address(named) : "";
+      if (!leader.isEmpty() && (leader.equals(other) || leaderAt(leader, askNs) == named)) {
+        LOG.warn("{} does not answer, and {} leads now", silent, leader);
+        long deadlineNs = clock.nanoTime() + askNs;
+        move(open, deadlineNs, () -> search.follow(silent, leader, "nothing, and calls wait"));
+        return;
+      }
+    }
+  }
+
+  /** The server that leads as {@code server} knows it; 0 when it does not say. */
+  private int leaderAt(String server, long askNs) {
+    long deadlineNs = clock.nanoTime() + askNs;
+    Request request =
+        Request.newBuilder().setGetClusterStatus(GetClusterStatus.getDefaultInstance()).build();
+    try (ServerConnection connection = connector.connectToAsk(server, deadlineNs)) {
+      learnFrom(connection, deadlineNs);
+      Reply reply = connection.call(0, CallNumbers.UNRECORDED, request, deadlineNs);
+      return switch (reply.getStatus()) {
+        case OK -> reply.getClusterStatus().getLeader();
+        case SESSION_EXPIRED -> search.id(server); // one that wants a session has some
+        default -> 0;
+      };
+    } catch (IOException | UncheckedIOException e) {
+      LOG.debug("{} does not say who leads: {}", server, e.getMessage());
+      return 0;
+    }
   }
 
   /** {@code host:port} of the server that {@code refusal} names; empty when it is not known. */
