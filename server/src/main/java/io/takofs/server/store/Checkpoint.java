@@ -6,6 +6,7 @@ import io.takofs.proto.Status;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.BitSet;
 import java.util.zip.CRC32C;
 
 /**
@@ -59,13 +60,40 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
     replace(memory, firstA ? 1 : 0, encoded);
   }
 
+  /** The pages of all trees. They must be whole and unchanged; leaves are not read. */
+  BitSet pages(PageMemory memory) {
+    BitSet pages = new BitSet(pageCount);
+    for (int root : roots) {
+      if (root != 0) {
+        addPages(memory, root, pages);
+      }
+    }
+    return pages;
+  }
+
+  private static void addPages(PageMemory memory, int page, BitSet pages) {
+    pages.set(page);
+    ByteBuffer b = memory.buffer(page);
+    int at = memory.offset(page);
+    int level = Page.level(b, at);
+    int count = level == 0 ? 0 : Page.count(b, at);
+    for (int slot = 0; slot < count; slot++) {
+      int child = Page.child(b, at, slot);
+      if (level == 1) {
+        pages.set(child);
+      } else {
+        addPages(memory, child, pages);
+      }
+    }
+  }
+
   private static void replace(PageMemory memory, int page, ByteBuffer encoded) {
     copy(memory, page).put(0, encoded, 0, Layout.CHECKPOINT_SIZE);
     memory.persist(page, Layout.CHECKPOINT_SIZE);
     VarHandle.fullFence();
   }
 
-  private ByteBuffer encode() {
+  ByteBuffer encode() {
     ByteBuffer to = ByteBuffer.allocate(Layout.CHECKPOINT_SIZE).order(ByteOrder.LITTLE_ENDIAN);
     to.putInt(Layout.CHECKPOINT_MAGIC_OFFSET, Layout.CHECKPOINT_MAGIC);
     to.putInt(Layout.CHECKPOINT_TREES_OFFSET, Layout.STORE_TREES);

@@ -29,10 +29,4 @@ final class IntList {
   void clear() {
     size = 0;
   }
-
-  void addAll(IntList other) {
-    for (int i = 0; i < other.size; i++) {
-      add(other.items[i]);
-    }
-  }
 }

@@ -17,6 +17,12 @@ import java.util.zip.CRC32C;
  * <p>Limits follow from the pages that the present state fills, not from how many are free, because
  * that depends on when checkpoints were taken, and a replay must decide as the first run did.
  *
+ * <p>Held checkpoints keep pages from being free, and nothing else: what may be filled, what an
+ * entry may take and when a checkpoint is due are as if nobody held anything. So an entry may need
+ * a page that is held; then holds are broken ({@link HeldPages}). Only when a checkpoint should
+ * begin in time ({@link #isGettingLow}) counts what is really free, because a checkpoint may then
+ * spare a hold.
+ *
  * <p>Thread rule: the store's thread.
  */
 final class PageAllocator {
@@ -40,6 +46,7 @@ final class PageAllocator {
   private final PageMemory memory;
   private final int[] liveAtLevel = new int[LEVELS];
   private final IntList free = new IntList();
+  private final HeldPages held = new HeldPages();
   private final int headroom;
   private final int summaryMax;
   private final int liveMax;
@@ -99,6 +106,7 @@ final class PageAllocator {
   }
 
   private int take() {
+    held.breakUntilFree(free);
     Invariant.check(
         free.size() > 0,
         "no page is free: the store's owner must take a checkpoint when checkpointDue()");
@@ -215,9 +223,9 @@ final class PageAllocator {
     return height;
   }
 
-  /** Whether free pages run low. */
+  /** Whether free pages run low, counting those that only a hold keeps: they are given up. */
   boolean isLow() {
-    return free.size() < headroom / 8 * 7 + summaryMax;
+    return free.size() + held.size() < headroom / 8 * 7 + summaryMax;
   }
 
   /** Whether a checkpoint would free enough pages to be worth it, and they may soon be missed. */
@@ -266,10 +274,26 @@ final class PageAllocator {
     return sealed == frozenChanged.size();
   }
 
-  /** The frozen pages are a checkpoint: what only the one before has is free. */
+  /** The frozen pages are a checkpoint: what only the one before has is free, or held. */
   void thaw() {
-    free.addAll(frozenRetired);
+    for (int i = 0; i < frozenRetired.size(); i++) {
+      int page = frozenRetired.get(i);
+      if (!held.keep(page)) {
+        free.add(page);
+      }
+    }
     frozenRetired.clear();
     frozenChanged.clear();
+  }
+
+  /** Holds {@code checkpoint}, the last finished one, whose trees have {@code pages}. */
+  HeldCheckpoint hold(Checkpoint checkpoint, BitSet pages) {
+    HeldCheckpoint hold = new HeldCheckpoint(checkpoint, pages, this);
+    held.add(hold);
+    return hold;
+  }
+
+  void release(HeldCheckpoint hold) {
+    held.release(hold, free);
   }
 }

@@ -29,15 +29,13 @@ public final class PagedStore implements Store {
   private final CRC32C crc = new CRC32C();
 
   private Summarizer summarizer = () -> {};
-  private long generation;
-  private long checkpointIndex;
+  private Checkpoint last;
   private Checkpoint frozen;
 
   private PagedStore(PageMemory memory, Checkpoint last, PageAllocator pages) {
     this.memory = memory;
     this.pages = pages;
-    generation = last.generation();
-    checkpointIndex = last.index();
+    this.last = last;
     PageBuilder builder = new PageBuilder();
     for (int tree = 0; tree < trees.length; tree++) {
       trees[tree] = new Tree(tree, pages, builder, last.roots()[tree]);
@@ -101,7 +99,7 @@ public final class PagedStore implements Store {
 
   @Override
   public long checkpointIndex() {
-    return checkpointIndex;
+    return last.index();
   }
 
   @Override
@@ -121,7 +119,7 @@ public final class PagedStore implements Store {
     for (int tree = 0; tree < trees.length; tree++) {
       roots[tree] = trees[tree].root();
     }
-    frozen = new Checkpoint(generation + 1, index, memory.pages(), roots);
+    frozen = new Checkpoint(last.generation() + 1, index, memory.pages(), roots);
     pages.freeze();
   }
 
@@ -146,10 +144,17 @@ public final class PagedStore implements Store {
     }
     frozen.write(memory);
     pages.thaw();
-    generation = frozen.generation();
-    checkpointIndex = frozen.index();
+    last = frozen;
     frozen = null;
     return true;
+  }
+
+  /**
+   * Holds the last finished checkpoint; several may be held. Takes a time that follows from the
+   * inner pages of the trees, about a hundredth of all.
+   */
+  public HeldCheckpoint hold() {
+    return pages.hold(last, last.pages(memory));
   }
 
   @Override
