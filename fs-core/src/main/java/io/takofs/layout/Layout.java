@@ -361,6 +361,8 @@ public final class Layout {
   public static final int PAGE_SIZE = 8192;
   /** 'TCKP' in memory order, first word of a checkpoint. */
   public static final int CHECKPOINT_MAGIC = 1347109716;
+  /** 'TINC' in memory order, first word instead of it while the checkpoint of another member is taken over: there is none yet. */
+  public static final int CHECKPOINT_INCOMPLETE_MAGIC = 1129204052;
   /** one tree a shard of the namespace, one for the group, and one for what is derived from them. */
   public static final int STORE_TREES = 258;
   /** upper_length of the last page of a level: it has no upper bound. */
@@ -368,7 +370,7 @@ public final class Layout {
 
   /** Bytes of the record {@code CHECKPOINT}. */
   public static final int CHECKPOINT_SIZE = 1072;
-  /** Offset of {@code CHECKPOINT.magic}: CHECKPOINT_MAGIC. */
+  /** Offset of {@code CHECKPOINT.magic}: CHECKPOINT_MAGIC or CHECKPOINT_INCOMPLETE_MAGIC. */
   public static final int CHECKPOINT_MAGIC_OFFSET = 0;
   /** Offset of {@code CHECKPOINT.trees}: STORE_TREES. */
   public static final int CHECKPOINT_TREES_OFFSET = 4;
@@ -376,7 +378,7 @@ public final class Layout {
   public static final int CHECKPOINT_GENERATION_OFFSET = 8;
   /** Offset of {@code CHECKPOINT.index}: last log entry that the trees contain. */
   public static final int CHECKPOINT_INDEX_OFFSET = 16;
-  /** Offset of {@code CHECKPOINT.page_count}: pages of the zone. */
+  /** Offset of {@code CHECKPOINT.page_count}: pages of the zone, the same at all members of a group; a zone that has more does not use them. */
   public static final int CHECKPOINT_PAGE_COUNT_OFFSET = 24;
   /** Offset of {@code CHECKPOINT.roots}: page number of each tree's root, 4 bytes each; 0 for an empty tree. */
   public static final int CHECKPOINT_ROOTS_OFFSET = 32;
@@ -814,7 +816,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x79027a5594c6b927L;
+  public static final long LAYOUT_HASH = 0x296d20344eb724efL;
 
   private Layout() {}
 }

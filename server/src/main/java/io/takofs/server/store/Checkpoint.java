@@ -13,9 +13,14 @@ import java.util.zip.CRC32C;
  * The roots of all trees of one checkpoint. Stored twice, in pages 0 and 1: a crash or a bad bit
  * spoils one copy, never both.
  *
+ * <p>While the checkpoint of another member is taken over, marks stand in place of both: there is
+ * no checkpoint then. Pages change only after both marks are there and before the first of the new
+ * roots is; so a copy of roots that is whole has all its pages, whatever the other copy is.
+ *
  * @param generation number of the checkpoint; no page it has is of a later one
  * @param index last log entry it contains
- * @param pageCount pages of the zone
+ * @param pageCount pages of the group's zone; what may be filled follows from it, so it is the same
+ *     at all members
  * @param roots page numbers, 0 for an empty tree
  */
 record Checkpoint(long generation, long index, int pageCount, int[] roots) {
@@ -24,13 +29,21 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
   /**
    * The newer valid copy.
    *
-   * @throws TakoException CORRUPT if there is none
+   * @throws TakoException CORRUPT if there is none; UNAVAILABLE if the takeover of one has not
+   *     ended
    */
   static Checkpoint read(PageMemory memory) throws TakoException {
     ByteBuffer a = copy(memory, 0);
     ByteBuffer b = copy(memory, 1);
     boolean validA = isValid(a);
     boolean validB = isValid(b);
+    if (!validA && !validB && (isMark(a) || isMark(b))) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "page zone: the checkpoint of another member of the group, up to log entry "
+              + decode(isMark(a) ? a : b).index
+              + ", was not taken over to the end; there is no namespace here until one is");
+    }
     if (!validA && !validB) {
       throw new TakoException(
           Status.CORRUPT,
@@ -38,7 +51,7 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
               + " remove the pool's directory and start with --format for an empty one");
     }
     Checkpoint newer = decode(validA && (!validB || generation(a) >= generation(b)) ? a : b);
-    if (newer.pageCount != memory.pages()) {
+    if (newer.pageCount > memory.pages()) {
       throw new TakoException(
           Status.CORRUPT,
           "page zone: the checkpoint is of a zone of "
@@ -49,7 +62,39 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
     return newer;
   }
 
-  /** Writes both copies; at every moment one of them is whole. */
+  /** Whether the takeover of a checkpoint has begun, and not ended. */
+  static boolean isIncomplete(PageMemory memory) {
+    ByteBuffer a = copy(memory, 0);
+    ByteBuffer b = copy(memory, 1);
+    return !isValid(a) && !isValid(b) && (isMark(a) || isMark(b));
+  }
+
+  /**
+   * Of bytes that another member sent.
+   *
+   * @throws TakoException MALFORMED
+   */
+  static Checkpoint parse(ByteBuffer bytes) throws TakoException {
+    ByteBuffer whole = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
+    if (whole.capacity() != Layout.CHECKPOINT_SIZE
+        || !isValid(whole)
+        || whole.getLong(Layout.CHECKPOINT_PAGE_COUNT_OFFSET) < PagedStore.FIRST_PAGE
+        || whole.getLong(Layout.CHECKPOINT_PAGE_COUNT_OFFSET) > Integer.MAX_VALUE) {
+      throw new TakoException(
+          Status.MALFORMED, "a checkpoint that another member sent is none: " + bytes);
+    }
+    return decode(whole);
+  }
+
+  /** Puts a mark in place of both copies: there is no checkpoint until this one is written. */
+  void writeMarks(PageMemory memory) {
+    ByteBuffer mark = encode(Layout.CHECKPOINT_INCOMPLETE_MAGIC);
+    VarHandle.fullFence();
+    replace(memory, 0, mark);
+    replace(memory, 1, mark);
+  }
+
+  /** Writes both copies; one of them is whole at every moment if one was before. */
   void write(PageMemory memory) {
     ByteBuffer encoded = encode();
     ByteBuffer a = copy(memory, 0);
@@ -94,8 +139,12 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
   }
 
   ByteBuffer encode() {
+    return encode(Layout.CHECKPOINT_MAGIC);
+  }
+
+  private ByteBuffer encode(int magic) {
     ByteBuffer to = ByteBuffer.allocate(Layout.CHECKPOINT_SIZE).order(ByteOrder.LITTLE_ENDIAN);
-    to.putInt(Layout.CHECKPOINT_MAGIC_OFFSET, Layout.CHECKPOINT_MAGIC);
+    to.putInt(Layout.CHECKPOINT_MAGIC_OFFSET, magic);
     to.putInt(Layout.CHECKPOINT_TREES_OFFSET, Layout.STORE_TREES);
     to.putLong(Layout.CHECKPOINT_GENERATION_OFFSET, generation);
     to.putLong(Layout.CHECKPOINT_INDEX_OFFSET, index);
@@ -127,7 +176,15 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
   }
 
   private static boolean isValid(ByteBuffer copy) {
-    return copy.getInt(Layout.CHECKPOINT_MAGIC_OFFSET) == Layout.CHECKPOINT_MAGIC
+    return isWhole(copy, Layout.CHECKPOINT_MAGIC);
+  }
+
+  private static boolean isMark(ByteBuffer copy) {
+    return isWhole(copy, Layout.CHECKPOINT_INCOMPLETE_MAGIC);
+  }
+
+  private static boolean isWhole(ByteBuffer copy, int magic) {
+    return copy.getInt(Layout.CHECKPOINT_MAGIC_OFFSET) == magic
         && copy.getInt(Layout.CHECKPOINT_TREES_OFFSET) == Layout.STORE_TREES
         && copy.getInt(CRC) == crc(copy);
   }

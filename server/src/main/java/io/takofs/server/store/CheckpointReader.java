@@ -13,10 +13,16 @@ final class CheckpointReader {
   private final BitSet inUse;
   private final int[] liveAtLevel = new int[PageAllocator.LEVELS];
   private final CRC32C crc = new CRC32C();
+  private final String advice;
 
-  CheckpointReader(PageMemory memory, Checkpoint checkpoint) {
+  /**
+   * @param memory of as many pages as the checkpoint says
+   * @param advice what people do when a page is not whole, the end of the message
+   */
+  CheckpointReader(PageMemory memory, Checkpoint checkpoint, String advice) {
     this.memory = memory;
     this.checkpoint = checkpoint;
+    this.advice = advice;
     this.inUse = new BitSet(memory.pages());
   }
 
@@ -35,6 +41,11 @@ final class CheckpointReader {
       }
     }
     return pages;
+  }
+
+  /** The pages of all trees, after {@link #read}. */
+  BitSet pages() {
+    return inUse;
   }
 
   /** {@code level} is what the page above expects, -1 for a root. */
@@ -76,14 +87,6 @@ final class CheckpointReader {
             ? "shard " + tree
             : tree == PagedStore.SUMMARY ? "the summary" : "the server's map";
     return new TakoException(
-        Status.CORRUPT,
-        "page zone: page "
-            + page
-            + " of "
-            + map
-            + " "
-            + what
-            + "; the namespace cannot be read"
-            + " whole, remove the pool's directory and start with --format for an empty one");
+        Status.CORRUPT, "page zone: page " + page + " of " + map + " " + what + "; " + advice);
   }
 }

@@ -1,5 +1,6 @@
 package io.takofs.server.store;
 
+import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
 import java.io.IOException;
@@ -62,6 +63,12 @@ final class PageMemory {
   static PageMemory of(ByteBuffer buffer, Medium durable) {
     ByteBuffer chunk = buffer.slice(0, buffer.capacity()).order(ByteOrder.LITTLE_ENDIAN);
     return new PageMemory(new ByteBuffer[] {chunk}, buffer.capacity() >>> PAGE_SHIFT, durable);
+  }
+
+  /** The first {@code count} pages of it. */
+  PageMemory first(int count) {
+    Invariant.check(count <= pages, "more pages than there are");
+    return new PageMemory(chunks, count, durable);
   }
 
   int pages() {

@@ -23,6 +23,10 @@ public final class PagedStore implements Store {
   /** Number of the tree of {@link #summary}. */
   static final int SUMMARY = SHARDS + 1;
 
+  private static final String START_ANEW =
+      "the namespace cannot be read whole, remove the pool's directory and start with --format for"
+          + " an empty one";
+
   private final PageMemory memory;
   private final PageAllocator pages;
   private final Tree[] trees = new Tree[Layout.STORE_TREES];
@@ -32,7 +36,7 @@ public final class PagedStore implements Store {
   private Checkpoint last;
   private Checkpoint frozen;
 
-  private PagedStore(PageMemory memory, Checkpoint last, PageAllocator pages) {
+  PagedStore(PageMemory memory, Checkpoint last, PageAllocator pages) {
     this.memory = memory;
     this.pages = pages;
     this.last = last;
@@ -53,9 +57,11 @@ public final class PagedStore implements Store {
 
   /**
    * Opens the store in {@code zone} at its last finished checkpoint, after verifying every page of
-   * it.
+   * it. It has as many pages as the zone it was formatted in, at whichever member of the group,
+   * had; what {@code zone} has more is not used.
    *
-   * @throws TakoException with status CORRUPT, naming the page
+   * @throws TakoException with status CORRUPT, naming the page; UNAVAILABLE when the takeover of
+   *     another member's checkpoint did not end ({@link SnapshotZone#isIncomplete})
    */
   public static PagedStore open(MappedMemory zone) throws TakoException {
     return open(PageMemory.of(zone));
@@ -63,9 +69,10 @@ public final class PagedStore implements Store {
 
   static PagedStore open(PageMemory memory) throws TakoException {
     Checkpoint last = Checkpoint.read(memory);
-    PageAllocator pages = new CheckpointReader(memory, last).read();
-    last.write(memory);
-    return new PagedStore(memory, last, pages);
+    PageMemory used = memory.first(last.pageCount());
+    PageAllocator pages = new CheckpointReader(used, last, START_ANEW).read();
+    last.write(used);
+    return new PagedStore(used, last, pages);
   }
 
   @Override
