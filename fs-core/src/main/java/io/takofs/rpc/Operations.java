@@ -71,6 +71,9 @@ public final class Operations {
           EXTEND_LOG,
           MOVE_LEADER,
           CATALOG_CALL,
+          OPEN_SNAPSHOT,
+          RENEW_SNAPSHOT,
+          CLOSE_SNAPSHOT,
           OPERATION_NOT_SET ->
           false;
     };
