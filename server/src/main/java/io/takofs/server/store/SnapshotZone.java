@@ -22,11 +22,13 @@ import java.util.BitSet;
 public final class SnapshotZone {
   private final PageMemory memory;
   private final Checkpoint checkpoint;
+  private final BitSet pages;
   private final BitSet taken = new BitSet();
 
-  private SnapshotZone(PageMemory memory, Checkpoint checkpoint) {
+  private SnapshotZone(PageMemory memory, Checkpoint checkpoint, BitSet pages) {
     this.memory = memory;
     this.checkpoint = checkpoint;
+    this.pages = pages;
   }
 
   /** Whether a takeover has begun in {@code zone} and not ended; then no store can be opened. */
@@ -42,15 +44,29 @@ public final class SnapshotZone {
    * Begins: durably, there is no checkpoint in {@code zone} any more.
    *
    * @param encoded a {@code CHECKPOINT} of layout.def, as {@link HeldCheckpoint#encoded} gives it
+   * @param pages that it has, as {@link HeldCheckpoint#pages} gives them
    * @throws TakoException with nothing changed: MALFORMED; NO_SPACE when the zone has fewer pages
    *     than the group's
    */
-  public static SnapshotZone begin(MappedMemory zone, ByteBuffer encoded) throws TakoException {
-    return begin(PageMemory.of(zone), encoded);
+  public static SnapshotZone begin(MappedMemory zone, ByteBuffer encoded, BitSet pages)
+      throws TakoException {
+    return begin(PageMemory.of(zone), encoded, pages);
   }
 
-  static SnapshotZone begin(PageMemory memory, ByteBuffer encoded) throws TakoException {
+  static SnapshotZone begin(PageMemory memory, ByteBuffer encoded, BitSet pages)
+      throws TakoException {
     Checkpoint checkpoint = Checkpoint.parse(encoded);
+    if (pages.length() > checkpoint.pageCount()
+        || (!pages.isEmpty() && pages.nextSetBit(0) < PagedStore.FIRST_PAGE)) {
+      throw new TakoException(
+          Status.MALFORMED,
+          "a checkpoint of a zone of "
+              + checkpoint.pageCount()
+              + " pages has others: from "
+              + pages.nextSetBit(0)
+              + " to "
+              + (pages.length() - 1));
+    }
     if (checkpoint.pageCount() > memory.pages()) {
       throw new TakoException(
           Status.NO_SPACE,
@@ -61,7 +77,7 @@ public final class SnapshotZone {
                   (long) checkpoint.pageCount() * Layout.PAGE_SIZE));
     }
     checkpoint.writeMarks(memory);
-    return new SnapshotZone(memory.first(checkpoint.pageCount()), checkpoint);
+    return new SnapshotZone(memory.first(checkpoint.pageCount()), checkpoint, pages);
   }
 
   /** Last log entry that the checkpoint contains. */
@@ -73,16 +89,11 @@ public final class SnapshotZone {
     return checkpoint.generation();
   }
 
-  /** Pages of the group's zone; those of the checkpoint have numbers below. */
-  public int pageCount() {
-    return checkpoint.pageCount();
-  }
-
   /** All bytes of {@code count} pages from {@code first} are in the zone's memory. */
   public void take(int first, int count) {
     Invariant.check(
-        first >= PagedStore.FIRST_PAGE && count >= 0 && count <= pageCount() - first,
-        "a page that is taken over is one of the zone's, and has no roots");
+        pages.get(first) && pages.nextClearBit(first) >= first + count,
+        "only pages of the checkpoint are taken over");
     taken.set(first, first + count);
   }
 
@@ -97,7 +108,7 @@ public final class SnapshotZone {
     CheckpointReader reader =
         new CheckpointReader(
             memory, checkpoint, "the checkpoint was not taken over whole, it must be read again");
-    PageAllocator pages = reader.read();
+    PageAllocator allocator = reader.read();
     if (!reader.pages().equals(taken)) {
       BitSet different = (BitSet) taken.clone();
       different.xor(reader.pages());
@@ -111,6 +122,6 @@ public final class SnapshotZone {
     }
     taken.stream().forEach(page -> memory.persist(page, Layout.PAGE_SIZE));
     checkpoint.write(memory);
-    return new PagedStore(memory, checkpoint, pages);
+    return new PagedStore(memory, checkpoint, allocator);
   }
 }

@@ -8,6 +8,7 @@ import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -87,7 +88,7 @@ class SnapshotZoneTest {
     filled(target, former, seed + 100, 2000);
     HeldCheckpoint held = from.hold();
     Model expected = new Model(model);
-    SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), held.encoded());
+    SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), held.encoded(), held.pages());
     for (int page : shuffled(held, random)) {
       move(page);
       zone.take(page, 1);
@@ -171,7 +172,7 @@ class SnapshotZoneTest {
     filled(target, former, 2, 2000);
     Watched watched = new Watched();
     PageMemory memory = PageMemory.of(target, watched::persist);
-    SnapshotZone zone = SnapshotZone.begin(memory, held.encoded());
+    SnapshotZone zone = SnapshotZone.begin(memory, held.encoded(), held.pages());
     watched.mayBeFormer = false;
     watched.crash("after the beginning");
     assertIncomplete(target, "after the beginning");
@@ -192,12 +193,12 @@ class SnapshotZoneTest {
   void shouldBeginAgainAfterACrash() throws Exception {
     HeldCheckpoint first = filled(source, model, 1, 500).hold();
     filled(target, former, 2, 2000);
-    SnapshotZone given = SnapshotZone.begin(PageMemory.of(target), first.encoded());
+    SnapshotZone given = SnapshotZone.begin(PageMemory.of(target), first.encoded(), first.pages());
     int some = first.pages().nextSetBit(0);
     move(some);
     given.take(some, 1);
     HeldCheckpoint second = filled(source, new Model(), 3, 1500).hold();
-    SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), second.encoded());
+    SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), second.encoded(), second.pages());
     second.pages().stream().forEach(this::move);
     assertStatus(catchThrowable(zone::finish), Status.CORRUPT, "was not read");
     second.pages().stream().forEach(page -> zone.take(page, 1));
@@ -210,7 +211,7 @@ class SnapshotZoneTest {
     HeldCheckpoint held = filled(source, model, 8, 3000).hold();
     Random random = new Random(9);
     for (int flip = 0; flip < 300; flip++) {
-      SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), held.encoded());
+      SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), held.encoded(), held.pages());
       List<Integer> pages = shuffled(held, random);
       for (int page : pages) {
         move(page);
@@ -237,7 +238,7 @@ class SnapshotZoneTest {
     for (int page = held.pages().nextSetBit(0);
         page >= 0;
         page = held.pages().nextSetBit(page + 1)) {
-      SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), held.encoded());
+      SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), held.encoded(), held.pages());
       for (int each : shuffled(held, new Random(1))) {
         if (each != page) {
           zone.take(each, 1);
@@ -247,9 +248,11 @@ class SnapshotZoneTest {
           catchThrowable(zone::finish), Status.CORRUPT, "page " + page + " was not read and is");
       assertIncomplete(target, "without page " + page);
     }
-    SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), held.encoded());
-    held.pages().stream().forEach(page -> zone.take(page, 1));
     int other = held.pages().nextClearBit(2);
+    BitSet more = (BitSet) held.pages().clone();
+    more.set(other);
+    SnapshotZone zone = SnapshotZone.begin(PageMemory.of(target), held.encoded(), more);
+    held.pages().stream().forEach(page -> zone.take(page, 1));
     zone.take(other, 1);
     assertStatus(
         catchThrowable(zone::finish), Status.CORRUPT, "page " + other + " was read and is not");
@@ -261,7 +264,8 @@ class SnapshotZoneTest {
     ByteBuffer small = ByteBuffer.allocateDirect(BYTES - Layout.PAGE_SIZE);
     filled(small, former, 6, 1000);
     assertStatus(
-        catchThrowable(() -> SnapshotZone.begin(PageMemory.of(small), held.encoded())),
+        catchThrowable(
+            () -> SnapshotZone.begin(PageMemory.of(small), held.encoded(), held.pages())),
         Status.NO_SPACE,
         "of 256 pages",
         "room for 255",
@@ -277,7 +281,7 @@ class SnapshotZoneTest {
     HeldCheckpoint held = from.hold();
     ByteBuffer large = ByteBuffer.allocateDirect(3 * BYTES);
     PagedStore.format(PageMemory.of(large));
-    SnapshotZone zone = SnapshotZone.begin(PageMemory.of(large), held.encoded());
+    SnapshotZone zone = SnapshotZone.begin(PageMemory.of(large), held.encoded(), held.pages());
     for (int page : shuffled(held, random)) {
       int at = page * Layout.PAGE_SIZE;
       large.put(at, source, at, Layout.PAGE_SIZE);
@@ -328,9 +332,17 @@ class SnapshotZoneTest {
     wrong.add(new Checkpoint(1, 1, -1, new int[Layout.STORE_TREES]).encode());
     for (ByteBuffer each : wrong) {
       assertStatus(
-          catchThrowable(() -> SnapshotZone.begin(PageMemory.of(target), each)),
+          catchThrowable(() -> SnapshotZone.begin(PageMemory.of(target), each, held.pages())),
           Status.MALFORMED,
           "checkpoint");
+    }
+    for (int page : new int[] {0, 1, PAGES}) {
+      BitSet pages = (BitSet) held.pages().clone();
+      pages.set(page);
+      assertStatus(
+          catchThrowable(() -> SnapshotZone.begin(PageMemory.of(target), held.encoded(), pages)),
+          Status.MALFORMED,
+          "others");
     }
     former.assertEquals(PagedStore.open(PageMemory.of(target)), "untouched");
   }
