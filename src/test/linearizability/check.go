@@ -68,6 +68,13 @@ func operations(part []operation) []porcupine.Operation {
 	return all
 }
 
+// searchLimit is for one of the many searches that make a violation smaller. With many operations that
+// may happen at any time a search takes long, and then it is as if none of them could be left out.
+const searchLimit = 200 * time.Millisecond
+
+// linesMax is the most operations that are told of.
+const linesMax = 40
+
 // explain returns few operations of a part that no order explains, so that no order explains these:
 // of the shortest history that is wrong, those that the contradiction needs. An operation is not needed
 // when there is no order even if it may happen at any time after its begin, or never. Where the
@@ -75,8 +82,7 @@ func operations(part []operation) []porcupine.Operation {
 func explain(part []operation, limit time.Duration) []operation {
 	end := time.Now().Add(limit)
 	isWrong := func(part []operation) bool {
-		left := time.Until(end)
-		return left > 0 && isWrong(part, left)
+		return time.Now().Before(end) && isWrong(part, searchLimit)
 	}
 	known := shortest(part, isWrong)
 	freed := append([]operation(nil), known...)
@@ -156,6 +162,10 @@ func until(part []operation, at int64) []operation {
 // report is a violation for people to read, times in ms since the history began.
 func report(core []operation, origin int64) string {
 	lines := []string{fmt.Sprintf("no order of these %d operations explains their results:", len(core))}
+	if left := len(core) - linesMax; left > 0 {
+		lines = append(lines, fmt.Sprintf("  (%d before these)", left))
+		core = core[left:]
+	}
 	for _, o := range core {
 		end := "      never"
 		if o.end != never {

@@ -26,13 +26,14 @@ const (
 const usage = `usage: linearizability [--html FILE] [--limit DURATION] HISTORY...
 
 Checks whether each history, a file of JSON lines, is linearizable, and prints OK or what is wrong.
-  --html FILE       draw the part that is wrong, or without one the first part, for a browser
-  --limit DURATION  of the search in one part of a history, 60s unless given
+  --html FILE        draw the part that is wrong, or without one the first part, for a browser
+  --limit DURATION   of the search in one part of a history, 60s unless given
+  --shrink DURATION  of the searches for fewer operations that are wrong, 10s unless given
 Exit status: 0 when all are, 1 when one is not, 2 for bad input, 3 when the limit was too short.
 `
 
-// shrinkLimit is for all searches that make a violation smaller.
-const shrinkLimit = 20 * time.Second
+// shrinkLimit is for all searches that make a violation smaller, unless another one is given.
+const shrinkLimit = 10 * time.Second
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
@@ -44,6 +45,7 @@ func run(arguments []string, out, errors io.Writer) int {
 	flags.Usage = func() { fmt.Fprint(errors, usage) }
 	html := flags.String("html", "", "")
 	limit := flags.Duration("limit", time.Minute, "")
+	shrink := flags.Duration("shrink", shrinkLimit, "")
 	if err := flags.Parse(arguments); err == flag.ErrHelp {
 		return isLinearizable
 	} else if err != nil {
@@ -55,7 +57,7 @@ func run(arguments []string, out, errors io.Writer) int {
 	}
 	worst := isLinearizable
 	for _, name := range flags.Args() {
-		code, err := checkFile(name, *html, *limit, out)
+		code, err := checkFile(name, *html, *limit, *shrink, out)
 		if err != nil {
 			fmt.Fprintf(errors, "%s: %v\n", name, err)
 		}
@@ -66,7 +68,7 @@ func run(arguments []string, out, errors io.Writer) int {
 	return worst
 }
 
-func checkFile(name, html string, limit time.Duration, out io.Writer) (int, error) {
+func checkFile(name, html string, limit, shrink time.Duration, out io.Writer) (int, error) {
 	in, err := os.Open(name)
 	if err != nil {
 		return isBadInput, err
@@ -87,7 +89,8 @@ func checkFile(name, html string, limit time.Duration, out io.Writer) (int, erro
 		}
 		switch result {
 		case porcupine.Illegal:
-			fmt.Fprintf(out, "%s: not linearizable: %s\n", name, report(explain(part, shrinkLimit), history[0].begin))
+			few := explain(part, shrink)
+			fmt.Fprintf(out, "%s: not linearizable: %s\n", name, report(few, history[0].begin))
 			return isWrongHistory, nil
 		case porcupine.Unknown:
 			fmt.Fprintf(out, "%s: undecided after %v: %d operations with %s\n", name, limit, len(part), part[0].call.path)

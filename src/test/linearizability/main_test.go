@@ -110,7 +110,7 @@ func TestExplainsInFewOperations(t *testing.T) {
 		if said := strings.Join(words, ", "); said != expected {
 			t.Errorf("%s: %s", name, said)
 		}
-		if !isWrong(core, shrinkLimit) {
+		if !isWrong(core, searchLimit) {
 			t.Errorf("%s: what explains it is not wrong", name)
 		}
 	}
