@@ -60,8 +60,8 @@ final class FollowerStream {
   private record Sent(long id, long index, long beat) {}
 
   /**
-   * @param firstSequence of the first segment to be written
    * @param via the transport of {@code pair}
+   * @param firstSequence of the first segment to be written, which the chain has
    */
   FollowerStream(
       int server,
@@ -79,8 +79,8 @@ final class FollowerStream {
     this.firstSequence = firstSequence;
     this.sequence = firstSequence;
     this.beats = via.beatsTo(server);
-    Segment before = chain.get(firstSequence - 1);
-    this.sentIndex = before == null ? 0 : before.lastIndex();
+    // What comes before is there, or in a checkpoint: the segment before may be gone here.
+    this.sentIndex = chain.get(firstSequence).header().baseIndex() - 1;
     this.writtenIndex = sentIndex;
   }
 
