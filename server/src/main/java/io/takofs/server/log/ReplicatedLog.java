@@ -35,6 +35,13 @@ public final class ReplicatedLog implements Log {
   /** Fewer than one of so many slots are free: members that lag are not waited for. */
   private static final int SCARCE = 3;
 
+  /**
+   * Segments with entries that are not committed, beyond which nothing is proposed: a checkpoint
+   * cannot take them, so each member must have room for them, beside as many of its own that they
+   * replace: three and three of {@link GroupConfig#SEGMENTS_MIN}.
+   */
+  private static final int UNCOMMITTED_MAX = 2;
+
   private static final byte[] NOTHING = new byte[1];
 
   private final LogReplica replica;
@@ -202,7 +209,19 @@ public final class ReplicatedLog implements Log {
         throw new TakoException(
             Status.NOT_LEADER, "member " + replica.server() + " leads in that term no more");
       }
+      checkUncommitted();
       return append(FrameCodec.ENTRY, payload);
+    }
+  }
+
+  private void checkUncommitted() throws TakoException {
+    Chain chain = replica.chain();
+    if (chain.segments().size() - chain.placeOf(commitIndex + 1) > UNCOMMITTED_MAX) {
+      throw new TakoException(
+          Status.NO_SPACE,
+          "no majority of the members has taken the last "
+              + UNCOMMITTED_MAX
+              + " segments of the log yet");
     }
   }
 
