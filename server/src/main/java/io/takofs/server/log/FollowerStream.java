@@ -33,12 +33,11 @@ final class FollowerStream {
 
   private final int server;
   private final Chain chain;
-  private final LogMemory memory;
+  private final LogTransport via;
   private final QueuePair pair;
   private final LogGrant grant;
   private final List<LogSlot> slots;
   private final long firstSequence;
-  private final MemoryRegion beats;
   private final ScatterGather piece = new ScatterGather();
   private final ArrayDeque<Sent> underWay = new ArrayDeque<>();
   private long lastId;
@@ -72,13 +71,12 @@ final class FollowerStream {
       long firstSequence) {
     this.server = server;
     this.chain = chain;
-    this.memory = via.memory();
+    this.via = via;
     this.pair = pair;
     this.grant = grant;
     this.slots = new ArrayList<>(grant.getSlotsList());
     this.firstSequence = firstSequence;
     this.sequence = firstSequence;
-    this.beats = via.beatsTo(server);
     // What comes before is there, or in a checkpoint: the segment before may be gone here.
     this.sentIndex = chain.get(firstSequence).header().baseIndex() - 1;
     this.writtenIndex = sentIndex;
@@ -183,7 +181,7 @@ final class FollowerStream {
     if (offset == segment.length()) {
       sentIndex = segment.lastIndex();
     }
-    piece.clear().add(memory.slots().get(segment.slot()), from, bytes);
+    piece.clear().add(via.memory().slots().get(segment.slot()), from, bytes);
     pair.write(++lastId, piece, slot.getAddress() + from, slot.getRkey(), QueuePair.SIGNALED);
     underWay.add(new Sent(lastId, sentIndex, 0));
     return true;
@@ -195,6 +193,7 @@ final class FollowerStream {
       return false;
     }
     int at = (int) (beat % SENDS_MAX) * Layout.HEARTBEAT_SIZE;
+    MemoryRegion beats = via.beatsTo(server);
     ByteBuffer record = beats.buffer();
     record.putInt(at + Layout.HEARTBEAT_TERM_OFFSET, (int) term);
     record.putInt(at + Layout.HEARTBEAT_COUNTER_OFFSET, (int) beat);

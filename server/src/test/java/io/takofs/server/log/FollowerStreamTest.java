@@ -16,7 +16,7 @@ class FollowerStreamTest {
     chain.add(Segment.open(zone, 0, header, new Crc32cScratch()));
 
     FollowerStream stream =
-        new FollowerStream(2, chain, null, null, LogGrant.getDefaultInstance(), 3, null);
+        new FollowerStream(2, chain, null, null, LogGrant.getDefaultInstance(), 3);
 
     assertThat(stream.writtenIndex())
         .as("all that the leader has below its first segment is in a checkpoint")

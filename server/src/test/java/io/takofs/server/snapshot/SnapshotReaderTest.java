@@ -14,6 +14,7 @@ import io.takofs.server.store.PagedStore;
 import io.takofs.server.store.SnapshotZone;
 import io.takofs.transport.CompletionStatus;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.BitSet;
@@ -101,7 +102,7 @@ class SnapshotReaderTest {
   void shouldReadManyContiguousPagesAtOnceAndNotTooManyAhead() throws Exception {
     try (SnapshotRig rig = new SnapshotRig(directory, 1, 8 * PAGES, 8 * PAGES, ALL)) {
       for (int i = 0; i < 60_000; i++) {
-        rig.store.server().put(("key" + i).getBytes(), new byte[500]);
+        rig.store.server().put(("key" + i).getBytes(StandardCharsets.UTF_8), new byte[500]);
       }
       rig.checkpoint();
       rig.beginReading(0);
