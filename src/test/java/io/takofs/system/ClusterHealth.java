@@ -9,7 +9,9 @@ import io.takofs.proto.ServerHealth;
 import io.takofs.proto.ServerStatus;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
 /** What the namespace's server says of the copies that it keeps. */
@@ -105,6 +107,32 @@ final class ClusterHealth {
       throw new AssertionError(
           e.getMessage() + "; it says\n" + client.administration().clusterStatus(), e);
     }
+  }
+
+  /** The server that leads the namespace, once there is one. */
+  static ServerProcess awaitLeader(TakoClient client, ServerCluster cluster, Duration limit)
+      throws Exception {
+    AtomicReference<ServerProcess> leader = new AtomicReference<>();
+    await(
+        client,
+        "a server that leads",
+        limit,
+        status -> {
+          find(status, status.getLeader(), cluster).ifPresent(leader::set);
+          return leader.get() != null;
+        });
+    return leader.get();
+  }
+
+  private static Optional<ServerProcess> find(ClusterStatus status, int id, ServerCluster cluster) {
+    return status.getServersList().stream()
+        .map(ServerHealth::getEntry)
+        .filter(entry -> entry.getId() == id)
+        .flatMap(
+            entry ->
+                cluster.servers().stream()
+                    .filter(server -> server.uri().getPort() == entry.getPort()))
+        .findFirst();
   }
 
   /** What is said of one server. */
