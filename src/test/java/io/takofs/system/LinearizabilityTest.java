@@ -58,7 +58,9 @@ class LinearizabilityTest {
     System.out.println("tako.test.seed=" + seed);
     Path file =
         Files.createDirectories(Path.of("target/histories")).resolve("killed-leaders.jsonl");
-    try (ServerCluster cluster = ServerCluster.start(SERVERS, "fs.tako.server.quarantine", "1s")) {
+    try (ServerCluster cluster =
+        ServerCluster.start(
+            SERVERS, "fs.tako.server.quarantine", "1s", "fs.tako.server.pool.size", "256m")) {
       try (HistoryRecorder recorder = new HistoryRecorder(file)) {
         record(cluster, recorder);
       } catch (Exception | AssertionError e) {
