@@ -79,6 +79,7 @@ public final class SnapshotReader implements AutoCloseable {
   private final MappedMemory zone;
   private final List<MemoryRegion> regions;
   private final Clock clock;
+  private final int pagesAtOnce;
   private final ScatterGather piece = new ScatterGather();
   private final ArrayDeque<Run> underWay = new ArrayDeque<>();
   private final BitSet pages = new BitSet();
@@ -108,12 +109,24 @@ public final class SnapshotReader implements AutoCloseable {
       MappedMemory zone,
       List<MemoryRegion> regions,
       Clock clock) {
+    this(wanted, source, pair, zone, regions, clock, READ_BYTES_MAX / Layout.PAGE_SIZE);
+  }
+
+  SnapshotReader(
+      OpenSnapshot wanted,
+      SourceCalls source,
+      QueuePair pair,
+      MappedMemory zone,
+      List<MemoryRegion> regions,
+      Clock clock,
+      int pagesAtOnce) {
     this.wanted = wanted;
     this.source = source;
     this.pair = pair;
     this.zone = zone;
     this.regions = List.copyOf(regions);
     this.clock = clock;
+    this.pagesAtOnce = pagesAtOnce;
     this.dueNs = clock.nanoTime();
     this.progressNs = dueNs;
   }
@@ -275,7 +288,7 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   private Run nextRun() {
-    int end = Math.min(pages.nextClearBit(nextPage), nextPage + READ_BYTES_MAX / Layout.PAGE_SIZE);
+    int end = Math.min(pages.nextClearBit(nextPage), nextPage + pagesAtOnce);
     end = Math.min(end, (nextPage / PAGES_OF_REGION + 1) * PAGES_OF_REGION);
     Run run = new Run(nextPage, end - nextPage);
     nextPage = pages.nextSetBit(end);

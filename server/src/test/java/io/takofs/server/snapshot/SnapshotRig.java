@@ -52,6 +52,7 @@ final class SnapshotRig implements AutoCloseable {
   CopyingPair pair;
   SnapshotReader reader;
   UnaryOperator<Reply> onTheWay = reply -> reply;
+  int pagesOfRead = 2;
   private int epoch;
   private final int pagesAtOnce;
   private final Map<Integer, byte[]> model = new TreeMap<>();
@@ -176,7 +177,8 @@ final class SnapshotRig implements AutoCloseable {
             pair,
             targetZone,
             List.of(region(targetZone)),
-            clock);
+            clock,
+            pagesOfRead);
   }
 
   /** Another member has the last checkpoint held; returns its pages. */
