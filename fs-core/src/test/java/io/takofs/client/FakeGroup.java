@@ -48,6 +48,7 @@ final class FakeGroup implements Connector {
   private final Map<Integer, Integer> believed = new HashMap<>(); // who leads, by member
   private final Set<Request.OperationCase> slow = new HashSet<>();
   private final List<Sent> sent = new ArrayList<>();
+  private int refusals; // of connections
   private List<String> configured;
   private String current;
   private int leader;
@@ -109,6 +110,11 @@ final class FakeGroup implements Connector {
     return sent.stream().filter(call -> call.operation == operation).toList();
   }
 
+  /** Connections that were refused so far. */
+  synchronized int refusals() {
+    return refusals;
+  }
+
   // ---- Connector
 
   @Override
@@ -124,6 +130,7 @@ final class FakeGroup implements Connector {
         return new Connection(member, state.connect(clientId, deadlineNs));
       }
     }
+    refusals++;
     throw new TakoException(Status.UNAVAILABLE, "connection refused by " + name);
   }
 

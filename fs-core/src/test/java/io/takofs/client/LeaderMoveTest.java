@@ -132,6 +132,7 @@ class LeaderMoveTest {
     client.mkdirs("/a");
     assertThat(askedFor(OperationCase.OPEN_SESSION))
         .containsExactly(server(2).name(), server(3).name(), server(4).name());
+    assertThat(group.refusals()).isEqualTo(1);
   }
 
   @Test

@@ -301,13 +301,10 @@ public final class Concatenation {
               .setFileId(file.getFile().getId())
               .setLeaseEpoch(file.getLeaseEpoch())
               .setBytes(1);
-      List<Extent> granted =
-          session
-              .call("concat", target, Request.newBuilder().setGrantExtents(wanted), owner)
-              .reply()
-              .getGrants()
-              .getExtentsList();
-      access.granted(granted);
+      Request.Builder request = Request.newBuilder().setGrantExtents(wanted);
+      SessionReply reply = session.call("concat", target, request, owner);
+      List<Extent> granted = reply.reply().getGrants().getExtentsList();
+      access.granted(granted, reply.terms());
       return granted.get(0);
     }
 

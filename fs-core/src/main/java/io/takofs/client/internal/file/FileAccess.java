@@ -19,6 +19,7 @@ import io.takofs.proto.OpenedFile;
 import io.takofs.proto.RenewLeases;
 import io.takofs.proto.ReportReplicas;
 import io.takofs.proto.Request;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
 import java.util.ArrayList;
@@ -97,9 +98,9 @@ public final class FileAccess {
       throws TakoException {
     OpenedFile file = opened.reply().getOpenedFile();
     FileAccess access = new FileAccess(session, config, FileLease.of(opened), before, path);
-    access.granted(file.getGrantsList());
+    access.granted(file.getGrantsList(), opened.terms());
     if (file.hasLastExtent()) {
-      access.granted(List.of(file.getLastExtent()));
+      access.granted(List.of(file.getLastExtent()), opened.terms());
     }
     return access;
   }
@@ -245,7 +246,7 @@ public final class FileAccess {
     Request.Builder request = Request.newBuilder().setRenewLeases(renewal);
     SessionReply reply = session.call("write", path, request, lease.holder());
     List<Extent> writable = reply.reply().getGrants().getExtentsList();
-    keys.add(writable);
+    keys.add(writable, reply.terms());
     Set<Grant> live = writable.stream().map(Grant::of).collect(Collectors.toSet());
     for (Grant grant : held) {
       if (!live.contains(grant)) {
@@ -257,9 +258,13 @@ public final class FileAccess {
     }
   }
 
-  /** The leader lets the writer write {@code extents}. */
-  void granted(List<Extent> extents) throws TakoException {
-    keys.add(extents);
+  /**
+   * The leader lets the writer write {@code extents}.
+   *
+   * @param terms of the session at the server that said so
+   */
+  void granted(List<Extent> extents, SessionTerms terms) throws TakoException {
+    keys.add(extents, terms);
     extents.forEach(extent -> held.add(Grant.of(extent)));
   }
 

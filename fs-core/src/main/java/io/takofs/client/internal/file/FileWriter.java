@@ -350,15 +350,15 @@ public final class FileWriter {
                     .setBytes(Math.min(bytes, GRANT_MAX))
                     .addAllUnused(givenUp)
                     .addAllLeft(nowLeft));
-    List<Extent> extents =
-        session.call("write", path, request, lease.holder()).reply().getGrants().getExtentsList();
+    SessionReply reply = session.call("write", path, request, lease.holder());
+    List<Extent> extents = reply.reply().getGrants().getExtentsList();
     if (extents.isEmpty()) {
       throw new TakoException(
           Status.INTERNAL, "write " + path + " on " + session.server() + ": an empty grant");
     }
     givenUp.clear();
     nowLeft.clear();
-    access.granted(extents);
+    access.granted(extents, reply.terms());
     grants.addAll(extents);
     for (Extent extent : extents) {
       granted += extent.getCapacity();

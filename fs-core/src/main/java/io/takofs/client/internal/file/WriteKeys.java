@@ -12,6 +12,7 @@ import io.takofs.proto.OpenedWindows;
 import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Slab;
 import io.takofs.proto.Status;
 import java.util.ArrayList;
@@ -49,14 +50,18 @@ final class WriteKeys {
     this.fileId = fileId;
   }
 
-  /** Keeps the keys and the proofs that came with {@code extents}. */
-  void add(List<Extent> extents) throws TakoException {
+  /**
+   * Keeps the keys and the proofs that came with {@code extents}.
+   *
+   * @param terms of the session at the server that sent them, which the session may have left since
+   */
+  void add(List<Extent> extents, SessionTerms terms) throws TakoException {
     for (Extent extent : extents) {
       if (extent.getRkey() != 0) {
         // The keys are for the session's server, which may have one of several replicas.
         Keys keys = new Keys(extent.getRkey(), extent.getChecksumsRkey());
         for (Place place : session.slabs().places(extent)) {
-          if (session.servers().at(place.server()).isSessions()) {
+          if (session.servers().at(place.server()).isSessions(terms)) {
             sessions.put(place, keys);
           }
         }
@@ -92,7 +97,7 @@ final class WriteKeys {
     return sessions.get(place);
   }
 
-  /** The session's server is reached by a new connection: the keys of the last one are void. */
+  /** A server is reached by a new connection: the keys of the last one are void. */
   void forgetSessions() {
     sessions.clear();
   }

@@ -99,9 +99,8 @@ final class ZoneAccess {
     DataZone zone = connected();
     if (zone != used) {
       if (file.lease() != null && !isOfLease(used, zone)) {
-        if (server.isSessions()) {
-          file.keys().forgetSessions();
-        } else if (takesWindows(zone)) {
+        file.keys().forgetSessions(); // those that are still good come with the renewal
+        if (!server.isSessions() && takesWindows(zone)) {
           file.wantProofs();
         }
         file.renew();
@@ -156,6 +155,9 @@ final class ZoneAccess {
       file.renew();
       keys = file.keys().atSessions(place);
     }
+    if (keys == null && !server.isSessions()) {
+      return keysForProofs(zone, place); // the session has left meanwhile
+    }
     if (keys == null) {
       zone.close();
     }
@@ -177,6 +179,9 @@ final class ZoneAccess {
     long deadlineNs = deadline();
     String refusal = "";
     while (keys == null && zone.isOpen()) {
+      if (server.isSessions()) {
+        return keysOfSessions(zone, place); // the session has come meanwhile: no proof is needed
+      }
       if (!refusal.isEmpty()) {
         renewProofs();
       }

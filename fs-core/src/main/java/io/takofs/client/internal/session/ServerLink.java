@@ -97,6 +97,11 @@ public final class ServerLink implements AutoCloseable {
     return cluster.isSessions(id);
   }
 
+  /** Whether it is the server where the session of these terms is, or was. */
+  public boolean isSessions(SessionTerms terms) throws TakoException {
+    return cluster.isSessions(id, terms);
+  }
+
   /** It failed a reader or a writer: others are asked first for a while. */
   public void suspect() {
     suspectUntilNs = session.clock().nanoTime() + SUSPECT_NS;
@@ -153,6 +158,7 @@ public final class ServerLink implements AutoCloseable {
       return usable;
     }
     if (cluster.isSessions(id, open.terms())) {
+      closeZoneOfOther(open.identity());
       return open.zone(deadlineNs);
     }
     TakoException failedBefore = failed;
@@ -219,6 +225,13 @@ public final class ServerLink implements AutoCloseable {
     } catch (TakoException e) {
       LOG.debug("{}", e.getMessage());
       suspect();
+    }
+  }
+
+  private void closeZoneOfOther(SessionIdentity caller) {
+    Opened last = opened;
+    if (last != null && last.caller != caller) {
+      last.zone.close();
     }
   }
 

@@ -233,7 +233,7 @@ public final class Session implements AutoCloseable {
         if (reply.getStatus() == Status.OK) {
           slabs.add(reply.getSlabsList());
           cluster.told(reply.getMapEpoch());
-          return new SessionReply(reply, open.identity());
+          return new SessionReply(reply, open.identity(), open.terms());
         }
         switch (reply.getStatus()) {
           case DISCONNECTED -> connector.drop(open);

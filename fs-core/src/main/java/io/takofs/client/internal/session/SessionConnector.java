@@ -7,8 +7,6 @@ import io.takofs.client.internal.zone.DataZone;
 import io.takofs.client.internal.zone.MemoryBudget;
 import io.takofs.layout.Layout;
 import io.takofs.proto.ClusterMap;
-import io.takofs.proto.GetClusterMap;
-import io.takofs.proto.GetClusterStatus;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -51,6 +49,7 @@ final class SessionConnector {
   private final long connectTimeoutNs;
   private final Backoff.Limits backoff;
   private final LeaderSearch search;
+  private final LeaderInquiry inquiry;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile OpenSession current;
   private final AtomicReference<SessionIdentity> identity = new AtomicReference<>();
@@ -74,6 +73,7 @@ final class SessionConnector {
     this.connectTimeoutNs = connectTimeoutNs;
     this.backoff = backoff;
     this.search = new LeaderSearch(connector, clock);
+    this.inquiry = new LeaderInquiry(connector, search, clock);
   }
 
   /** Runs {@code listener} with a session before it is resumed at another server. */
@@ -316,6 +316,10 @@ final class SessionConnector {
     Reply reply =
         open.connection()
             .call(open.identity().clientId(), CallNumbers.UNRECORDED, opening(), deadlineNs);
+    if (reply.getStatus() == Status.NOT_LEADER) {
+      redirect(open, reply, deadlineNs);
+      throw new TakoException(Status.DISCONNECTED, "the session moves: " + reply.getMessage());
+    }
     if (reply.getStatus() != Status.OK) {
       throw new TakoException(reply.getStatus(), server() + ": " + reply.getMessage());
     }
@@ -342,7 +346,8 @@ final class SessionConnector {
     OpenSession open = new OpenSession(connection, opened, reply.getSession());
     if (reply.getMapEpoch() > Math.max(LONE_MAP_EPOCH, search.mapEpoch())) {
       try {
-        learnFrom(connection, deadlineNs); // whom to ask when this server does not answer any more
+        inquiry.learnFrom(
+            connection, deadlineNs); // whom to ask when this server does not answer any more
       } catch (TakoException e) {
         open.failed(e);
       }
@@ -355,20 +360,13 @@ final class SessionConnector {
       throws TakoException {
     String asked = server();
     follower = asked;
-    learnFrom(connection, deadlineNs);
+    inquiry.learnFrom(connection, deadlineNs);
     String leader = search.address(refusal.getLeader());
     String text =
         (leader.isEmpty() ? "it does not know which server has sessions" : "it names " + leader)
             + (refusal.getMessage().isEmpty() ? "" : ": " + refusal.getMessage());
     search.follow(asked, leader, text);
     return new TakoException(Status.NOT_LEADER, asked + " has no sessions; " + text);
-  }
-
-  private void learnFrom(ServerConnection connection, long deadlineNs) throws TakoException {
-    Request request =
-        Request.newBuilder().setGetClusterMap(GetClusterMap.getDefaultInstance()).build();
-    Reply reply = connection.call(0, CallNumbers.UNRECORDED, request, deadlineNs);
-    search.learn(reply.getClusterMap());
   }
 
   /**
@@ -393,42 +391,17 @@ final class SessionConnector {
   }
 
   /**
-   * The server of {@code open} is silent: asks the others, and moves the session if one leads that
-   * says so itself. What one of them believes of another may be old.
+   * The server of {@code open} is silent: asks the others, and moves the session if one leads.
    *
    * @param askNs for each server that is asked
    */
   void moveIfAnotherLeads(OpenSession open, long askNs) {
     String silent = server();
-    for (String other : search.candidates()) {
-      int named = other.equals(silent) ? 0 : leaderAt(other, askNs);
-      boolean isAnother = named != 0 && named != open.terms().getServer();
-      String leader = isAnother ? search.address(named) : "";
-      if (!leader.isEmpty() && (leader.equals(other) || leaderAt(leader, askNs) == named)) {
-        LOG.warn("{} does not answer, and {} leads now", silent, leader);
-        long deadlineNs = clock.nanoTime() + askNs;
-        move(open, deadlineNs, () -> search.follow(silent, leader, "nothing, and calls wait"));
-        return;
-      }
-    }
-  }
-
-  /** The server that leads as {@code server} knows it; 0 when it does not say. */
-  private int leaderAt(String server, long askNs) {
-    long deadlineNs = clock.nanoTime() + askNs;
-    Request request =
-        Request.newBuilder().setGetClusterStatus(GetClusterStatus.getDefaultInstance()).build();
-    try (ServerConnection connection = connector.connectToAsk(server, deadlineNs)) {
-      learnFrom(connection, deadlineNs);
-      Reply reply = connection.call(0, CallNumbers.UNRECORDED, request, deadlineNs);
-      return switch (reply.getStatus()) {
-        case OK -> reply.getClusterStatus().getLeader();
-        case SESSION_EXPIRED -> search.id(server); // one that wants a session has some
-        default -> 0;
-      };
-    } catch (IOException | UncheckedIOException e) {
-      LOG.debug("{} does not say who leads: {}", server, e.getMessage());
-      return 0;
+    String leader = inquiry.another(open.terms().getServer(), silent, askNs);
+    if (!leader.isEmpty()) {
+      LOG.warn("{} does not answer, and {} leads now", silent, leader);
+      long deadlineNs = clock.nanoTime() + askNs;
+      move(open, deadlineNs, () -> search.follow(silent, leader, "nothing, while calls waited"));
     }
   }
 
@@ -439,7 +412,7 @@ final class SessionConnector {
       try {
         long now = clock.nanoTime();
         long askNs = Math.min(deadlineNs - now, SHARE_MIN_NS);
-        learnFrom(open.connection(), now + askNs);
+        inquiry.learnFrom(open.connection(), now + askNs);
       } catch (TakoException e) {
         open.failed(e); // others know the map, too
       }
