@@ -75,6 +75,7 @@ final class ClusterPlace implements AutoCloseable {
   private final TransportSelector sources; // transports to slabs of other servers; null alone
   private final KnownLeader leader = new KnownLeader();
   private PeerServers peers;
+  private int metadataPages;
   private PeerServers memberCalls; // of the member of the group alone
   private MembershipThread thread;
   private ScheduledExecutorService names; // looks up the servers' hosts
@@ -192,6 +193,7 @@ final class ClusterPlace implements AutoCloseable {
         .setEpoch(pool.epoch())
         .setHttp(http)
         .setVersion(Version.text())
+        .setMetadataPages(metadataPages)
         .setLogSegments(Math.toIntExact(pool.log().length() / Layout.SEGMENT_SIZE))
         .setDataBytes(pool.arenas().stream().mapToLong(MappedMemory::length).sum());
   }
@@ -213,6 +215,11 @@ final class ClusterPlace implements AutoCloseable {
   /** Who leads the group, as this server's part in it shows it. */
   KnownLeader knownLeader() {
     return leader;
+  }
+
+  /** The namespace that is kept here has so many pages; before this server joins. */
+  void setMetadataPages(int pages) {
+    metadataPages = pages;
   }
 
   /** Takes changes of the cluster's map. */

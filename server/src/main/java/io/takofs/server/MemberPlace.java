@@ -54,6 +54,7 @@ final class MemberPlace implements AutoCloseable {
    *     INVALID_ARGUMENT when the pool belongs to something else
    */
   void open(PagedStore store) throws TakoException {
+    place.setMetadataPages(store.pageCount());
     LogIdentity identity = new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()));
     Log log;
     if (place.isAlone()) {

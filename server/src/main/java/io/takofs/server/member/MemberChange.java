@@ -159,8 +159,12 @@ final class MemberChange {
         || (silentNs != null && nowNs - silentNs >= settings.replaceAfterNs());
   }
 
-  /** Servers that could be members, those first whose racks have the fewest. */
+  /**
+   * Servers that could be members, those first whose racks have none. What is admitted to the
+   * namespace follows from the number of its pages, so that must be the same.
+   */
   private List<Integer> spare(Set<Integer> members) {
+    int pages = cluster.server(cluster.serverId()).map(ServerEntry::getMetadataPages).orElse(0);
     Set<String> racks = new HashSet<>();
     members.forEach(each -> cluster.server(each).ifPresent(entry -> racks.add(entry.getRack())));
     List<ServerEntry> spare = new ArrayList<>();
@@ -168,6 +172,7 @@ final class MemberChange {
       if (!members.contains(each.getId())
           && each.getState() == ServerEntry.State.UP
           && each.getLogSegments() >= GroupConfig.SEGMENTS_MIN
+          && each.getMetadataPages() == pages
           && links.transportTo(each.getId()) != null) {
         spare.add(each);
       }

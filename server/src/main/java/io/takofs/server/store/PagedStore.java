@@ -75,6 +75,11 @@ public final class PagedStore implements Store {
     return new PagedStore(used, last, pages);
   }
 
+  /** Pages of the group's zone, from which follows what may be filled. */
+  public int pageCount() {
+    return memory.pages();
+  }
+
   @Override
   public OrderedMap shard(int shard) {
     if (shard < 0 || shard >= SHARDS) {
