@@ -77,7 +77,8 @@ final class ClusterPoll {
     for (ServerEntry each : servers.servers()) {
       boolean other =
           self != 0 && each.getId() != self && each.getState() != ServerEntry.State.LOST;
-      if (other && (leader == self || each.getId() == leader) && asked.add(each.getId())) {
+      boolean mayKnow = leader == 0 ? isMember(each.getId()) : each.getId() == leader;
+      if (other && (leader == self || mayKnow) && asked.add(each.getId())) {
         servers.call(
             each.getId(),
             leader == self ? STATUS : CLUSTER,
@@ -105,12 +106,24 @@ final class ClusterPoll {
     return cluster.leader(ClusterTopology.NAMESPACE_GROUP).map(ServerEntry::getId).orElse(0);
   }
 
+  /** Whether {@code server} may lead the group, or knows who does. */
+  private boolean isMember(int server) {
+    return cluster.map().getGroupsList().stream()
+        .anyMatch(group -> group.getMembersList().contains(server));
+  }
+
   private void onAnswer(int server, Reply reply) {
     asked.remove(server);
     if (reply.getStatus() != Status.OK) {
+      if (server == leader()) {
+        cluster.heardOfLeader(0); // another may lead by now: the members know
+      }
       report.refused(server, reply.getMessage());
     } else if (reply.hasClusterStatus()) {
-      report.leaderAnswered(server, reply.getClusterStatus());
+      cluster.heardOfLeader(reply.getClusterStatus().getLeader());
+      if (reply.getClusterStatus().getLeader() == server) {
+        report.leaderAnswered(server, reply.getClusterStatus());
+      }
     } else {
       report.answered(server, reply.getServerStatus());
     }

@@ -64,7 +64,6 @@ public final class DataServer implements ServerView, AutoCloseable {
   private volatile RpcHandler catalog; // null of a server that keeps none
   private volatile GroupMember member; // null of one without a log that others reach
   private volatile GroupServer group; // null of a server that leads none
-  private volatile ClusterPoll follower; // null of one that leads, or knows no other
   private volatile Runnable tickWanted = () -> {};
   private volatile boolean closed;
 
@@ -121,15 +120,6 @@ public final class DataServer implements ServerView, AutoCloseable {
     leading.recover();
     leading.onTickWanted(this::wantTick);
     group = leading;
-  }
-
-  /**
-   * Asks the leader how the cluster is, for a server that leads nothing.
-   *
-   * @param servers for this alone: {@link #tick} is their owner
-   */
-  public void follow(DataServers servers) {
-    follower = new ClusterPoll(cluster, servers, report, clock, ClusterStatus::getDefaultInstance);
   }
 
   /** Lets {@code handler} answer calls to a peer of the catalog; before any transport is added. */
@@ -252,10 +242,6 @@ public final class DataServer implements ServerView, AutoCloseable {
     }
     DataConnections connections = zone.connections();
     GroupServer leading = group;
-    ClusterPoll following = follower;
-    if (following != null) {
-      following.tick();
-    }
     GroupServer.Tick next =
         leading == null ? new GroupServer.Tick(IDLE_NS, null, List.of()) : leading.tick();
     zone.windows().post();

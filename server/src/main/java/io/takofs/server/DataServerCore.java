@@ -83,15 +83,22 @@ final class DataServerCore {
   private final WriteWindows windows;
   private final HeldReplies replies;
   private final Leader leader;
+  private final SteadyClock time;
   private final List<Long> ended = new ArrayList<>(); // sessions, while another server leads
 
   /** The term in which this server leads the group; 0 while it does not. */
   private long term;
 
   DataServerCore(
-      LogGroup group, Leader leader, ServerDataZone zone, GroupMapping groups, Cluster cluster) {
+      LogGroup group,
+      Leader leader,
+      SteadyClock time,
+      ServerDataZone zone,
+      GroupMapping groups,
+      Cluster cluster) {
     this.group = group;
     this.leader = leader;
+    this.time = time;
     this.clock = group.clock();
     this.settings = group.settings();
     this.epoch = group.epoch();
@@ -149,6 +156,7 @@ final class DataServerCore {
       return false;
     }
     closeWindowsOfEndedLeases();
+    time.continueFrom(machine.latestTimeMs()); // before the first entry of this leader
     group.begin(begun);
     for (SessionInfo session : machine.sessions()) {
       sessions.recovered(
@@ -180,11 +188,6 @@ final class DataServerCore {
       Facts.of("term", term).info(LOG, "this server leads the namespace no more");
     }
     return replies.takeAll();
-  }
-
-  /** As {@link StateMachine#latestTimeMs}. */
-  long latestTimeMs() {
-    return machine.latestTimeMs();
   }
 
   /**
@@ -470,10 +473,14 @@ final class DataServerCore {
   /**
    * Answers a request that changes nothing.
    *
-   * @throws TakoException when the groups of {@code user} are not known
+   * @throws TakoException when the groups of {@code user} are not known; NOT_LEADER
    */
   Reply query(String user, Request request) throws TakoException {
     journal.checkUsable();
+    if (term == 0) {
+      Reply elsewhere = ClusterCalls.notLeader(cluster);
+      throw new TakoException(elsewhere.getStatus(), elsewhere.getMessage());
+    }
     Caller caller = callers.of(user);
     return request.hasListLeases()
         ? leaseReport.list(caller, request.getListLeases())

@@ -86,7 +86,7 @@ final class GroupServer implements RpcHandler {
   private void makeCore() {
     LogGroup group = new LogGroup(state, servers);
     slabReport = new SlabReport(group);
-    core = new DataServerCore(group, leader, zone, lookups.groups(), completion.cluster());
+    core = new DataServerCore(group, leader, clock, zone, lookups.groups(), completion.cluster());
   }
 
   /**
@@ -96,7 +96,6 @@ final class GroupServer implements RpcHandler {
    */
   void recover() throws TakoException {
     core.recovered(state.journal().recover());
-    clock.continueFrom(core.latestTimeMs()); // before the first entry of this incarnation
     core.beginOnceLeading();
     lastStatus = core.status(); // the first to ask may not wait either
   }

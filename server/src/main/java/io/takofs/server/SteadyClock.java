@@ -18,6 +18,8 @@ final class SteadyClock implements Clock {
 
   private static final Logger LOG = LoggerFactory.getLogger(SteadyClock.class);
 
+  private static final long NOTABLE_MS = 1000;
+
   private final Clock clock;
   private long latestMs = Long.MIN_VALUE;
   private boolean ahead;
@@ -28,14 +30,16 @@ final class SteadyClock implements Clock {
     this.clock = clock;
   }
 
-  /** Lets no later time be before {@code ms}: an earlier incarnation of the server gave it. */
+  /** Lets no later time be before {@code ms}, which an earlier leader gave an entry. */
   synchronized void continueFrom(long ms) {
     long now = currentTimeMillis();
     if (ms > now) {
-      LOG.warn(
-          "the last entry of the log is {} ms later than this machine's clock says: time goes on"
-              + " from there at half the speed until the clock has caught up; set the clock right",
-          ms - now);
+      if (ms - now > NOTABLE_MS) { // clocks of servers differ a little
+        LOG.warn(
+            "the last entry of the log is {} ms later than this machine's clock says: time goes on"
+                + " from there at half the speed until the clock has caught up; set the clock right",
+            ms - now);
+      }
       latestMs = ms;
       ahead = false;
     }

@@ -12,10 +12,10 @@ public final class KnownLeader {
 
   /** This server's own part in the group shows {@code server} as the leader; 0 for nobody. */
   public void sees(int server) {
-    own = server;
-    if (server != 0) {
-      heard = server;
+    if (server == 0 && own != 0) {
+      heard = 0; // what others said before is older
     }
+    own = server;
   }
 
   /** Another server said that {@code server} leads. */

@@ -1,9 +1,9 @@
 package io.takofs.server.peer;
 
 /**
- * Terms of a group's leaders: each start of a leader has one of its own, and later ones are higher.
- * The upper half numbers the group's namespaces. A group has another one when its members lost
- * their pools: it begins empty, and what lies in slabs that it had before is not its own.
+ * Terms of a group's leaders: each has one of its own, and later ones are higher. The upper half
+ * numbers the group's namespaces. A group has another one when its members lost their pools: it
+ * begins empty, and what lies in slabs that it had before is not its own.
  */
 public final class Terms {
   private Terms() {}
@@ -11,15 +11,6 @@ public final class Terms {
   /** Number of the namespace, from 0. */
   public static long namespace(long term) {
     return term >>> Integer.SIZE;
-  }
-
-  /**
-   * The term after {@code term} of a leader that has started.
-   *
-   * @param epoch incarnation of its pool, from 1: a server alone takes that for its term
-   */
-  public static long next(long term, long epoch) {
-    return Math.max(term + 1, epoch);
   }
 
   /** The first term after {@code term} in another namespace. */
