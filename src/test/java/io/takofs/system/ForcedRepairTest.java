@@ -59,7 +59,9 @@ class ForcedRepairTest {
                 "fs.tako.replication.min",
                 "2",
                 "fs.tako.rebalance.enabled",
-                "false");
+                "false",
+                "fs.tako.group.members",
+                "1"); // half of the members could not go on
         TakoClient client = Clients.connect(cluster.uri(), "tcp")) {
       ClusterHealth.awaitServers(client, 2, LIMIT);
       for (int i = 0; i < FILES; i++) {

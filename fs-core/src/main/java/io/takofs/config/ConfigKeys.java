@@ -432,9 +432,9 @@ public final class ConfigKeys {
                   "fs.tako.cluster.servers",
                   ServerList.ALLOWED + ", or empty",
                   "",
-                  "Servers of the cluster, the same list on each of them; the first has the"
-                      + " namespace. A server finds itself there by its host and port. Empty: a"
-                      + " server alone.",
+                  "Servers of the cluster, the same list on each of them; the first begins the"
+                      + " cluster. A server finds itself there by its host and port. Empty: a server"
+                      + " alone.",
                   ConfigKeys::serverList)
               .readByServers());
 

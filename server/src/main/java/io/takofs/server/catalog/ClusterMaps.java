@@ -271,7 +271,8 @@ public final class ClusterMaps {
 
   /**
    * The map of a copy, made good for what happened after the copy was made: epochs, terms and ids
-   * of servers that were given since are not given again.
+   * of servers that were given since are not given again. Members that a group got since are not
+   * known, so a copy must be the newest there is.
    */
   static ClusterMap restored(ClusterMap copy) {
     ClusterMap.Builder next =
@@ -279,7 +280,12 @@ public final class ClusterMaps {
             .setEpoch(copy.getEpoch() + SINCE_COPY)
             .setLastServerId(copy.getLastServerId() + SINCE_COPY);
     for (GroupEntry.Builder group : next.getGroupsBuilderList()) {
-      group.setTerm(group.getTerm() + SINCE_COPY);
+      group
+          .setTerm(group.getTerm() + SINCE_COPY)
+          .setConfigEpoch(group.getConfigEpoch() + SINCE_COPY)
+          .clearPrevious()
+          .addAllPrevious(group.getMembersList())
+          .setActive(false);
     }
     return next.build();
   }

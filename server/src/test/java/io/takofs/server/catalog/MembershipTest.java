@@ -193,34 +193,24 @@ class MembershipTest {
     one.rack = "/r7";
     pass(Duration.ofMinutes(2), one);
     assertThat(ClusterMaps.server(one.membership.map(), 1).getRack()).isEqualTo("/r7");
-    assertThat(term(one)).isEqualTo(1);
     long epoch = one.membership.map().getEpoch();
     pass(Duration.ofMinutes(2), one);
     assertThat(one.membership.map().getEpoch()).isEqualTo(epoch);
   }
 
   @Test
-  void shouldGiveALeaderAHigherTermAtEachStart() throws Exception {
-    Member one = new Member(11, "one");
-    one.epoch = 7; // it was alone before
-    one.start();
-    assertThat(term(one)).isEqualTo(7);
-    one.tick();
-    new Member(22, "two").start().restart();
-    one.tick();
-    assertThat(term(one)).as("no start of the leader").isEqualTo(7);
+  void shouldGiveTheTermsOfANamespaceThatBeginsEmptyAnotherUpperHalf() throws Exception {
+    Member one = new Member(11, "one").start();
+    long epoch = one.membership.map().getGroups(0).getConfigEpoch();
     one.membership.close();
     one.restart();
-    assertThat(term(one)).isEqualTo(8);
-    one.epoch = 19; // it could not reach the catalog meanwhile
-    one.restart();
-    assertThat(term(one)).isEqualTo(20);
+    assertThat(term(one)).as("terms come with elections").isZero();
     one.membership.close();
 
     Member anew = new Member(12, "one").start();
-    assertThat(term(anew)).as("another namespace").isEqualTo((1L << 32) + 1);
-    anew.membership.close();
-    assertThat(term(anew.restart())).isEqualTo((1L << 32) + 2);
+    assertThat(term(anew)).isEqualTo(1L << 32);
+    assertThat(anew.membership.map().getGroups(0).getConfigEpoch()).isEqualTo(epoch + 1);
+    assertThat(anew.membership.map().getGroups(0).getPreviousList()).isEmpty();
   }
 
   private static long term(Member leader) {
@@ -587,6 +577,10 @@ class MembershipTest {
     assertThat(map.getEpoch()).isGreaterThan(former.getEpoch());
     assertThat(map.getLastServerId()).isGreaterThan(former.getLastServerId());
     assertThat(map.getGroups(0).getTerm()).isGreaterThan(former.getGroups(0).getTerm());
+    assertThat(map.getGroups(0).getConfigEpoch())
+        .as("members refuse earlier ones")
+        .isGreaterThan(former.getGroups(0).getConfigEpoch());
+    assertThat(map.getGroups(0).getActive()).isFalse();
     assertThat(next.get("map").version()).isGreaterThan(version);
     assertThat(next.get("session/1").isPresent()).isFalse();
     assertThat(new CatalogClient(next).keys().isGood(one.membership.keys().ticket(5, 1), 5))
