@@ -83,14 +83,14 @@ func checkFile(name, html string, limit, shrink time.Duration, out io.Writer) (i
 	for i, part := range parts {
 		result, info := check(part, limit)
 		if html != "" && (i == 0 || result == porcupine.Illegal) {
-			if err := porcupine.VisualizePath(model, info, html); err != nil {
+			if err := porcupine.VisualizePath(modelFrom(nil), info, html); err != nil {
 				return isBadInput, err
 			}
 		}
 		switch result {
 		case porcupine.Illegal:
 			few := explain(part, shrink)
-			fmt.Fprintf(out, "%s: not linearizable: %s\n", name, report(few, history[0].begin))
+			fmt.Fprintf(out, "%s: not linearizable: %s\n", name, few.report(history[0].begin))
 			return isWrongHistory, nil
 		case porcupine.Unknown:
 			fmt.Fprintf(out, "%s: undecided after %v: %d operations with %s\n", name, limit, len(part), part[0].call.path)

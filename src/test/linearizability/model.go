@@ -176,21 +176,39 @@ func (n namespace) String() string {
 	return "{" + strings.Join(files, ", ") + "}"
 }
 
-var model = porcupine.Model{
-	Init: func() interface{} { return namespace(nil) },
-	Step: func(state, input, output interface{}) (bool, interface{}) {
-		return step(state.(namespace), input.(call), output.(result))
-	},
-	Equal: func(a, b interface{}) bool { return a.(namespace).equal(b.(namespace)) },
-	Hash: func(state interface{}) uint64 {
-		hash := fnv.New64a()
-		fmt.Fprint(hash, state.(namespace).String())
-		return hash.Sum64()
-	},
-	DescribeOperation: func(input, output interface{}) string {
-		return describe(input.(call), output.(result))
-	},
-	DescribeState: func(state interface{}) string { return state.(namespace).String() },
+// modelFrom is a namespace that begins with some files.
+func modelFrom(first namespace) porcupine.Model {
+	return porcupine.Model{
+		Init: func() interface{} { return first },
+		Step: func(state, input, output interface{}) (bool, interface{}) {
+			if others, ok := input.(otherThan); ok {
+				return !others.contain(state.(namespace)), state
+			}
+			return step(state.(namespace), input.(call), output.(result))
+		},
+		Equal: func(a, b interface{}) bool { return a.(namespace).equal(b.(namespace)) },
+		Hash: func(state interface{}) uint64 {
+			hash := fnv.New64a()
+			fmt.Fprint(hash, state.(namespace).String())
+			return hash.Sum64()
+		},
+		DescribeOperation: func(input, output interface{}) string {
+			return describe(input.(call), output.(result))
+		},
+		DescribeState: func(state interface{}) string { return state.(namespace).String() },
+	}
+}
+
+// otherThan asks, in place of a call, that there is none of these.
+type otherThan []namespace
+
+func (n otherThan) contain(state namespace) bool {
+	for _, other := range n {
+		if other.equal(state) {
+			return true
+		}
+	}
+	return false
 }
 
 // describe is an operation in words.

@@ -49,6 +49,9 @@ class LinearizabilityTest {
   /** Before each kill, and after it. */
   private static final int OPERATIONS = 400;
 
+  /** Just before each kill. */
+  private static final int HURRIED = 100;
+
   private final long seed = Long.getLong("tako.test.seed", System.nanoTime());
   private final Random random = new Random(seed);
   private final List<TakoClient> clients = new ArrayList<>();
@@ -99,7 +102,10 @@ class LinearizabilityTest {
         }
         load.letThemWork(OPERATIONS, LIMIT);
         ServerProcess leader = ClusterHealth.awaitLeader(watcher, cluster, LIMIT);
+        load.hurry(true); // so that all of them wait for an answer when it dies
+        load.letThemWork(HURRIED, LIMIT);
         leader.kill();
+        load.hurry(false);
         leader.restart();
         load.letThemWork(OPERATIONS, LIMIT);
       }

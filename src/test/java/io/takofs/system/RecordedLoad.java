@@ -37,6 +37,7 @@ final class RecordedLoad implements AutoCloseable {
   private final ExecutorService threads;
   private final List<String> used = new ArrayList<>();
   private volatile List<List<String>> groups = List.of();
+  private volatile boolean hurry;
   private volatile boolean stop;
 
   /** Each of {@code clients} gets a thread. */
@@ -68,6 +69,11 @@ final class RecordedLoad implements AutoCloseable {
     groups = next;
   }
 
+  /** Whether each client makes a call as soon as the one before has ended. */
+  void hurry(boolean yes) {
+    hurry = yes;
+  }
+
   /** All paths that there ever were. */
   List<String> paths() {
     return used;
@@ -76,7 +82,7 @@ final class RecordedLoad implements AutoCloseable {
   private Void work(RecordedCalls calls, Random random) throws IOException {
     while (!stop) {
       step(calls, random);
-      pause((long) (random.nextDouble() * PACE_NS_MAX));
+      pause(hurry ? 0 : (long) (random.nextDouble() * PACE_NS_MAX));
     }
     return null;
   }
