@@ -1,17 +1,13 @@
 package io.takofs.history;
 
-import io.takofs.history.CallResult.Outcome;
 import io.takofs.history.HistorySearch.Verdict;
 import io.takofs.history.NamespaceCall.Action;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -22,11 +18,7 @@ public final class HistoryCheck {
   /** Situations that are looked at in one part of a history; each takes a few hundred bytes. */
   private static final int SITUATIONS_MAX = 500_000;
 
-  /** The same of each of the searches that make what is wrong smaller. */
-  private static final int SMALLER_SITUATIONS_MAX = 5_000;
-
-  /** Operations that a failure tells of at most. */
-  private static final int LINES_MAX = 40;
+  private static final Set<NamespaceState> EMPTY = Set.of(NamespaceState.EMPTY);
 
   private HistoryCheck() {}
 
@@ -36,9 +28,10 @@ public final class HistoryCheck {
    */
   public static void check(List<HistoryOperation> history) {
     for (List<HistoryOperation> part : parts(history)) {
-      switch (HistorySearch.run(part, SITUATIONS_MAX)) {
+      switch (HistorySearch.run(EMPTY, part, SITUATIONS_MAX)) {
         case LINEARIZABLE -> {}
-        case WRONG -> throw new AssertionError(report(explain(part), history));
+        case WRONG ->
+            throw new AssertionError(HistoryExplanation.of(part).report(history.get(0).beginNs()));
         case UNDECIDED ->
             throw new AssertionError(
                 "it is undecided after %d situations whether %d operations with %s are linearizable"
@@ -51,7 +44,7 @@ public final class HistoryCheck {
   public static boolean isLinearizable(List<HistoryOperation> history) {
     boolean linearizable = true;
     for (List<HistoryOperation> part : parts(history)) {
-      Verdict verdict = HistorySearch.run(part, SITUATIONS_MAX);
+      Verdict verdict = HistorySearch.run(EMPTY, part, SITUATIONS_MAX);
       if (verdict == Verdict.UNDECIDED) {
         throw new AssertionError(part.size() + " operations are too many");
       }
@@ -90,94 +83,5 @@ public final class HistoryCheck {
       root = above.get(root);
     }
     return root;
-  }
-
-  /**
-   * Few operations of a part that no order explains, so that no order explains these: of the
-   * shortest history that is wrong, those that the contradiction needs. An operation is not needed
-   * when there is no order even if it may happen at any time after its begin, or never. Where the
-   * contents of these come from is told, too.
-   */
-  static List<HistoryOperation> explain(List<HistoryOperation> part) {
-    List<HistoryOperation> known = shortest(part);
-    List<HistoryOperation> freed = new ArrayList<>(known);
-    free(known, freed, operation -> !operation.isChange()); // first, for it makes searches short
-    free(known, freed, HistoryOperation::isChange);
-    Set<Long> contents = new HashSet<>();
-    for (HistoryOperation operation : freed) {
-      if (operation.result().outcome() != Outcome.UNKNOWN) {
-        contents.add(operation.call().content());
-        contents.add(operation.result().content());
-      }
-    }
-    List<HistoryOperation> few = new ArrayList<>();
-    for (int i = 0; i < known.size(); i++) {
-      NamespaceCall call = known.get(i).call();
-      boolean isNeeded = freed.get(i).result().outcome() != Outcome.UNKNOWN;
-      if (isNeeded || (call.hasContent() && contents.contains(call.content()))) {
-        few.add(known.get(i));
-      }
-    }
-    return few;
-  }
-
-  private static void free(
-      List<HistoryOperation> known,
-      List<HistoryOperation> freed,
-      Predicate<HistoryOperation> which) {
-    for (int i = 0; i < known.size(); i++) {
-      if (which.test(known.get(i))) {
-        freed.set(i, known.get(i).freed());
-        if (!isWrong(freed)) {
-          freed.set(i, known.get(i));
-        }
-      }
-    }
-  }
-
-  private static boolean isWrong(List<HistoryOperation> part) {
-    return HistorySearch.run(part, SMALLER_SITUATIONS_MAX) == Verdict.WRONG;
-  }
-
-  /** The part until the first end that contradicts it: a longer history is wrong as well. */
-  private static List<HistoryOperation> shortest(List<HistoryOperation> part) {
-    List<Long> ends =
-        part.stream()
-            .filter(HistoryOperation::isEnded)
-            .map(HistoryOperation::endNs)
-            .sorted()
-            .toList();
-    int right = -1; // until this end, the history is not known to be wrong
-    int wrong = ends.size() - 1;
-    while (wrong - right > 1) {
-      int middle = (right + wrong) / 2;
-      if (isWrong(until(part, ends.get(middle)))) {
-        wrong = middle;
-      } else {
-        right = middle;
-      }
-    }
-    return until(part, ends.get(wrong));
-  }
-
-  private static List<HistoryOperation> until(List<HistoryOperation> part, long atNs) {
-    return part.stream()
-        .filter(operation -> operation.beginNs() <= atNs)
-        .map(operation -> operation.endNs() > atNs ? operation.freed() : operation)
-        .toList();
-  }
-
-  private static String report(List<HistoryOperation> few, List<HistoryOperation> history) {
-    long origin = history.get(0).beginNs();
-    int left = Math.max(0, few.size() - LINES_MAX);
-    return few.stream()
-        .skip(left)
-        .map(operation -> operation.describe(origin))
-        .collect(
-            Collectors.joining(
-                "\n",
-                "not linearizable: no order of these %d operations explains their results:\n"
-                    .formatted(few.size()),
-                ""));
   }
 }

@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -59,16 +60,41 @@ final class HistorySearch {
             .toList();
   }
 
-  /** Searches from an empty namespace on, in at most {@code situationsMax} situations. */
-  static Verdict run(List<HistoryOperation> part, int situationsMax) {
-    return new HistorySearch(part, situationsMax).run();
+  /** Searches from any of some states on, in at most {@code situationsMax} situations. */
+  static Verdict run(Set<NamespaceState> first, List<HistoryOperation> part, int situationsMax) {
+    return new HistorySearch(part, situationsMax).run(first);
   }
 
-  private Verdict run() {
-    visit(new Situation(new BitSet(), NamespaceState.EMPTY));
+  /**
+   * All states that there may be after a part that begins with an empty namespace; empty when there
+   * are more situations than allowed.
+   */
+  static Set<NamespaceState> statesAfter(List<HistoryOperation> part, int situationsMax) {
+    HistorySearch search = new HistorySearch(part, situationsMax);
+    Set<NamespaceState> states = new LinkedHashSet<>();
+    search.visit(new Situation(new BitSet(), NamespaceState.EMPTY));
+    while (!search.open.isEmpty()) {
+      Situation situation = search.open.pop();
+      if (search.seen.size() > situationsMax) {
+        return Set.of();
+      }
+      if (search.isOver(situation)) {
+        states.add(situation.state());
+      }
+      search.goOn(situation); // what is unknown may still happen
+    }
+    return states;
+  }
+
+  private boolean isOver(Situation situation) {
+    return situation.happened().nextClearBit(0) >= ended.size();
+  }
+
+  private Verdict run(Set<NamespaceState> first) {
+    first.forEach(state -> visit(new Situation(new BitSet(), state)));
     while (!open.isEmpty()) {
       Situation situation = open.pop();
-      if (situation.happened().nextClearBit(0) >= ended.size()) {
+      if (isOver(situation)) {
         return Verdict.LINEARIZABLE;
       }
       if (seen.size() > situationsMax) {

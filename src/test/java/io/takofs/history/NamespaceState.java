@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A small flat namespace: which file is at which path, and whether that has its bytes. Immutable.
@@ -131,5 +132,14 @@ record NamespaceState(List<ModelFile> files) {
       return found == null && outcome == Outcome.ABSENT;
     }
     return seen.length() == found.bytes() && !(seen.open() && found.written());
+  }
+
+  @Override
+  public String toString() {
+    return files.stream()
+        .map(
+            file ->
+                "%s (%d%s)".formatted(file.path(), file.content(), file.written() ? "" : ", empty"))
+        .collect(Collectors.joining(", ", "{", "}"));
   }
 }

@@ -145,14 +145,20 @@ class LinearizabilityTest {
   private void check(Path file) throws Exception {
     List<HistoryOperation> history = HistoryReader.read(file);
     Optional<GoChecker> go = GoChecker.build();
+    Path html = file.resolveSibling("killed-leaders.html");
     String answer = "";
+    int code = 0;
     if (go.isPresent()) {
-      Path html = file.resolveSibling("killed-leaders.html");
       GoChecker.Answer said = go.get().draw(file, html);
+      code = said.code();
       answer = said.output() + html.toAbsolutePath() + " is the drawing";
-      assertThat(said.code()).as(answer).isZero();
     }
-    HistoryCheck.check(history);
+    try {
+      HistoryCheck.check(history);
+    } catch (AssertionError e) {
+      throw new AssertionError(file.toAbsolutePath() + " is " + e.getMessage() + "\n" + answer, e);
+    }
+    assertThat(code).as(answer).isZero();
     System.out.printf(
         "%d operations, the outcome of %d is unknown; %s%n",
         history.size(), history.stream().filter(operation -> !operation.isEnded()).count(), answer);

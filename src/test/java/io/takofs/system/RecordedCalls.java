@@ -35,6 +35,7 @@ final class RecordedCalls {
           Status.DISCONNECTED,
           Status.SESSION_EXPIRED,
           Status.UNAVAILABLE,
+          Status.NOT_LEADER, // of the last server that was asked in its time
           Status.BUSY);
 
   private final TakoClient client;
