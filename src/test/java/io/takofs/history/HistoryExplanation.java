@@ -24,6 +24,9 @@ record HistoryExplanation(
   /** Situations that one of the many searches looks at. */
   private static final int SITUATIONS_MAX = 5_000;
 
+  /** Situations of the one search for what there may be at a time. */
+  private static final int LATE_SITUATIONS_MAX = 100_000;
+
   /** States that an explanation may begin with. */
   private static final int STATES_MAX = 4;
 
@@ -96,7 +99,7 @@ record HistoryExplanation(
             .filter(end -> ended.stream().noneMatch(o -> o.beginNs() <= end && o.endNs() > end))
             .max()
             .orElse(BEGINNING);
-    Set<NamespaceState> then = HistorySearch.statesAfter(until(at), SITUATIONS_MAX);
+    Set<NamespaceState> then = HistorySearch.statesAfter(until(at), LATE_SITUATIONS_MAX);
     HistoryExplanation late =
         new HistoryExplanation(
             then,
