@@ -22,6 +22,7 @@ import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.ScatterGather;
+import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.List;
@@ -211,6 +212,8 @@ public final class SnapshotReader implements AutoCloseable {
       then.take(reply);
     } catch (TakoException e) {
       fail(e);
+    } catch (UncheckedIOException e) {
+      fail(Status.UNAVAILABLE, "the page zone cannot be written durably: " + e);
     }
   }
 
@@ -356,6 +359,7 @@ public final class SnapshotReader implements AutoCloseable {
    *
    * @throws TakoException CORRUPT when a page is not what its checkpoint had; the zone has no
    *     checkpoint then, and another attempt is needed
+   * @throws UncheckedIOException when the medium does not keep them; the same
    */
   public synchronized PagedStore finish() throws TakoException {
     Invariant.check(step == Step.READ, "a checkpoint is read before it is used");
