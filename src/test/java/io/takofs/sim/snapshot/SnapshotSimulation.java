@@ -348,17 +348,6 @@ final class SnapshotSimulation {
   private void call(SimProcess own, Request request, Consumer<Reply> answer) {
     SimProcess called = source;
     boolean[] answered = new boolean[1];
-    Consumer<Reply> once =
-        reply ->
-            scheduler.schedule(
-                own,
-                0,
-                () -> {
-                  if (!answered[0]) {
-                    answered[0] = true;
-                    answer.accept(reply);
-                  }
-                });
     if (calm || random.nextInt(20) > 0) {
       scheduler.schedule(
           called,
@@ -366,12 +355,20 @@ final class SnapshotSimulation {
           () -> {
             Reply reply = trusted(request, answers.handle(request));
             if (calm || random.nextInt(20) > 0) {
-              network.schedule(network.latencyNs(called, own), () -> once.accept(reply));
+              scheduler.schedule(
+                  own, network.latencyNs(called, own), () -> once(answered, answer, reply));
             }
           });
     }
     Reply lost = Reply.newBuilder().setStatus(Status.UNAVAILABLE).setMessage("lost").build();
-    network.schedule(CALL_NS, () -> once.accept(lost));
+    scheduler.schedule(own, CALL_NS, () -> once(answered, answer, lost));
+  }
+
+  private static void once(boolean[] answered, Consumer<Reply> answer, Reply reply) {
+    if (!answered[0]) {
+      answered[0] = true;
+      answer.accept(reply);
+    }
   }
 
   private Reply trusted(Request request, Reply reply) {
