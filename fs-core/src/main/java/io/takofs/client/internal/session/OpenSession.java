@@ -89,9 +89,12 @@ public final class OpenSession implements AutoCloseable {
     LOG.debug("session {}: {}", Long.toHexString(identity.clientId()), why.getMessage());
   }
 
-  /** Ends this, but not the data zone, which is another's from now on. */
-  void leave() {
-    connection.leave();
+  /** Ends this and returns the data zone, which is another's from now on; null for none. */
+  DataZone leave() {
+    connection.leave(); // which opens no zone any more
+    synchronized (opening) {
+      return openZone();
+    }
   }
 
   @Override

@@ -37,7 +37,10 @@ public interface ServerConnection extends AutoCloseable {
    */
   DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException;
 
-  /** Ends this for calls. A data zone that is open stays so, until its holder closes it. */
+  /**
+   * Ends this for calls, and opens no data zone any more. One that is open stays so, until its
+   * holder closes it.
+   */
   void leave();
 
   @Override

@@ -122,13 +122,10 @@ public final class ServerLink implements AutoCloseable {
     return cluster.isKnownAsSessions(id) ? session.openZone() : null;
   }
 
-  /** The session {@code open} leaves this server, and its data zone stays if it is open. */
-  void keepZone(OpenSession open) {
-    DataZone left = open.openZone();
-    if (left != null) {
-      opened = new Opened(left, open.identity());
-      introduceAtNs = session.clock().nanoTime();
-    }
+  /** The session {@code open} leaves this server, and its data zone stays. */
+  void keepZone(OpenSession open, DataZone left) {
+    opened = new Opened(left, open.identity());
+    introduceAtNs = session.clock().nanoTime();
   }
 
   /**

@@ -62,11 +62,13 @@ public final class ServerLinks {
     return zones;
   }
 
-  /** The session {@code open} is about to be resumed at another server. */
-  void leave(OpenSession open) {
+  /** The session {@code open} leaves its server, and {@code zone} stays there. */
+  void leave(OpenSession open, DataZone zone) {
     int server = open.terms().getServer();
-    if (server != 0) {
-      at(server).keepZone(open);
+    if (server == 0) {
+      zone.close(); // nobody would find it again
+    } else {
+      at(server).keepZone(open, zone);
     }
   }
 

@@ -218,8 +218,7 @@ public final class Session implements AutoCloseable {
     long patienceEnd = clock.nanoTime() + Math.min(PATIENCE_NS, timeoutNs / 2);
     Attempt attempt = new Attempt(what, request, owner);
     Backoff pause = new Backoff(backoff, clock);
-    Backoff search = new Backoff(backoff.atMost(SessionConnector.SEARCH_PAUSE_NS), clock);
-    long began = clock.nanoTime();
+    Backoff search = null;
     if (!Interrupts.await(
         clock, deadline, left -> calling.readLock().tryLock(left, TimeUnit.NANOSECONDS))) {
       throw new TakoException(
@@ -239,10 +238,13 @@ public final class Session implements AutoCloseable {
           case DISCONNECTED -> connector.drop(open);
           case NOT_LEADER -> {
             connector.redirect(open, reply, deadline);
-            if (search.sleep(deadline)) {
-              continue;
+            if (search == null) {
+              search = new Backoff(backoff.atMost(SessionConnector.SEARCH_PAUSE_NS), clock);
             }
-            throw attempt.unsent(leaderless(what, reply, began));
+            if (!search.sleep(deadline)) {
+              throw attempt.unsent(leaderless(what, reply, deadline - timeoutNs));
+            }
+            continue;
           }
           case SESSION_EXPIRED -> connector.forget(open);
           case UNAVAILABLE ->

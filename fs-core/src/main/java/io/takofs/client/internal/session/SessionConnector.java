@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +53,7 @@ final class SessionConnector {
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile OpenSession current;
   private final AtomicReference<SessionIdentity> identity = new AtomicReference<>();
-  private volatile Consumer<OpenSession> leaving = open -> {};
+  private volatile BiConsumer<OpenSession, DataZone> leaving = (open, left) -> left.close();
   private volatile boolean shut;
   private long lostSinceNs; // 0: the session's transport works; with the lock "connecting"
   private volatile String verdict = "";
@@ -76,8 +76,8 @@ final class SessionConnector {
     this.inquiry = new LeaderInquiry(connector, search, clock);
   }
 
-  /** Runs {@code listener} with a session before it is resumed at another server. */
-  void onLeaving(Consumer<OpenSession> listener) {
+  /** Gives {@code listener} the data zone that a session leaves at a server. */
+  void onLeaving(BiConsumer<OpenSession, DataZone> listener) {
     leaving = listener;
   }
 
@@ -429,8 +429,10 @@ final class SessionConnector {
     try {
       if (current == open && open.connection().isOpen()) {
         choice.run();
-        leaving.accept(open);
-        open.leave();
+        DataZone left = open.leave();
+        if (left != null) {
+          leaving.accept(open, left); // before anybody resumes the session elsewhere
+        }
       }
     } finally {
       connecting.unlock();

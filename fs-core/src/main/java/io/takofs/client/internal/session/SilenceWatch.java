@@ -3,6 +3,7 @@ package io.takofs.client.internal.session;
 import io.takofs.base.Clock;
 import io.takofs.proto.SessionTerms;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +21,9 @@ final class SilenceWatch implements AutoCloseable {
 
   /** Looks while a server may be silent before it counts as silent. */
   private static final int LOOKS = 4;
+
+  /** For each server that is asked; who closes the client may have to wait for it. */
+  private static final long ASK_NS = TimeUnit.SECONDS.toNanos(1);
 
   /** Looks without a call after which the thread ends. */
   private static final int IDLE_LOOKS = 4 * LOOKS;
@@ -88,14 +92,14 @@ final class SilenceWatch implements AutoCloseable {
         return;
       }
       if (open != null && open.waiting().silentNs(clock.nanoTime()) >= silenceNs) {
-        inquire(open, silenceNs);
+        inquire(open);
       }
     }
   }
 
-  private void inquire(OpenSession open, long silenceNs) {
+  private void inquire(OpenSession open) {
     try {
-      connector.moveIfAnotherLeads(open, silenceNs);
+      connector.moveIfAnotherLeads(open, ASK_NS);
     } catch (RuntimeException | Error e) {
       // This thread looks after the calls to come, too.
       LOG.warn("it is not known whether another server leads: {}", e.toString(), e);
