@@ -38,7 +38,7 @@ final class FakeDataServer {
   private int key; // of tickets; 0 for any
   private int silences; // connections that get no answer
   private CountDownLatch silence;
-  private ServedArena served; // null where the arena is mapped
+  private final ServedArena served; // null where the arena is mapped
   private final List<RemoteZone> zones = new ArrayList<>();
 
   /** One with {@code memory} as its arena. */
@@ -91,13 +91,6 @@ final class FakeDataServer {
     down = true;
     connections.forEach(connection -> connection.open = false);
     zones.forEach(RemoteZone::close);
-  }
-
-  /** Ends all connections; clients map the arena from now on. */
-  synchronized void beMapped() {
-    die();
-    down = false;
-    served = null;
   }
 
   /** As {@link #die}, when a client has looked so many times whether its connection stands. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
-import io.takofs.client.internal.zone.ServedArena;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Extent;
 import io.takofs.proto.Replica;
@@ -293,28 +292,5 @@ class ReplicatedReadTest extends ReplicatedFileFixture {
         .containsExactly("data2", "data4", "data5");
     assertThat(blocks).noneMatch(BlockPlaces::inMetadata);
     assertThat(client.blockPlaces("/f", 400_000, 1, 400_000)).hasSize(1);
-  }
-
-  /** As of a server that the session came to, or left. */
-  @Test
-  void shouldReadTheOnlyCopyOnOverAnotherTransport() throws IOException {
-    byte[] content = bytes(LENGTH);
-    try (ServedArena arena = new ServedArena(FakeSlabs.ARENA_SIZE)) {
-      FakeDataServer reached = new FakeDataServer(2, arena);
-      slabs = leader.replicate(1, List.of(reached));
-      try (TakoClient own = connect("5s", "500ms")) {
-        try (TakoOutputStream out = own.create("/lone", CreateOptions.DEFAULT)) {
-          out.write(content);
-        }
-        try (TakoInputStream in = own.open("/lone")) {
-          byte[] first = in.readNBytes(1000);
-          reached.beMapped();
-          assertThat(in.readNBytes(LENGTH)).endsWith(content[LENGTH - 1]).hasSize(LENGTH - 1000);
-          assertThat(first).isEqualTo(Arrays.copyOf(content, 1000));
-          in.seek(0);
-          assertThat(in.readAllBytes()).isEqualTo(content);
-        }
-      }
-    }
   }
 }

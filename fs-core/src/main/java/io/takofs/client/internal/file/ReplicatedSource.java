@@ -53,7 +53,7 @@ final class ReplicatedSource {
     if (places.size() == 1) {
       Place place = places.get(0);
       try {
-        readLone(extent, place, offset, count, target);
+        lone(place).source.read(extent, place, offset, count, target);
         return place.server();
       } catch (StaleExtentException e) {
         throw e.of(place.server());
@@ -122,18 +122,6 @@ final class ReplicatedSource {
           throw e;
         }
       }
-    }
-  }
-
-  /** A server to which the session came, or that it left, may be reached by another transport. */
-  private void readLone(ExtentView extent, Place place, int offset, int count, ByteBuffer target)
-      throws TakoException, StaleExtentException {
-    try {
-      lone(place).source.read(extent, place, offset, count, target);
-    } catch (TransportChangedException e) {
-      lone.remove(place.server());
-      lastLone = null;
-      lone(place).source.read(extent, place, offset, count, target);
     }
   }
 

@@ -80,6 +80,11 @@ final class LeaderSearch {
     return new ArrayList<>(found);
   }
 
+  /** Whether the group has several members, so that another one may come to lead. */
+  synchronized boolean hasSeveralMembers() {
+    return map.getGroupsCount() > 0 && map.getGroups(0).getMembersCount() > 1;
+  }
+
   /** Whether there is another server to ask than {@code server}. */
   synchronized boolean hasOthers(String server) {
     return candidates().stream().anyMatch(each -> !each.equals(server));

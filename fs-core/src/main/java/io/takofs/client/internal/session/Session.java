@@ -139,6 +139,11 @@ public final class Session implements AutoCloseable {
   /** A server has shown its map of the cluster. */
   void learn(ClusterMap shown) {
     connector.learn(shown);
+    OpenSession open;
+    do {
+      open = lastOpen;
+      silence.connected(open);
+    } while (open != lastOpen); // another thread has connected meanwhile
   }
 
   private OpenSession use(OpenSession open) {

@@ -385,9 +385,9 @@ final class SessionConnector {
         });
   }
 
-  /** Whether a session can be at another server than the one that it is at. */
-  boolean hasOthers() {
-    return search.hasOthers(server());
+  /** Whether a session can come to another server, as far as is known. */
+  boolean mayMove() {
+    return search.hasSeveralMembers();
   }
 
   /**

@@ -41,9 +41,13 @@ final class SilenceWatch implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** Calls are sent over {@code open} from now on. */
+  /**
+   * Calls are sent over {@code open} from now on; again when another map is known.
+   *
+   * @param open null for none
+   */
   void connected(OpenSession open) {
-    watched = open.terms().getServer() != 0 && connector.hasOthers() ? open : null;
+    watched = open != null && open.terms().getServer() != 0 && connector.mayMove() ? open : null;
   }
 
   /**
