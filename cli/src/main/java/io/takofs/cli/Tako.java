@@ -44,6 +44,7 @@ public final class Tako implements Runnable {
     COMMANDS.put("leases", LeasesCommand.class);
     COMMANDS.put("fsck", FsckCommand.class);
     COMMANDS.put("repair", RepairCommand.class);
+    COMMANDS.put("group", GroupCommand.class);
     COMMANDS.put("safemode", SafeModeCommand.class);
     COMMANDS.put("quota", QuotaCommand.class);
     COMMANDS.put("bench", BenchCommand.class);

@@ -9,7 +9,9 @@ import io.takofs.proto.ForceRepair;
 import io.takofs.proto.GetClusterStatus;
 import io.takofs.proto.Leases;
 import io.takofs.proto.ListLeases;
+import io.takofs.proto.MoveLeader;
 import io.takofs.proto.RepairStatus;
+import io.takofs.proto.ReplaceMember;
 import io.takofs.proto.Request;
 import io.takofs.proto.SetSafeMode;
 import java.util.Optional;
@@ -20,6 +22,9 @@ import java.util.Optional;
  * <p>Thread rule: any thread.
  */
 public final class Administration {
+  /** The group that has the namespace. */
+  private static final int GROUP = 1;
+
   private final Session session;
   private final TakoConfig config;
 
@@ -76,6 +81,30 @@ public final class Administration {
             "",
             Request.newBuilder().setListLeases(ListLeases.newBuilder().setAfterFileId(after)))
         .getLeases();
+  }
+
+  /**
+   * Has another member of the group lead the namespace soon.
+   *
+   * @param server that shall; 0 for any that can
+   * @throws TakoException PERMISSION_DENIED for all but superusers; INVALID_ARGUMENT when the
+   *     server is no other member; UNAVAILABLE when it does not get the log at the moment;
+   *     UNSUPPORTED where the namespace is on one server
+   */
+  public void moveLeader(int server) throws TakoException {
+    MoveLeader move = MoveLeader.newBuilder().setGroup(GROUP).setServer(server).build();
+    session.call("move the leader", "", Request.newBuilder().setMoveLeader(move));
+  }
+
+  /**
+   * Has another server take the place of a member of the group; it learns the log first.
+   *
+   * @throws TakoException as of {@link #moveLeader}
+   */
+  public void replaceMember(int leaves, int comes) throws TakoException {
+    ReplaceMember replace =
+        ReplaceMember.newBuilder().setGroup(GROUP).setLeaves(leaves).setComes(comes).build();
+    session.call("replace a member", "", Request.newBuilder().setReplaceMember(replace));
   }
 
   /**

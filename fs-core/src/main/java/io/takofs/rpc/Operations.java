@@ -70,6 +70,7 @@ public final class Operations {
           ADOPT_LOG,
           EXTEND_LOG,
           MOVE_LEADER,
+          REPLACE_MEMBER,
           CATALOG_CALL,
           OPEN_SNAPSHOT,
           RENEW_SNAPSHOT,

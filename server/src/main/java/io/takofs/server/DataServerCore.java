@@ -10,6 +10,7 @@ import io.takofs.proto.Grants;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.OpenSessionRequest;
 import io.takofs.proto.RenewLeases;
+import io.takofs.proto.ReplaceMember;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SessionTerms;
@@ -387,7 +388,29 @@ final class DataServerCore {
     if (request.hasSetSafeMode()) {
       return safeMode.set(caller, request.getSetSafeMode());
     }
+    if (request.hasMoveLeader()) {
+      checkMayChangeMembers(caller);
+      leader.moveTo(request.getMoveLeader().getServer());
+      return Reply.newBuilder().setDone(true).build();
+    }
+    if (request.hasReplaceMember()) {
+      checkMayChangeMembers(caller);
+      ReplaceMember replace = request.getReplaceMember();
+      leader.replace(replace.getLeaves(), replace.getComes());
+      return Reply.newBuilder().setDone(true).build();
+    }
     return changes ? mutate(call, caller, known) : machine.query(caller, request);
+  }
+
+  private static void checkMayChangeMembers(Caller caller) throws TakoException {
+    if (!caller.getSuperuser()) {
+      throw new TakoException(
+          Status.PERMISSION_DENIED,
+          "user "
+              + caller.getUser()
+              + " may not change the members of the group: that takes the server's user or its"
+              + " supergroup");
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.takofs.server;
 
 import io.takofs.base.TakoException;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -79,8 +80,14 @@ final class GroupServer implements RpcHandler {
     this.completion = completion;
     this.poll =
         new ClusterPoll(
-            completion.cluster(), servers, completion.report(), clock, () -> slabReport.build());
+            completion.cluster(), servers, completion.report(), clock, this::groupReport);
     makeCore();
+  }
+
+  private ClusterStatus groupReport() {
+    ClusterStatus.Builder report = slabReport.build().toBuilder();
+    leader.status().ifPresent(report::setGroup);
+    return report.build();
   }
 
   private void makeCore() {

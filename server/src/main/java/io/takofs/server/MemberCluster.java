@@ -106,7 +106,13 @@ record MemberCluster(
 
   @Override
   public Optional<ServerEntry> leader(int group) {
-    return leader.server() == 0 ? Optional.empty() : server(leader.server());
+    if (leader.server() != 0) {
+      return server(leader.server());
+    }
+    return map().getGroupsList().stream()
+        .filter(entry -> entry.getId() == group && entry.getMembersCount() == 1)
+        .findAny()
+        .flatMap(entry -> server(entry.getMembers(0)));
   }
 
   @Override

@@ -74,6 +74,11 @@ final class FollowerSetup {
     return refusedTerm;
   }
 
+  /** What the member said last when it refused something; empty when it did not. */
+  String lastRefusal() {
+    return lastRefusal;
+  }
+
   /** The leader leads no more: answers that are late do nothing. */
   void end() {
     ended = true;

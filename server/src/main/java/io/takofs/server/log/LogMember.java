@@ -3,8 +3,10 @@ package io.takofs.server.log;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.AskLog;
+import io.takofs.proto.GroupStatus;
 import io.takofs.proto.LogPosition;
 import io.takofs.proto.LogSegment;
+import io.takofs.proto.MemberStatus;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.IntFunction;
 
 /**
@@ -574,6 +577,40 @@ public final class LogMember {
           && stream.isAdopted()
           && !stream.hasFailed()
           && stream.writtenIndex() + lag >= log.lastIndex();
+    }
+  }
+
+  /** The members as this leader sees them; null when it does not lead. */
+  public GroupStatus status() {
+    synchronized (replica) {
+      if (role != Role.LEADING) {
+        return null;
+      }
+      GroupStatus.Builder status =
+          GroupStatus.newBuilder()
+              .setId(group)
+              .setLeader(replica.server())
+              .setTerm(term)
+              .setConfigEpoch(config.epoch())
+              .setActive(activated && log.hasBegun())
+              .setLastIndex(log.lastIndex())
+              .setCommitIndex(log.commitIndex())
+              .addMembers(
+                  MemberStatus.newBuilder()
+                      .setServer(replica.server())
+                      .setReached(true)
+                      .setWrittenIndex(log.lastIndex()));
+      for (Map.Entry<Integer, FollowerSetup> each : new TreeMap<>(setups).entrySet()) {
+        FollowerStream stream = log.stream(each.getKey());
+        status.addMembers(
+            MemberStatus.newBuilder()
+                .setServer(each.getKey())
+                .setLearner(!config.members().contains(each.getKey()))
+                .setReached(stream != null && stream.isAdopted() && !stream.hasFailed())
+                .setWrittenIndex(stream == null ? 0 : stream.writtenIndex())
+                .setProblem(stream == null ? each.getValue().lastRefusal() : ""));
+      }
+      return status.build();
     }
   }
 

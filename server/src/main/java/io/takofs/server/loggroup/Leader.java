@@ -1,5 +1,10 @@
 package io.takofs.server.loggroup;
 
+import io.takofs.base.TakoException;
+import io.takofs.proto.GroupStatus;
+import io.takofs.proto.Status;
+import java.util.Optional;
+
 /**
  * Whether this server leads a group.
  *
@@ -18,6 +23,38 @@ public interface Leader {
    */
   default Proof prove() {
     return Proof.GIVEN;
+  }
+
+  /**
+   * Has another member lead soon.
+   *
+   * @param server that shall; 0 for any that can
+   * @throws TakoException INVALID_ARGUMENT when it is no other member, UNAVAILABLE when it lags,
+   *     UNSUPPORTED where there is one member only
+   */
+  default void moveTo(int server) throws TakoException {
+    throw onlyMember();
+  }
+
+  /**
+   * Has server {@code comes} become a member instead of {@code leaves}, when it has learned the
+   * log.
+   *
+   * @throws TakoException INVALID_ARGUMENT when the one is no member, or the other cannot be one;
+   *     UNSUPPORTED where there is one member only
+   */
+  default void replace(int leaves, int comes) throws TakoException {
+    throw onlyMember();
+  }
+
+  private static TakoException onlyMember() {
+    return new TakoException(
+        Status.UNSUPPORTED, "the namespace is on this server alone, which is in no cluster");
+  }
+
+  /** The members of the group, as their leader sees them; empty where there is one only. */
+  default Optional<GroupStatus> status() {
+    return Optional.empty();
   }
 
   /** A proof that may take some time. */

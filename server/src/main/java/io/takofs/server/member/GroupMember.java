@@ -5,6 +5,7 @@ import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import io.takofs.base.Undo;
 import io.takofs.memory.MappedMemory;
+import io.takofs.proto.GroupStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -28,6 +29,7 @@ import io.takofs.transport.select.TransportSelector;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -47,6 +49,7 @@ public final class GroupMember implements Leader, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
 
   private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
+  private static final long HAND_OVER_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final MemberSettings settings;
   private final Cluster cluster;
@@ -302,9 +305,44 @@ public final class GroupMember implements Leader, AutoCloseable {
     return ticket == null ? () -> false : () -> member.isProven(ticket);
   }
 
+  @Override
+  public void moveTo(int server) throws TakoException {
+    if (!parts.change.moveTo(server)) {
+      throw new TakoException(
+          Status.UNAVAILABLE, "no other member of the group gets the log now; tako group status");
+    }
+  }
+
+  @Override
+  public void replace(int leaves, int comes) throws TakoException {
+    parts.change.replace(leaves, comes);
+  }
+
+  @Override
+  public Optional<GroupStatus> status() {
+    Parts now = parts;
+    return now == null ? Optional.empty() : Optional.ofNullable(now.member.status());
+  }
+
+  /** A leader that stops has another member lead first, so that clients need not miss it. */
+  private void handOver() {
+    long limitNs = Clock.SYSTEM.nanoTime() + settings.times().electionMaxNs();
+    try {
+      if (term() == 0 || !parts.change.moveTo(0)) {
+        return;
+      }
+    } catch (TakoException e) {
+      return; // nobody in particular was asked for, so this cannot be
+    }
+    while (term() != 0 && Clock.SYSTEM.nanoTime() - limitNs < 0) {
+      LockSupport.parkNanos(this, HAND_OVER_LOOK_NS);
+    }
+  }
+
   /** Takes part no more. The log stays open: its owner's last checkpoint trims it. */
   @Override
   public void close() {
+    handOver();
     stopped = true;
     if (thread != null) {
       LockSupport.unpark(thread);

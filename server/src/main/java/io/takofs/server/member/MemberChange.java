@@ -1,9 +1,11 @@
 package io.takofs.server.member;
 
 import io.takofs.base.Facts;
+import io.takofs.base.TakoException;
 import io.takofs.proto.MoveLeader;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Status;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogMember;
 import io.takofs.server.peer.ClusterTopology;
@@ -42,6 +44,9 @@ final class MemberChange {
   private final MemberSettings settings;
   private final Map<Integer, Long> silentSinceNs = new HashMap<>();
   private long askedNs = Long.MIN_VALUE; // when another configuration was asked for
+  private volatile Replacement replacement; // that somebody wants; null for none
+
+  private record Replacement(int leaves, int comes) {}
 
   MemberChange(
       LogMember member,
@@ -54,6 +59,65 @@ final class MemberChange {
     this.catalog = catalog;
     this.cluster = cluster;
     this.settings = settings;
+  }
+
+  /**
+   * Has {@code comes} take the place of {@code leaves}; on any thread.
+   *
+   * @throws TakoException INVALID_ARGUMENT when that cannot be
+   */
+  void replace(int leaves, int comes) throws TakoException {
+    Set<Integer> members = catalog.read().members();
+    if (!members.contains(leaves)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "server " + leaves + " is no member of the group, which has " + members);
+    }
+    if (!spare(members).contains(comes)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          ("server %d cannot become a member: it must be UP and no member yet, have a log of %d"
+                  + " segments and as many metadata pages as the members (fs.tako.server.pool.size)")
+              .formatted(comes, GroupConfig.SEGMENTS_MIN));
+    }
+    replacement = new Replacement(leaves, comes);
+  }
+
+  /**
+   * Has another member stand for election; on any thread.
+   *
+   * @param server that shall; 0 for any that can
+   * @return whether one was asked
+   * @throws TakoException INVALID_ARGUMENT when it is no other member, UNAVAILABLE when it lags
+   */
+  boolean moveTo(int server) throws TakoException {
+    Set<Integer> members = catalog.read().members();
+    if (server != 0 && (server == cluster.serverId() || !members.contains(server))) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "server %d is no other member of the group: server %d leads, and it has %s"
+              .formatted(server, cluster.serverId(), members));
+    }
+    for (int each : members) {
+      boolean chosen = server == 0 ? each != cluster.serverId() : each == server;
+      if (chosen && member.isCaughtUp(each, LAG_MAX)) {
+        askToStand(each);
+        return true;
+      }
+    }
+    if (server != 0) {
+      throw new TakoException(
+          Status.UNAVAILABLE, "server " + server + " does not get the log now; tako group status");
+    }
+    return false;
+  }
+
+  private void askToStand(int server) {
+    Request stand =
+        Request.newBuilder()
+            .setMoveLeader(MoveLeader.newBuilder().setGroup(catalog.group()))
+            .build();
+    links.call(server, stand, reply -> {});
   }
 
   /** Does what is due. */
@@ -98,11 +162,7 @@ final class MemberChange {
     }
     for (int each : newest.members()) {
       if (member.isCaughtUp(each, LAG_MAX)) {
-        Request stand =
-            Request.newBuilder()
-                .setMoveLeader(MoveLeader.newBuilder().setGroup(catalog.group()))
-                .build();
-        links.call(each, stand, reply -> {});
+        askToStand(each);
         return;
       }
     }
@@ -132,6 +192,13 @@ final class MemberChange {
   private Set<Integer> wanted(GroupConfig now, long nowNs) {
     List<Integer> spare = spare(now.members());
     Set<Integer> wanted = new TreeSet<>(now.members());
+    Replacement asked = replacement;
+    if (asked != null && wanted.contains(asked.leaves) && spare.contains(asked.comes)) {
+      wanted.remove(asked.leaves);
+      wanted.add(asked.comes);
+      return wanted;
+    }
+    replacement = null; // it is done, or cannot be any more
     int size = Math.max(now.members().size(), target(spare.size() + now.members().size()));
     for (int each : now.members()) {
       if (!spare.isEmpty() && wanted.size() == now.members().size() && mustGo(each, nowNs)) {

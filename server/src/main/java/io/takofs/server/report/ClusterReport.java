@@ -102,6 +102,9 @@ public final class ClusterReport {
     if (ofGroup.hasRepair()) {
       status.setRepair(ofGroup.getRepair());
     }
+    if (ofGroup.hasGroup()) {
+      status.setGroup(ofGroup.getGroup());
+    }
     if (ofGroup.hasFiles()) {
       status.setFiles(ofGroup.getFiles());
     }

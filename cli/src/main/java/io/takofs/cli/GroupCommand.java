@@ -1,0 +1,168 @@
+package io.takofs.cli;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.client.TakoClient;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.GroupStatus;
+import io.takofs.proto.MemberStatus;
+import io.takofs.proto.ServerHealth;
+import io.takofs.proto.Status;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code tako group}: the servers that keep the namespace. */
+@Command(
+    name = "group",
+    description = "Shows and changes which servers keep the namespace, and which of them leads.")
+final class GroupCommand implements Runnable {
+  /** Time that a command waits for what it has begun. */
+  private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(60);
+
+  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "status, move-leader or replace?");
+  }
+
+  @Command(description = "Prints the members of the group, and how far each of them is.")
+  int status(@Mixin ServerOptions location) throws Exception {
+    try (TakoClient client = location.client(location.server(null))) {
+      print(lines(client.administration().clusterStatus()));
+    }
+    return 0;
+  }
+
+  @Command(name = "move-leader", description = "Has another member lead (superusers alone).")
+  int moveLeader(
+      @Mixin ServerOptions location,
+      @Parameters(
+              arity = "0..1",
+              paramLabel = "SERVER",
+              defaultValue = "0",
+              description = "Its number; any other member unless it is named.")
+          int server)
+      throws Exception {
+    try (TakoClient client = location.client(location.server(null))) {
+      int former = client.administration().clusterStatus().getLeader();
+      client.administration().moveLeader(server);
+      ClusterStatus now =
+          await(
+              client,
+              status -> server == 0 ? moved(status, former) : status.getLeader() == server,
+              "the leader did not move; tako group status shows the members");
+      print(List.of("server " + now.getLeader() + " leads"));
+    }
+    return 0;
+  }
+
+  private static boolean moved(ClusterStatus status, int former) {
+    return status.getLeader() != 0 && status.getLeader() != former;
+  }
+
+  @Command(
+      description =
+          "Has a server become a member instead of another one, when it has learned what they have"
+              + " (superusers alone).")
+  int replace(
+      @Mixin ServerOptions location,
+      @Parameters(index = "0", paramLabel = "LEAVES", description = "Number of the member.")
+          int leaves,
+      @Parameters(index = "1", paramLabel = "COMES", description = "Number of the other server.")
+          int comes)
+      throws Exception {
+    try (TakoClient client = location.client(location.server(null))) {
+      client.administration().replaceMember(leaves, comes);
+      ClusterStatus now =
+          await(
+              client,
+              status -> isReplaced(status.getGroup(), leaves, comes),
+              "server " + comes + " is still learning; tako group status shows how far it is");
+      print(lines(now));
+    }
+    return 0;
+  }
+
+  private static boolean isReplaced(GroupStatus group, int leaves, int comes) {
+    return group.getActive()
+        && group.getMembersList().stream().noneMatch(each -> each.getServer() == leaves)
+        && group.getMembersList().stream()
+            .anyMatch(each -> each.getServer() == comes && !each.getLearner());
+  }
+
+  private static ClusterStatus await(
+      TakoClient client, Predicate<ClusterStatus> done, String otherwise) throws TakoException {
+    long until = Clock.SYSTEM.nanoTime() + LIMIT_NS;
+    while (Clock.SYSTEM.nanoTime() - until < 0) {
+      ClusterStatus status = client.administration().clusterStatus();
+      if (done.test(status)) {
+        return status;
+      }
+      Clock.SYSTEM.parkNanos(client, LOOK_NS);
+    }
+    throw new TakoException(Status.UNAVAILABLE, otherwise);
+  }
+
+  private void print(List<String> lines) {
+    PrintWriter out = spec.commandLine().getOut();
+    lines.forEach(out::println);
+    out.flush();
+  }
+
+  /** What it says, for people. */
+  static List<String> lines(ClusterStatus cluster) {
+    GroupStatus group = cluster.getGroup();
+    if (group.getMembersCount() == 0) {
+      return List.of("the namespace is on one server alone");
+    }
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        "group    %d, led by server %d in term %d, configuration %d%s"
+            .formatted(
+                group.getId(),
+                group.getLeader(),
+                group.getTerm(),
+                group.getConfigEpoch(),
+                group.getActive() ? "" : " (being changed)"));
+    lines.add(
+        "log      %d entries, %d of them not committed yet"
+            .formatted(group.getLastIndex(), group.getLastIndex() - group.getCommitIndex()));
+    for (MemberStatus each : group.getMembersList()) {
+      lines.add(line(cluster, each));
+    }
+    return lines;
+  }
+
+  private static String line(ClusterStatus cluster, MemberStatus member) {
+    GroupStatus group = cluster.getGroup();
+    String address =
+        cluster.getServersList().stream()
+            .map(ServerHealth::getEntry)
+            .filter(entry -> entry.getId() == member.getServer())
+            .map(entry -> " " + entry.getHost() + ":" + entry.getPort())
+            .findAny()
+            .orElse("");
+    String state;
+    if (member.getServer() == group.getLeader()) {
+      state = "leads";
+    } else if (member.getReached()) {
+      state = "lacks " + (group.getLastIndex() - member.getWrittenIndex()) + " entries";
+    } else {
+      state = "is not reached" + (member.getProblem().isEmpty() ? "" : ": " + member.getProblem());
+    }
+    return "%s  %d%s %s"
+        .formatted(member.getLearner() ? "learner" : "member ", member.getServer(), address, state);
+  }
+}
