@@ -19,6 +19,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** Servers of unequal size: how much they take, what is said when one is full, room afterwards. */
 class ClusterFullTest {
+  /** What is left of the pools is for data, and the namespace is on one server. */
+  private static final String SMALL_LOG = "fs.tako.server.pool.log.size";
+
+  private static final String SMALL_LOG_BYTES = "24m";
+
   private static final int FILE_BYTES = 8 << 20;
   private static final String[] UNEQUAL = {"256m", "512m", "1g"};
   private static final double SHARES_APART = 0.15;
@@ -40,7 +45,13 @@ class ClusterFullTest {
   private static void fillUnequalServersAndNameTheFullOne(String transport) throws Exception {
     try (ServerCluster cluster =
             ServerCluster.startWithPools(
-                UNEQUAL, "fs.tako.server.quarantine", "200ms", "fs.tako.replication.min", "2");
+                UNEQUAL,
+                SMALL_LOG,
+                SMALL_LOG_BYTES,
+                "fs.tako.server.quarantine",
+                "200ms",
+                "fs.tako.replication.min",
+                "2");
         TakoClient client = Clients.connect(cluster.uri(), transport)) {
       ClusterHealth.awaitServers(client, 3, LIMIT);
 
@@ -79,7 +90,11 @@ class ClusterFullTest {
   void shouldMakeRoomOfSparseSlabsForFilesOfMoreCopies() throws Exception {
     try (ServerCluster cluster =
             ServerCluster.startWithPools(
-                new String[] {"256m", "256m", "256m"}, "fs.tako.server.quarantine", "200ms");
+                new String[] {"256m", "256m", "256m"},
+                SMALL_LOG,
+                SMALL_LOG_BYTES,
+                "fs.tako.server.quarantine",
+                "200ms");
         TakoClient client = Clients.connect(cluster.uri(), "shm")) {
       ClusterHealth.awaitServers(client, 3, LIMIT);
       fill(client, "/one", 1);
@@ -112,7 +127,7 @@ class ClusterFullTest {
   @Test
   @Timeout(value = 10, unit = TimeUnit.MINUTES)
   void shouldFillUnequalServersEvenly() throws Exception {
-    try (ServerCluster cluster = ServerCluster.startWithPools(UNEQUAL);
+    try (ServerCluster cluster = ServerCluster.startWithPools(UNEQUAL, SMALL_LOG, SMALL_LOG_BYTES);
         TakoClient client = Clients.connect(cluster.uri(), "tcp")) {
       ClusterHealth.awaitServers(client, 3, LIMIT);
       long space = 0;

@@ -39,7 +39,9 @@ class CommandsAtFollowersTest {
 
   @BeforeAll
   static void start() throws Exception {
-    cluster = ServerCluster.start(SERVERS, "fs.tako.replication.min", "3");
+    cluster =
+        ServerCluster.start(
+            SERVERS, "fs.tako.replication.min", "3", "fs.tako.group.members", "1");
     leader = cluster.uri();
     follower = cluster.servers().get(SERVERS - 1).uri();
   }

@@ -7,6 +7,7 @@ import io.takofs.proto.GroupEntry;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerEntry.State;
 import io.takofs.proto.Status;
+import io.takofs.server.log.GroupConfig;
 import io.takofs.server.peer.Terms;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,7 +175,9 @@ public final class ClusterMaps {
    */
   public static ClusterMap mark(ClusterMap map, int id, State state) throws TakoException {
     ServerEntry server = server(map, id);
-    if (state == State.DECOMMISSIONING || state == State.DECOMMISSIONED) {
+    if (state == State.DECOMMISSIONING) {
+      checkMayLeave(map, server);
+    } else if (state == State.DECOMMISSIONED) {
       checkNoMember(map, id);
     }
     return replace(map, server.toBuilder().setState(state).build());
@@ -312,14 +315,44 @@ public final class ClusterMaps {
     return ServerList.address(server.getHost(), server.getPort());
   }
 
+  /** Whether {@code server} is one of those that keep the namespace. */
+  static boolean isMember(ClusterMap map, int server) {
+    return map.getGroupsList().stream()
+        .anyMatch(group -> group.getMembersList().contains(server));
+  }
+
+  /**
+   * Whether {@code server} could keep the namespace that {@code member} keeps: its log is large
+   * enough, and it has as many metadata pages, from which follows what is admitted.
+   */
+  public static boolean canBeMember(ServerEntry server, ServerEntry member) {
+    return server.getState() == State.UP
+        && server.getLogSegments() >= GroupConfig.SEGMENTS_MIN
+        && server.getMetadataPages() == member.getMetadataPages();
+  }
+
+  private static void checkMayLeave(ClusterMap map, ServerEntry server) throws TakoException {
+    boolean others =
+        map.getServersList().stream()
+            .anyMatch(
+                each ->
+                    each.getId() != server.getId()
+                        && each.getState() == State.UP
+                        && (isMember(map, each.getId()) || canBeMember(each, server)));
+    if (isMember(map, server.getId()) && !others) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "server %d has the namespace, and no other server could keep it, so it cannot leave: another must be UP with a log of %d segments and as many metadata pages (fs.tako.server.pool.size)"
+              .formatted(server.getId(), GroupConfig.SEGMENTS_MIN));
+    }
+  }
+
   private static void checkNoMember(ClusterMap map, int id) throws TakoException {
-    for (GroupEntry group : map.getGroupsList()) {
-      if (group.getMembersList().contains(id)) {
-        throw new TakoException(
-            Status.INVALID_ARGUMENT,
-            "server %d has the namespace of group %d and cannot leave"
-                .formatted(id, group.getId()));
-      }
+    if (isMember(map, id)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "server %d keeps the namespace and cannot leave before another one keeps it instead: tako group status"
+              .formatted(id));
     }
   }
 

@@ -403,6 +403,9 @@ public final class Membership implements MapChanges, AutoCloseable {
   private ClusterMap decommissioned(ClusterMap map) throws TakoException {
     ClusterMap now = map;
     for (int id : List.copyOf(emptied)) {
+      if (ClusterMaps.isMember(now, id)) {
+        continue; // it keeps the namespace until another one does
+      }
       if (isDecommissioning(now, id)) {
         now =
             catalog.change(

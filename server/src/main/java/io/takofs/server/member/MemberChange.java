@@ -6,6 +6,7 @@ import io.takofs.proto.MoveLeader;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Status;
+import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogMember;
 import io.takofs.server.peer.ClusterTopology;
@@ -209,7 +210,32 @@ final class MemberChange {
     while (wanted.size() < size && !spare.isEmpty()) {
       wanted.add(spare.remove(0));
     }
+    if (spare.isEmpty() && wanted.stream().anyMatch(this::leaves)) {
+      return fewer(now.members());
+    }
     return wanted.size() == size ? wanted : now.members();
+  }
+
+  private boolean leaves(int server) {
+    return cluster
+        .server(server)
+        .filter(entry -> entry.getState() == ServerEntry.State.DECOMMISSIONING)
+        .isPresent();
+  }
+
+  /**
+   * As many of those that stay as there would be in a cluster of them, this server first; all when
+   * nobody would be left.
+   */
+  private Set<Integer> fewer(Set<Integer> members) {
+    List<Integer> staying =
+        members.stream()
+            .filter(each -> !leaves(each) && isReached(each))
+            .sorted(Comparator.comparing(each -> each != cluster.serverId()))
+            .toList();
+    return staying.isEmpty()
+        ? members
+        : new TreeSet<>(staying.subList(0, target(staying.size())));
   }
 
   /** An even number survives no more than the odd one below it. */
@@ -226,20 +252,16 @@ final class MemberChange {
         || (silentNs != null && nowNs - silentNs >= settings.replaceAfterNs());
   }
 
-  /**
-   * Servers that could be members, those first whose racks have none. What is admitted to the
-   * namespace follows from the number of its pages, so that must be the same.
-   */
+  /** Servers that could be members, those first whose racks have none. */
   private List<Integer> spare(Set<Integer> members) {
-    int pages = cluster.server(cluster.serverId()).map(ServerEntry::getMetadataPages).orElse(0);
+    ServerEntry self =
+        cluster.server(cluster.serverId()).orElse(ServerEntry.getDefaultInstance());
     Set<String> racks = new HashSet<>();
     members.forEach(each -> cluster.server(each).ifPresent(entry -> racks.add(entry.getRack())));
     List<ServerEntry> spare = new ArrayList<>();
     for (ServerEntry each : cluster.map().getServersList()) {
       if (!members.contains(each.getId())
-          && each.getState() == ServerEntry.State.UP
-          && each.getLogSegments() >= GroupConfig.SEGMENTS_MIN
-          && each.getMetadataPages() == pages
+          && ClusterMaps.canBeMember(each, self)
           && links.transportTo(each.getId()) != null) {
         spare.add(each);
       }
