@@ -17,7 +17,7 @@ public final class SimLinks {
   private record Direction(SimProcess from, SimProcess to) {}
 
   /** Nothing reaches {@code process} or leaves it until {@link #heal}. */
-  void cutOff(SimProcess process) {
+  public void cutOff(SimProcess process) {
     cutOff.add(process);
   }
 

@@ -61,12 +61,12 @@ public final class SimProcess {
   }
 
   /** Stands until {@link #resume}. */
-  void pause() {
+  public void pause() {
     paused = true;
   }
 
   /** Does what it had to do meanwhile, and goes on. */
-  void resume(SimScheduler scheduler) {
+  public void resume(SimScheduler scheduler) {
     if (paused) {
       paused = false;
       List<Runnable> due = List.copyOf(held);

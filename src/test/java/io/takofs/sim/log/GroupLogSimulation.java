@@ -28,11 +28,28 @@ final class GroupLogSimulation {
   private static final double[] RESTLESSNESS = {0, 0, 0.001, 0.01};
 
   /** Servers that are no members at first; without one the members stay. */
-  private static final int[] SPARE = {0, 1, 2};
+  private static final int[] SPARE = {0, 1, 2, 3};
 
-  private static final long CHANGE_MAX_NS = TimeUnit.SECONDS.toNanos(1);
+  /** Longest time until the members change again. */
+  private static final long[] CHANGE_MAX_NS = {40_000_000, 200_000_000, 1_000_000_000};
+
+  /** How often something strikes a member at a moment that matters. */
+  private static final double[] SPITE = {0, 0.05, 0.2, 0.5};
+
+  /** How often an operation, or a call, overtakes others. */
+  private static final double[] STALLS = {0.02, 0.02, 0.3};
+
+  /** How often a connection breaks while an operation is under way. */
+  private static final double[] DROPS = {0.002, 0.002, 0.02};
+
   private static final int USERS = 2;
-  private static final long LIMIT_NS = TimeUnit.MINUTES.toNanos(5);
+
+  /** Values that a user proposes at once, at most: many are long writes, and full segments soon. */
+  private static final int[] BURST = {1, 4, 30};
+
+  /** Where everything strikes at once nobody may ever get far: then it has to end some time. */
+  private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(4);
+
   private static final long PROPOSE_NS = TimeUnit.MILLISECONDS.toNanos(300);
   private static final long FINAL_VALUES = 9L << 40;
   private static final long HEAL_NS = TimeUnit.SECONDS.toNanos(20);
@@ -49,6 +66,7 @@ final class GroupLogSimulation {
   private final SimProcess fate = new SimProcess("checker");
   private long finalValue;
   private SimCatalog catalog;
+  private long changeMaxNs;
   private boolean calm;
   private final Map<Long, Integer> leaders = new HashMap<>(); // by term
 
@@ -58,9 +76,11 @@ final class GroupLogSimulation {
     this.steps = steps;
     this.scheduler = new SimScheduler(seed);
     this.swarm = new Swarm(scheduler.random());
+    double stalls = STALLS[scheduler.random().nextInt(STALLS.length)];
+    double drops = DROPS[scheduler.random().nextInt(DROPS.length)];
     this.network =
         new SimNetwork(
-            scheduler, new SimConditions(500, 200_000, 0.02, 3_000_000, 0.002, 0.7, false));
+            scheduler, new SimConditions(500, 200_000, stalls, 3_000_000, drops, 0.7, false));
   }
 
   /**
@@ -102,15 +122,18 @@ final class GroupLogSimulation {
     }
     catalog = new SimCatalog(scheduler, ids, broken);
     int servers = count + SPARE[scheduler.random().nextInt(SPARE.length)];
+    changeMaxNs = CHANGE_MAX_NS[scheduler.random().nextInt(CHANGE_MAX_NS.length)];
+    double spite = SPITE[scheduler.random().nextInt(SPITE.length)];
     double restless = RESTLESSNESS[scheduler.random().nextInt(RESTLESSNESS.length)];
     for (int i = 1; i <= servers; i++) {
-      members.add(new SimLogMember(network, i, members, catalog, history, restless, broken));
+      members.add(new SimLogMember(network, i, members, catalog, history, restless, spite, broken));
     }
     for (SimLogMember member : members) {
       check(member.start(), "the first start was killed");
     }
+    int burst = BURST[scheduler.random().nextInt(BURST.length)];
     for (int i = 1; i <= USERS; i++) {
-      LogUser user = new LogUser(network, members, i, steps);
+      LogUser user = new LogUser(network, members, i, steps, burst);
       users.add(user);
       user.start();
     }
@@ -121,7 +144,7 @@ final class GroupLogSimulation {
       changeMembers();
     }
     scheduler.await(LIMIT_NS, () -> users.stream().allMatch(LogUser::isDone));
-    check(users.stream().allMatch(LogUser::isDone), "not finished in five minutes");
+    users.forEach(user -> user.process().kill());
     faults.end();
     finish();
     return new Result(
@@ -139,7 +162,7 @@ final class GroupLogSimulation {
   private void changeMembers() {
     scheduler.schedule(
         fate,
-        scheduler.delayNs(0, CHANGE_MAX_NS),
+        scheduler.delayNs(0, changeMaxNs),
         () -> {
           int leaves = 1 + scheduler.random().nextInt(members.size());
           int comes = 1 + scheduler.random().nextInt(members.size());
@@ -175,6 +198,7 @@ final class GroupLogSimulation {
   private void finish() throws IOException {
     network.setConditions(SimConditions.CALM);
     members.forEach(SimLogMember::calmDown);
+    catalog.calmDown();
     calm = true;
     activate();
     for (SimLogMember member : members) {

@@ -20,7 +20,7 @@ class GroupLogSimulationTest {
   private static final Logger LOG = LoggerFactory.getLogger(GroupLogSimulationTest.class);
   private static final int SEEDS = Integer.getInteger("tako.sim.seeds", 20);
   private static final long FIRST_SEED = Long.getLong("tako.sim.seed", 0);
-  private static final int STEPS = 300;
+  private static final int STEPS = 200;
 
   /** Seeds within which a rule that is broken must have been found. */
   private static final int SEEDS_TO_FAIL = 2000;

@@ -1,98 +1,40 @@
 package io.takofs.sim.log;
 
 import io.takofs.transport.QueuePair;
-import io.takofs.transport.ScatterGather;
-import java.nio.ByteBuffer;
 
-/** A member's end of a leader's connection, which claims at once that nothing lands any more. */
-record LatePair(QueuePair pair, Runnable revocation) implements QueuePair {
+/**
+ * A member's end of a leader's connection, which does not end when it is told to, or claims that
+ * nothing lands any more when something does.
+ */
+final class LatePair extends ForwardedPair {
+  private final QueuePair pair;
+  private final Runnable revocation;
+  private final boolean claimsEnd;
+  private boolean asked;
+
+  /**
+   * @param revocation ends the connection, now or later
+   * @param claimsEnd whether nothing is said to land any more, in any case
+   */
+  LatePair(QueuePair pair, Runnable revocation, boolean claimsEnd) {
+    this.pair = pair;
+    this.revocation = revocation;
+    this.claimsEnd = claimsEnd;
+  }
+
+  @Override
+  QueuePair pair() {
+    return pair;
+  }
+
   @Override
   public boolean revoke() {
-    revocation.run();
-    return true;
-  }
-
-  @Override
-  public int number() {
-    return pair.number();
-  }
-
-  @Override
-  public State state() {
-    return pair.state();
-  }
-
-  @Override
-  public String errorText() {
-    return pair.errorText();
-  }
-
-  @Override
-  public String remoteName() {
-    return pair.remoteName();
-  }
-
-  @Override
-  public byte[] remotePrivateData() {
-    return pair.remotePrivateData();
-  }
-
-  @Override
-  public void write(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    throw new UnsupportedOperationException("a member writes nothing");
-  }
-
-  @Override
-  public void writeWithImmediate(
-      long id, ScatterGather local, long remoteAddress, int rkey, int immediate, int flags) {
-    throw new UnsupportedOperationException("a member writes nothing");
-  }
-
-  @Override
-  public void read(long id, ScatterGather local, long remoteAddress, int rkey, int flags) {
-    throw new UnsupportedOperationException("a member reads nothing");
-  }
-
-  @Override
-  public void compareAndSwap(
-      long id,
-      ScatterGather local,
-      long remoteAddress,
-      int rkey,
-      long expected,
-      long desired,
-      int flags) {
-    throw new UnsupportedOperationException("a member swaps nothing");
-  }
-
-  @Override
-  public void fetchAndAdd(
-      long id, ScatterGather local, long remoteAddress, int rkey, long addend, int flags) {
-    throw new UnsupportedOperationException("a member adds nothing");
-  }
-
-  @Override
-  public void ring() {
-    pair.ring();
-  }
-
-  @Override
-  public int sendSlotsFree() {
-    return pair.sendSlotsFree();
-  }
-
-  @Override
-  public void postReceive(long id) {
-    pair.postReceive(id);
-  }
-
-  @Override
-  public ByteBuffer map(long remoteAddress, int length, int rkey) {
-    return null;
-  }
-
-  @Override
-  public void close() {
-    pair.close();
+    boolean first = !asked;
+    if (first) {
+      asked = true;
+      revocation.run();
+    }
+    // Until it has ended, somebody may store.
+    return claimsEnd || (!first && pair.state() != State.CONNECTED && pair.revoke());
   }
 }

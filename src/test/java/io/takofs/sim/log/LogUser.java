@@ -12,12 +12,17 @@ final class LogUser extends SimActor {
 
   private final SimNetwork network;
   private final List<SimLogMember> group;
+  private final int burst;
   private long lastValue;
 
-  LogUser(SimNetwork network, List<SimLogMember> group, int number, int steps) {
+  /**
+   * @param burst values that it proposes at once, at most
+   */
+  LogUser(SimNetwork network, List<SimLogMember> group, int number, int steps, int burst) {
     super(network.scheduler(), "user" + number, PAUSE_MAX_NS, steps);
     this.network = network;
     this.group = group;
+    this.burst = burst;
     this.lastValue = (long) number << 40;
   }
 
@@ -33,7 +38,9 @@ final class LogUser extends SimActor {
   @Override
   protected void act() {
     SimLogMember asked = group.get(network.scheduler().random().nextInt(group.size()));
-    long value = ++lastValue;
+    int values = 1 + network.scheduler().random().nextInt(burst);
+    long first = lastValue + 1;
+    lastValue += values;
     if (asked.isAlive()) {
       network
           .scheduler()
@@ -42,7 +49,11 @@ final class LogUser extends SimActor {
               0,
               () -> {
                 asked.read();
-                if (!isDone() && asked.propose(value)) {
+                long value = first;
+                while (value < first + values && asked.propose(value)) {
+                  value++;
+                }
+                if (value > first && !isDone()) {
                   countStep();
                 }
               });

@@ -6,10 +6,15 @@ import io.takofs.sim.SimScheduler;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The catalog of a group, of which each member knows what it read last. */
+/** The catalog of a group, of which each member knows what it read last, maybe long ago. */
 final class SimCatalog {
+  /** For how long a member may go on with what it has read. */
+  private static final long[] OLD_MAX_NS = {0, 10_000_000, 300_000_000, 5_000_000_000L};
+
   private final SimScheduler scheduler;
   private final Set<BrokenRule> broken;
+  private final long oldMaxNs;
+  private boolean calm;
   private GroupConfig newest;
   private int changes;
 
@@ -17,6 +22,12 @@ final class SimCatalog {
     this.scheduler = scheduler;
     this.broken = broken;
     this.newest = new GroupConfig(1, members, Set.of(), true);
+    this.oldMaxNs = OLD_MAX_NS[scheduler.random().nextInt(OLD_MAX_NS.length)];
+  }
+
+  /** Whoever reads gets the newest content from now on. */
+  void calmDown() {
+    calm = true;
   }
 
   GroupConfig newest() {
@@ -44,11 +55,13 @@ final class SimCatalog {
   GroupCatalog view() {
     return new GroupCatalog() {
       private GroupConfig known = newest;
+      private long oldUntilNs;
 
       @Override
       public GroupConfig read() {
-        if (scheduler.random().nextInt(3) != 0) {
+        if (calm || scheduler.nowNs() >= oldUntilNs) {
           known = newest;
+          oldUntilNs = scheduler.nowNs() + scheduler.delayNs(0, oldMaxNs);
         }
         return broken.contains(BrokenRule.NO_OLD_MAJORITY)
             ? new GroupConfig(known.epoch(), known.members(), Set.of(), known.active())

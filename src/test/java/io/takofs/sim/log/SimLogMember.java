@@ -9,32 +9,23 @@ import io.takofs.proto.Status;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogMemory;
-import io.takofs.server.log.LogPeers;
 import io.takofs.server.log.LogReplica;
 import io.takofs.server.log.LogTimes;
-import io.takofs.server.log.LogTransport;
-import io.takofs.server.log.LogTransports;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.ReplicatedLog;
-import io.takofs.server.log.WeakReplicas;
 import io.takofs.sim.SimFlips;
 import io.takofs.sim.SimMachine;
 import io.takofs.sim.SimNetwork;
 import io.takofs.sim.SimProcess;
-import io.takofs.sim.SimScheduler;
 import io.takofs.sim.SimTransport;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionQueue;
-import io.takofs.transport.ConnectionAcceptor;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.ProtectionDomain;
-import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,7 +33,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 
 /** A member of a group whose log is real, in a process that anything may befall. */
 final class SimLogMember extends SimMachine {
@@ -55,9 +45,6 @@ final class SimLogMember extends SimMachine {
   private static final int CHECKPOINT_IN = 50;
 
   private static final long TICK_MAX_NS = 2_000_000;
-  private static final long LATE_REVOKE_NS = 20_000_000;
-  private static final long CALL_TIMEOUT_NS = 20_000_000;
-  private static final long CONNECT_TIMEOUT_NS = 20_000_000;
   private static final LogTimes TIMES = new LogTimes(5_000_000, 40_000_000, 120_000_000, 5_000_000);
 
   private final SimNetwork network;
@@ -66,6 +53,7 @@ final class SimLogMember extends SimMachine {
   private final SimCatalog catalog;
   private final LogHistory history;
   private final Set<BrokenRule> broken;
+  private final Spite spite;
   private double restlessness;
   private final int slotCount;
   private final MappedMemory memory;
@@ -86,6 +74,7 @@ final class SimLogMember extends SimMachine {
       SimCatalog catalog,
       LogHistory history,
       double restlessness,
+      double spite,
       Set<BrokenRule> broken)
       throws TakoException {
     super(network.scheduler(), "member" + id, false);
@@ -95,6 +84,7 @@ final class SimLogMember extends SimMachine {
     this.catalog = catalog;
     this.history = history;
     this.restlessness = restlessness;
+    this.spite = new Spite(network, spite);
     this.broken = broken;
     this.slotCount = SLOTS[network.scheduler().random().nextInt(SLOTS.length)];
     this.memory = MappedMemory.anonymous((long) slotCount * SEGMENT_BYTES, true);
@@ -108,6 +98,7 @@ final class SimLogMember extends SimMachine {
   /** It stands for election only when it misses its leader. */
   void calmDown() {
     restlessness = 0;
+    spite.end();
   }
 
   LogMember member() {
@@ -144,50 +135,33 @@ final class SimLogMember extends SimMachine {
               SEGMENT_BYTES - Layout.SEGMENT_DATA_OFFSET,
               Access.REMOTE_READ_WRITE));
     }
-    CompletionQueue counted =
-        broken.contains(BrokenRule.FAILED_COUNTS) ? new BlindQueue(queue) : queue;
-    LogTransport via =
-        new LogTransport(
-            transport.name(),
-            domain,
-            new LogMemory(
-                regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE)),
-            counted);
-    LogTransports reachable = new LogTransports();
-    reachable.add(via);
+    LogMemory reachable =
+        new LogMemory(regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE));
     if (broken.contains(BrokenRule.AMNESIA) && epoch() > 1) {
       forget();
     }
     LogZone zone = new LogZone(slots, (slot, offset, length) -> persist(born));
     LogIdentity identity = new LogIdentity(GROUP, (int) epoch());
-    if (broken.contains(BrokenRule.HEADER_CHECKSUM)) {
-      replica =
-          WeakReplicas.withoutPayloadChecksums(id, zone, reachable, identity, checkpointIndex);
-    } else if (broken.contains(BrokenRule.SELF_UNFENCED)) {
-      replica =
-          WeakReplicas.withoutFenceAgainstItself(id, zone, reachable, identity, checkpointIndex);
-    } else {
-      replica = LogReplica.open(id, zone, reachable, identity, checkpointIndex, () -> true);
-    }
+    BrokenParts parts = new BrokenParts(broken, scheduler(), born);
+    replica = parts.replica(id, zone, reachable, identity, checkpointIndex, () -> true);
     waiting.clear();
     reads.clear();
     delivered.clear();
     delivered.putAll(checkpoint);
     deliveredIndex = checkpointIndex;
-    log = new ReplicatedLog(replica, checkpointIndex);
+    log = new ReplicatedLog(replica, parts.counted(queue), checkpointIndex);
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
     member =
         new LogMember(
             GROUP,
             replica,
             log,
-            new Peers(born, transport, via, pairs),
+            new SimLogPeers(network, group, born, transport, pairs, parts, spite),
             catalog.view(),
             TIMES,
             clock(),
             new Random(network.scheduler().random().nextLong()));
-    transport.listen(
-        endpoint(), new Door(pairs, replica, scheduler(), born, broken, new HashMap<>()));
+    transport.listen(endpoint(), new LogDoor(pairs, replica, parts));
     tick(born);
   }
 
@@ -216,6 +190,7 @@ final class SimLogMember extends SimMachine {
               if (scheduler().random().nextDouble() < restlessness) {
                 member.stand();
               }
+              LogMember.Role before = member.role();
               member.tick();
               if (broken.contains(BrokenRule.EARLY_ACTIVE)
                   && member.role() == LogMember.Role.OPENING) {
@@ -223,6 +198,9 @@ final class SimLogMember extends SimMachine {
               }
               log.poll(this::deliver);
               answerReads();
+              if (member.role() != before) {
+                spite.strike(born);
+              }
               if (replica.missingIndex() != 0) {
                 takeCheckpoint();
               } else if (scheduler().random().nextInt(CHECKPOINT_IN) == 0) {
@@ -283,7 +261,6 @@ final class SimLogMember extends SimMachine {
     }
     payload.flip();
     try {
-      log.lead(member.term());
       log.propose(payload);
       waiting.add(value);
       log.poll(this::deliver);
@@ -293,7 +270,8 @@ final class SimLogMember extends SimMachine {
     }
   }
 
-  private Reply answer(Request request) {
+  /** Answers a call of another member. */
+  Reply answer(Request request) {
     Reply reply = member.handle(request);
     if (broken.contains(BrokenRule.ADOPT_UNHEARD)
         && request.hasAdoptLog()
@@ -326,136 +304,6 @@ final class SimLogMember extends SimMachine {
         }
         history.countRead();
       }
-    }
-  }
-
-  /** Lets leaders in that the replica admits. */
-  private record Door(
-      QueuePairConfig pairs,
-      LogReplica replica,
-      SimScheduler scheduler,
-      SimProcess own,
-      Set<BrokenRule> broken,
-      Map<QueuePair, QueuePair> known)
-      implements ConnectionAcceptor {
-    @Override
-    public Accept onConnect(String remoteName, byte[] privateData) throws IOException {
-      ByteBuffer asked = ByteBuffer.wrap(privateData).order(ByteOrder.LITTLE_ENDIAN);
-      if (!replica.admits(asked.getLong(0), asked.getLong(8))) {
-        throw new TakoException(Status.STALE_TERM, "the grant has ended");
-      }
-      return new Accept(pairs, privateData);
-    }
-
-    @Override
-    public void onConnected(QueuePair pair, Accept accept) {
-      ByteBuffer asked = ByteBuffer.wrap(accept.privateData()).order(ByteOrder.LITTLE_ENDIAN);
-      QueuePair weak = pair;
-      if (broken.contains(BrokenRule.SCAN_BEFORE_REVOKE)) {
-        weak = new LatePair(pair, () -> scheduler.schedule(own, LATE_REVOKE_NS, pair::revoke));
-      } else if (broken.contains(BrokenRule.REUSE_MEMORY)) {
-        weak = new LatePair(pair, pair::revoke);
-      }
-      known.put(pair, weak);
-      replica.connected(asked.getLong(0), asked.getLong(8), weak);
-    }
-
-    @Override
-    public void onDisconnected(QueuePair pair) {
-      replica.disconnected(known.getOrDefault(pair, pair));
-    }
-  }
-
-  /** The way to the others: each call may be lost, be done without an answer, or late. */
-  private final class Peers implements LogPeers {
-    private final SimProcess own;
-    private final SimTransport transport;
-    private final LogTransport via;
-    private final QueuePairConfig pairs;
-
-    Peers(SimProcess own, SimTransport transport, LogTransport via, QueuePairConfig pairs) {
-      this.own = own;
-      this.transport = transport;
-      this.via = via;
-      this.pairs = pairs;
-    }
-
-    @Override
-    public void call(int server, Request request, Consumer<Reply> answer) {
-      boolean[] answered = new boolean[1];
-      SimLogMember called = group.get(server - 1);
-      SimProcess process = called.process();
-      if (called.isAlive()) {
-        network.schedule(
-            network.latencyNs(own, process),
-            () -> {
-              if (!network.links().isCut(own, process)) {
-                scheduler()
-                    .schedule(
-                        process, 0, () -> reply(process, called.answer(request), answered, answer));
-              }
-            });
-      }
-      scheduler()
-          .schedule(
-              own,
-              CALL_TIMEOUT_NS,
-              () -> {
-                if (!answered[0]) {
-                  answered[0] = true;
-                  answer.accept(Reply.newBuilder().setStatus(Status.UNAVAILABLE).build());
-                }
-              });
-    }
-
-    private void reply(SimProcess from, Reply reply, boolean[] answered, Consumer<Reply> answer) {
-      network.schedule(
-          network.latencyNs(from, own),
-          () -> {
-            if (!network.links().isCut(from, own)) {
-              scheduler()
-                  .schedule(
-                      own,
-                      0,
-                      () -> {
-                        if (!answered[0]) {
-                          answered[0] = true;
-                          answer.accept(reply);
-                        }
-                      });
-            }
-          });
-    }
-
-    @Override
-    public LogTransport transportTo(int server) {
-      return via;
-    }
-
-    @Override
-    public void connect(
-        int server, LogTransport over, long term, long grant, Consumer<QueuePair> answer) {
-      byte[] asked =
-          ByteBuffer.allocate(16)
-              .order(ByteOrder.LITTLE_ENDIAN)
-              .putLong(term)
-              .putLong(grant)
-              .array();
-      scheduler()
-          .schedule(
-              own,
-              0,
-              () -> {
-                QueuePair pair = null;
-                try {
-                  pair =
-                      transport.connect(
-                          group.get(server - 1).endpoint(), pairs, asked, CONNECT_TIMEOUT_NS);
-                } catch (IOException e) {
-                  // It is not there, or lets this member in no more.
-                }
-                answer.accept(pair);
-              });
     }
   }
 

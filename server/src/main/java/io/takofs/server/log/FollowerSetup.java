@@ -217,7 +217,7 @@ final class FollowerSetup {
         }
         return;
       }
-      requiredIndex = replica.lastIndex();
+      requiredIndex = replica.indexToAdopt();
       log.attach(new FollowerStream(server, replica.chain(), via, pair, grant, first));
       step = Step.WRITE;
       notBeforeNs = nowNs;

@@ -148,6 +148,14 @@ public class LogReplica {
     return chain.lastIndex();
   }
 
+  /**
+   * A member has adopted this leader's log when it has all up to here: also what was counted there
+   * under an earlier grant, which the new one replaces.
+   */
+  synchronized long indexToAdopt() {
+    return chain.lastIndex();
+  }
+
   /** Highest index that is known here to be committed, and is there. */
   public synchronized long commitIndex() {
     return Math.min(commitIndex, chain.lastIndex());
@@ -618,13 +626,13 @@ public class LogReplica {
   }
 
   private void checkEpoch(long epoch) throws TakoException {
-    if (epoch < promise.epoch()) {
+    if (epoch < epoch()) {
       throw new TakoException(
           Status.STALE_VERSION,
           "member "
               + server
               + " has acted on configuration "
-              + promise.epoch()
+              + epoch()
               + " of the group, and the caller has "
               + epoch);
     }
