@@ -87,7 +87,8 @@ public class LogReplica {
    *     zone; asked again until it is true, which it stays. Nothing that they store counts at them
    *     any more when this is called: the transport has seen to that
    * @throws TakoException CORRUPT when what the member has promised, or what it had acknowledged,
-   *     cannot be read
+   *     cannot be read; BUSY when former leaders may still store and too few slots are free to copy
+   *     what they reach: to be opened again later
    */
   public static LogReplica open(
       int server,

@@ -46,7 +46,8 @@ final class ReplicaRecovery {
 
   /**
    * @param writersAreGone whether no former leader can store to the memory any more
-   * @throws TakoException CORRUPT when the memory is damaged: the member must not vote
+   * @throws TakoException CORRUPT when the memory is damaged: the member must not vote; BUSY when
+   *     it has to be done again once no former leader can store any more
    */
   static ReplicaRecovery run(
       LogZone zone,
@@ -159,7 +160,7 @@ final class ReplicaRecovery {
   }
 
   /** A slot that the leader may have begun, after the last segment that this member knew of. */
-  private void addGranted(int slot) {
+  private void addGranted(int slot) throws TakoException {
     Segment tail = chain.tail();
     if (tail == null || headers[slot].segmentSequence() != tail.header().segmentSequence() + 1) {
       reachable.add(slot);
@@ -186,13 +187,17 @@ final class ReplicaRecovery {
   }
 
   /** The slot, or one with the same bytes to which no former leader stores. */
-  private int isolate(int slot) {
+  private int isolate(int slot) throws TakoException {
     if (writersAreGone.getAsBoolean()) {
       return slot;
     }
     Integer target = pool.take();
     if (target == null) {
-      throw new IllegalStateException("no slot of the log is free for a copy");
+      throw new TakoException(
+          Status.BUSY,
+          "former leaders may still store to log "
+              + identity.logId()
+              + " of this member, and no slot is free for a copy; open it again later");
     }
     zone.copy(slot, target);
     headers[target] = headers[slot].movedTo(headers[target]);
