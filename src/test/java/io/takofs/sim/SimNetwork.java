@@ -19,6 +19,7 @@ public final class SimNetwork {
   private final byte[] zeros = new byte[1 << 16];
   private SimConditions conditions;
   private int nextNumber = 1;
+  private long strayNs;
   private SimStores stores = (arena, offset, length, client) -> {};
 
   public SimNetwork(SimScheduler scheduler, SimConditions conditions) {
@@ -37,6 +38,16 @@ public final class SimNetwork {
   /** The network behaves differently from now on. */
   public void setConditions(SimConditions newConditions) {
     conditions = newConditions;
+  }
+
+  /** Peers may go on storing to the memory of a process for so long after its death. */
+  public void setStrays(long nanos) {
+    strayNs = nanos;
+  }
+
+  /** Until a store lands nowhere any more, from the death of its target on. */
+  public long strayNs() {
+    return strayNs;
   }
 
   /** The network card of {@code process}. */

@@ -412,7 +412,8 @@ final class SimQueuePair extends AbstractQueuePair {
     if (state == State.CONNECTED) {
       endAs(State.CLOSED, "");
     }
-    landingEndsNs = now(); // Its network card forgets the pair with it.
+    // Its network card forgets the pair with it; a peer that shares its memory may go on.
+    landingEndsNs = Math.min(landingEndsNs, now() + network.strayNs());
     state = State.CLOSED;
     transport.remove(this);
   }

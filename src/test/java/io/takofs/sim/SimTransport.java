@@ -74,7 +74,11 @@ public final class SimTransport implements Transport {
   void die() {
     List.copyOf(listeners).forEach(SimListener::close);
     List.copyOf(pairs).forEach(SimQueuePair::die);
-    domains.forEach(SimDomain::close);
+    if (network.strayNs() == 0) {
+      domains.forEach(SimDomain::close);
+    } else {
+      network.schedule(network.strayNs(), () -> domains.forEach(SimDomain::close));
+    }
   }
 
   @Override

@@ -39,6 +39,9 @@ final class GroupLogSimulation {
   /** How often an operation, or a call, overtakes others. */
   private static final double[] STALLS = {0.02, 0.02, 0.3};
 
+  /** For how long a leader may go on storing to a member whose process has ended. */
+  private static final long[] STRAYS_NS = {0, 0, 30_000_000, 1_000_000_000};
+
   /** How often a connection breaks while an operation is under way. */
   private static final double[] DROPS = {0.002, 0.002, 0.02};
 
@@ -81,6 +84,7 @@ final class GroupLogSimulation {
     this.network =
         new SimNetwork(
             scheduler, new SimConditions(500, 200_000, stalls, 3_000_000, drops, 0.7, false));
+    network.setStrays(STRAYS_NS[scheduler.random().nextInt(STRAYS_NS.length)]);
   }
 
   /**
@@ -201,6 +205,7 @@ final class GroupLogSimulation {
     catalog.calmDown();
     calm = true;
     activate();
+    scheduler.pass(network.strayNs());
     for (SimLogMember member : members) {
       if (!member.isAlive()) {
         check(member.start(), "killed by nobody");

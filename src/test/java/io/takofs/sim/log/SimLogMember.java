@@ -66,6 +66,7 @@ final class SimLogMember extends SimMachine {
   private final Map<Long, Long> checkpoint = new TreeMap<>(); // outlives the process
   private long deliveredIndex;
   private long checkpointIndex;
+  private long straysEndNs;
 
   SimLogMember(
       SimNetwork network,
@@ -143,7 +144,16 @@ final class SimLogMember extends SimMachine {
     LogZone zone = new LogZone(slots, (slot, offset, length) -> persist(born));
     LogIdentity identity = new LogIdentity(GROUP, (int) epoch());
     BrokenParts parts = new BrokenParts(broken, scheduler(), born);
-    replica = parts.replica(id, zone, reachable, identity, checkpointIndex, () -> true);
+    try {
+      replica = parts.replica(id, zone, reachable, identity, checkpointIndex, this::areWritersGone);
+    } catch (TakoException e) {
+      if (e.status() != Status.BUSY || areWritersGone()) {
+        throw e;
+      }
+      born.kill(); // it is started again later
+      born.checkAlive();
+    }
+    born.atDeath(() -> straysEndNs = scheduler().nowNs() + network.strayNs());
     waiting.clear();
     reads.clear();
     delivered.clear();
@@ -163,6 +173,11 @@ final class SimLogMember extends SimMachine {
             new Random(network.scheduler().random().nextLong()));
     transport.listen(endpoint(), new LogDoor(pairs, replica, parts));
     tick(born);
+  }
+
+  /** Whether nobody stores any more whom an earlier process let in. */
+  private boolean areWritersGone() {
+    return scheduler().nowNs() >= straysEndNs;
   }
 
   /** A step of making something persistent, which may be the last one of the process. */
