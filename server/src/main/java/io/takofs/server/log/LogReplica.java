@@ -36,6 +36,7 @@ public class LogReplica {
   private final LogTransports transports;
   private final LogIdentity identity;
   private final Crc32cScratch crc = new Crc32cScratch();
+  private final SegmentScanner scanner;
   private final ReplicaStorage storage;
   private final SlotPool pool;
   private final Chain chain;
@@ -69,7 +70,7 @@ public class LogReplica {
     this.zone = zone;
     this.transports = transports;
     this.identity = identity;
-    SegmentScanner scanner = new SegmentScanner(crc, codec);
+    this.scanner = new SegmentScanner(crc, codec);
     ReplicaRecovery recovery = ReplicaRecovery.run(zone, identity, crc, scanner, writersAreGone);
     this.pool = recovery.pool();
     this.chain = recovery.chain();
@@ -461,12 +462,26 @@ public class LogReplica {
     return true;
   }
 
+  /**
+   * Whether a frame that was whole still is; the member is damaged when it is not. For those who
+   * hold its monitor.
+   */
+  boolean isStillWhole(Segment segment, int offset, long index) {
+    String wrong = segment.check(scanner, offset, index);
+    if (wrong != null && damage == null) {
+      damaged(wrong);
+    }
+    return wrong == null;
+  }
+
   private void damaged(String why) {
     damage =
         new TakoException(
             Status.CORRUPT,
             "the log of member " + server + " is damaged: " + why + "; replace the member");
-    intake.revoke(); // what it acknowledges would count
+    if (intake != null) {
+      intake.revoke(); // what it acknowledges would count
+    }
   }
 
   // ---- connections --------------------------------------------------------------------------

@@ -319,6 +319,9 @@ public final class ReplicatedLog implements Log {
         Segment segment = chain.segments().get(place++);
         int offset = segment.offsetOf(index + 1);
         while (index < Math.min(end, segment.lastIndex()) && next.size() < DELIVERED_AT_ONCE) {
+          if (!replica.isStillWhole(segment, offset, index + 1)) {
+            return next; // nobody gets garbage
+          }
           next.add(delivery(segment, offset, ++index));
           offset = segment.next(offset);
         }

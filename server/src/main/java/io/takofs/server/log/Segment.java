@@ -233,9 +233,19 @@ final class Segment {
     return reader.limit(body + FrameCodec.length(memory, offset)).position(body);
   }
 
-  /** The offset of the frame after the one at {@code offset}. */
+  /** The offset of the frame after the one at {@code offset}; the end when that is damaged. */
   int next(int offset) {
-    return offset + FrameCodec.frameSize(FrameCodec.length(memory, offset));
+    int bytes = offset < length ? FrameCodec.length(memory, offset) : 0;
+    return bytes <= 0 || bytes > length - offset ? length : offset + FrameCodec.frameSize(bytes);
+  }
+
+  /**
+   * Looks once more at a frame that was whole: its bits may have changed since.
+   *
+   * @return null when it is still whole, else what is wrong with it
+   */
+  String check(SegmentScanner scanner, int offset, long index) {
+    return scanner.check(memory, header, offset, length, index);
   }
 
   /** Zeroes where frames go. */

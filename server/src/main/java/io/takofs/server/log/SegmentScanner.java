@@ -125,6 +125,25 @@ final class SegmentScanner {
             End.TORN_END, offset, index - 1, term, commitIndex, chain, at(offset, index) + wrong);
   }
 
+  /**
+   * Checks one frame of a segment whose frames were whole up to {@code end}.
+   *
+   * @return null when it still is, else what is wrong with it
+   */
+  String check(ByteBuffer memory, SegmentHeader header, int offset, int end, long index) {
+    if (end - offset < FrameCodec.OVERHEAD) {
+      return at(offset, index) + "those before it do not lead to it";
+    }
+    int previous =
+        offset == Layout.SEGMENT_DATA_OFFSET
+            ? crc.ofSegment(header)
+            : memory.getInt(offset - Layout.FRAME_TRAILER_SIZE + Layout.FRAME_TRAILER_CHAIN_OFFSET);
+    String wrong =
+        codec.check(
+            memory, memory.duplicate(), offset, end, previous, (short) header.term(), index);
+    return wrong == null ? null : at(offset, index) + wrong;
+  }
+
   private static String at(int offset, long index) {
     return "the frame of entry " + index + " at offset " + offset + " is invalid: ";
   }

@@ -4,11 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Status;
+import io.takofs.transport.Access;
+import io.takofs.transport.BufferRegion;
+import io.takofs.transport.CompletionHandler;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.MemoryRegion;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReplicatedLogTest {
   private static final int ENTRY_BYTES = 1024;
@@ -27,24 +37,90 @@ class ReplicatedLogTest {
             TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.NO_SPACE))
         .hasMessageContaining("no majority");
 
-    assertThat(log.segmentCount()).isBetween(3, 4);
+    assertThat(log.segmentCount()).isBetween(4, 5);
+  }
+
+  /** Bits of lengths, of the index, of the payload and of the trailer change. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2, 3, 9, 24, 32, 1000, 1056, 1060})
+  void shouldNotDeliverWhatHasChangedSinceItWasAppended(int offset) throws Exception {
+    LogFixture fixture = new LogFixture(12, 8 * ENTRY_BYTES);
+    LogReplica replica = replica(fixture);
+    ReplicatedLog log = leader(replica, new ReplicatedLog(replica, emptyQueue(), 0), Set.of(1));
+    log.poll((index, term, payload) -> {});
+    byte[] entry = new byte[ENTRY_BYTES];
+    long first = log.propose(ByteBuffer.wrap(entry));
+    log.propose(ByteBuffer.wrap(entry));
+    fixture.flipBit(0, Layout.SEGMENT_DATA_OFFSET + FrameCodec.frameSize(1) + offset, 5);
+
+    List<Long> delivered = new ArrayList<>();
+    log.poll((index, term, payload) -> delivered.add(index));
+
+    assertThat(delivered).isEmpty();
+    assertThat(replica.damage().status()).isEqualTo(Status.CORRUPT);
+    assertThat(replica.damage()).hasMessageContaining("entry " + first);
   }
 
   private static ReplicatedLog leaderThatReachesNobody(int slots) throws TakoException {
-    LogReplica replica =
-        LogReplica.open(
-            1,
-            new LogFixture(slots, 4 * ENTRY_BYTES).zone(),
-            new LogTransports(),
-            LogFixture.IDENTITY,
-            0,
-            () -> true);
-    ReplicatedLog log = new ReplicatedLog(replica, 0);
+    LogReplica replica = replica(new LogFixture(slots, 4 * ENTRY_BYTES));
+    return leader(replica, new ReplicatedLog(replica, null, 0), Set.of(1, 2, 3));
+  }
+
+  private static LogReplica replica(LogFixture fixture) throws TakoException {
+    return LogReplica.open(
+        1,
+        fixture.zone(),
+        new LogMemory(List.of(), heartbeat()),
+        LogFixture.IDENTITY,
+        0,
+        () -> true);
+  }
+
+  private static ReplicatedLog leader(LogReplica replica, ReplicatedLog log, Set<Integer> members)
+      throws TakoException {
     replica.prepare(PrepareLog.newBuilder().setTerm(1).setCandidate(1).build());
-    log.setMembers(Set.of(1, 2, 3));
-    log.open(1);
-    log.begin();
+    log.setMembers(members);
     log.lead(1);
+    log.begin();
     return log;
+  }
+
+  private static CompletionQueue emptyQueue() {
+    return new CompletionQueue() {
+      @Override
+      public int poll(CompletionHandler handler, int max) {
+        return 0;
+      }
+
+      @Override
+      public void await(long timeoutNs) {
+        throw new UnsupportedOperationException("nothing completes");
+      }
+
+      @Override
+      public void wakeup() {
+        // Nobody waits.
+      }
+
+      @Override
+      public boolean onEvent(Runnable callback) {
+        return false;
+      }
+
+      @Override
+      public void close() {
+        // Nothing holds it.
+      }
+    };
+  }
+
+  private static MemoryRegion heartbeat() {
+    ByteBuffer memory = ByteBuffer.allocate(Layout.HEARTBEAT_SIZE);
+    return new BufferRegion(memory, 0, 1, Access.REMOTE_READ_WRITE) {
+      @Override
+      public void close() {
+        // Nothing holds it.
+      }
+    };
   }
 }
