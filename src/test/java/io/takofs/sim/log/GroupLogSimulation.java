@@ -64,6 +64,7 @@ final class GroupLogSimulation {
   private final SimNetwork network;
   private final Swarm swarm;
   private final List<SimLogMember> members = new ArrayList<>();
+  private final Set<Integer> damaged = new TreeSet<>(); // never a majority
   private final List<LogUser> users = new ArrayList<>();
   private final LogHistory history = new LogHistory();
   private final SimProcess fate = new SimProcess("checker");
@@ -130,7 +131,18 @@ final class GroupLogSimulation {
     double spite = SPITE[scheduler.random().nextInt(SPITE.length)];
     double restless = RESTLESSNESS[scheduler.random().nextInt(RESTLESSNESS.length)];
     for (int i = 1; i <= servers; i++) {
-      members.add(new SimLogMember(network, i, members, catalog, history, restless, spite, broken));
+      members.add(
+          new SimLogMember(
+              network,
+              i,
+              members,
+              catalog,
+              history,
+              restless,
+              spite,
+              damaged,
+              (count - 1) / 2,
+              broken));
     }
     for (SimLogMember member : members) {
       check(member.start(), "the first start was killed");
@@ -208,7 +220,7 @@ final class GroupLogSimulation {
     scheduler.pass(network.strayNs());
     for (SimLogMember member : members) {
       if (!member.isAlive()) {
-        check(member.start(), "killed by nobody");
+        check(member.start() || member.isDamaged(), "killed by nobody");
       }
     }
     proposeNext();
@@ -232,6 +244,7 @@ final class GroupLogSimulation {
           && catalog.newest().active()
           && members.stream()
               .filter(each -> catalog.newest().members().contains(each.id()))
+              .filter(each -> !each.isDamaged())
               .allMatch(each -> each.delivered().equals(history.values()))) {
         return true;
       }

@@ -38,6 +38,7 @@ import java.util.TreeMap;
 final class SimLogMember extends SimMachine {
   static final int GROUP = 1;
   private static final int[] SLOTS = {12, 16, 24};
+  private static final int FLIP_TRIES = 200;
   private static final int VALUE_BYTES_MAX = 1200;
   private static final int SEGMENT_BYTES = 8192;
 
@@ -54,6 +55,8 @@ final class SimLogMember extends SimMachine {
   private final LogHistory history;
   private final Set<BrokenRule> broken;
   private final Spite spite;
+  private final Set<Integer> damaged; // of all members
+  private final int damagedMax;
   private double restlessness;
   private final int slotCount;
   private final MappedMemory memory;
@@ -76,6 +79,8 @@ final class SimLogMember extends SimMachine {
       LogHistory history,
       double restlessness,
       double spite,
+      Set<Integer> damaged,
+      int damagedMax,
       Set<BrokenRule> broken)
       throws TakoException {
     super(network.scheduler(), "member" + id, false);
@@ -85,6 +90,8 @@ final class SimLogMember extends SimMachine {
     this.catalog = catalog;
     this.history = history;
     this.restlessness = restlessness;
+    this.damaged = damaged;
+    this.damagedMax = damagedMax;
     this.spite = new Spite(network, spite);
     this.broken = broken;
     this.slotCount = SLOTS[network.scheduler().random().nextInt(SLOTS.length)];
@@ -147,10 +154,12 @@ final class SimLogMember extends SimMachine {
     try {
       replica = parts.replica(id, zone, reachable, identity, checkpointIndex, this::areWritersGone);
     } catch (TakoException e) {
-      if (e.status() != Status.BUSY || areWritersGone()) {
+      boolean busy = e.status() == Status.BUSY && !areWritersGone();
+      boolean corrupt = e.status() == Status.CORRUPT && isDamaged();
+      if (!busy && !corrupt) {
         throw e;
       }
-      born.kill(); // it is started again later
+      born.kill(); // it is started again later, maybe in vain
       born.checkAlive();
     }
     born.atDeath(() -> straysEndNs = scheduler().nowNs() + network.strayNs());
@@ -344,9 +353,28 @@ final class SimLogMember extends SimMachine {
     throw new UnsupportedOperationException("a member has no file data");
   }
 
+  /** A bit of its log changes, be it of a header, a frame, a mark or a promise. */
   @Override
   public void flipBit() {
-    // Bits of file data alone change by themselves.
+    if (damaged.contains(id) || damaged.size() >= damagedMax) {
+      return;
+    }
+    for (int i = 0; i < FLIP_TRIES; i++) {
+      ByteBuffer slot =
+          memory.slice(
+              (long) scheduler().random().nextInt(slotCount) * SEGMENT_BYTES, SEGMENT_BYTES);
+      int at = scheduler().random().nextInt(SEGMENT_BYTES);
+      if (slot.get(at) != 0) {
+        slot.put(at, (byte) (slot.get(at) ^ 1 << scheduler().random().nextInt(Byte.SIZE)));
+        damaged.add(id);
+        return;
+      }
+    }
+  }
+
+  /** Whether a bit of its log has changed by itself at some time. */
+  boolean isDamaged() {
+    return damaged.contains(id);
   }
 
   @Override
