@@ -1,6 +1,5 @@
 package io.takofs.sim.log;
 
-import io.takofs.server.log.LogMember;
 import io.takofs.sim.Fault;
 import io.takofs.sim.Faults;
 import io.takofs.sim.SimConditions;
@@ -10,7 +9,6 @@ import io.takofs.sim.SimScheduler;
 import io.takofs.sim.Swarm;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -72,7 +70,7 @@ final class GroupLogSimulation {
   private SimCatalog catalog;
   private long changeMaxNs;
   private boolean calm;
-  private final Map<Long, Integer> leaders = new HashMap<>(); // by term
+  private LogInvariants invariants;
 
   GroupLogSimulation(long seed, int steps, Set<BrokenRule> broken) {
     this.broken = broken;
@@ -114,9 +112,17 @@ final class GroupLogSimulation {
     try {
       return simulate();
     } catch (AssertionError | IOException | RuntimeException e) {
-      List<String> state = members.stream().map(each -> "\n" + each.member()).toList();
-      throw new AssertionError("seed " + seed + " with " + swarm + ": " + e + state, e);
+      List<String> state = members.stream().map(GroupLogSimulation::describe).toList();
+      throw new AssertionError(
+          "seed " + seed + " with " + swarm + ": " + e + "\n" + catalog.newest() + state, e);
     }
+  }
+
+  private static String describe(SimLogMember member) {
+    return "\n"
+        + (member.isAlive() ? "" : "dead, ")
+        + (member.isDamaged() ? "bits have changed, " : "")
+        + member.member();
   }
 
   private Result simulate() throws IOException {
@@ -153,7 +159,8 @@ final class GroupLogSimulation {
       users.add(user);
       user.start();
     }
-    scheduler.check(1, this::checkStep);
+    invariants = new LogInvariants(members, catalog, history, !broken.isEmpty());
+    scheduler.check(1, invariants::check);
     Faults faults = new Faults(network, swarm, members, users);
     faults.begin();
     if (servers > count) {
@@ -167,7 +174,7 @@ final class GroupLogSimulation {
         count,
         history.acknowledgedCount(),
         history.reads(),
-        leaders.size(),
+        invariants.terms(),
         catalog.changes(),
         faults.counts(),
         scheduler.nowNs(),
@@ -196,17 +203,6 @@ final class GroupLogSimulation {
     SimLogMember one = members.get(scheduler.random().nextInt(members.size()));
     if (one.isAlive()) {
       scheduler.schedule(one.process(), 0, () -> one.member().stand());
-    }
-  }
-
-  /** No two lead in one term. */
-  private void checkStep() {
-    for (SimLogMember each : members) {
-      if (each.isAlive() && each.member().role() == LogMember.Role.LEADING) {
-        long term = each.member().term();
-        int known = leaders.computeIfAbsent(term, key -> each.id());
-        check(known == each.id(), "two lead in term " + term);
-      }
     }
   }
 

@@ -3,6 +3,7 @@ package io.takofs.sim.log;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /** The entries that a group has committed: each member must deliver the same. */
@@ -10,6 +11,7 @@ final class LogHistory {
   private final Map<Long, Long> values = new TreeMap<>(); // by index
   private final Set<Long> seen = new HashSet<>();
   private final Set<Long> acknowledged = new HashSet<>();
+  private final SortedMap<Long, Long> byTerm = new TreeMap<>(); // highest index acknowledged
   private long acknowledgedIndex;
   private int reads;
 
@@ -32,10 +34,21 @@ final class LogHistory {
     return values;
   }
 
-  /** The user who proposed the value was told that it is committed. */
-  void acknowledge(long index, long value) {
+  /**
+   * The user who proposed the value was told that it is committed.
+   *
+   * @param promised term that the member had promised which said so: it was committed in that or an
+   *     earlier one
+   */
+  void acknowledge(long index, long value, long promised) {
     acknowledged.add(value);
+    byTerm.merge(promised, index, Math::max);
     acknowledgedIndex = Math.max(acknowledgedIndex, index);
+  }
+
+  /** The highest index of which somebody was told in a term before {@code term}. */
+  long acknowledgedBefore(long term) {
+    return byTerm.headMap(term).values().stream().mapToLong(Long::longValue).max().orElse(0);
   }
 
   /** The highest index of which somebody was told. */

@@ -269,7 +269,7 @@ final class SimLogMember extends SimMachine {
     delivered.put(index, value);
     deliveredIndex = index;
     if (waiting.remove(value)) {
-      history.acknowledge(index, value);
+      history.acknowledge(index, value, replica.promisedTerm());
     }
   }
 

@@ -461,6 +461,11 @@ public final class LogMember {
         missing.add(each);
       }
     }
+    if (!missing.isEmpty() && !replica.continuesWith(missing.get(0))) {
+      pair.close();
+      stepDown(); // a checkpoint has to come before
+      return;
+    }
     List<Integer> slots = new ArrayList<>();
     for (int i = 0; i < missing.size(); i++) {
       Integer slot = replica.takeSlot();

@@ -618,6 +618,23 @@ public class LogReplica {
     return missingIndex > checkpointIndex ? missingIndex : 0;
   }
 
+  /**
+   * Whether the segments of another member that begin with {@code first} continue this log, or its
+   * checkpoint; else this member lacks entries that come before.
+   */
+  synchronized boolean continuesWith(LogSegment first) {
+    Segment before = chain.get(first.getSequence() - 1);
+    boolean continues =
+        (before != null
+                && before.lastIndex() == first.getBaseIndex() - 1
+                && before.chain() == first.getBaseChain())
+            || first.getBaseIndex() <= checkpointIndex + 1;
+    if (!continues) {
+      missingIndex = first.getBaseIndex() - 1;
+    }
+    return continues;
+  }
+
   /** A durable checkpoint has all entries up to {@code index}. */
   synchronized void cover(long index) {
     checkpointIndex = Math.max(checkpointIndex, index);

@@ -114,7 +114,7 @@ class ReplicatedLogTest {
     };
   }
 
-  private static MemoryRegion heartbeat() {
+  static MemoryRegion heartbeat() {
     ByteBuffer memory = ByteBuffer.allocate(Layout.HEARTBEAT_SIZE);
     return new BufferRegion(memory, 0, 1, Access.REMOTE_READ_WRITE) {
       @Override
