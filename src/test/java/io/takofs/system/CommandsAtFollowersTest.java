@@ -40,8 +40,7 @@ class CommandsAtFollowersTest {
   @BeforeAll
   static void start() throws Exception {
     cluster =
-        ServerCluster.start(
-            SERVERS, "fs.tako.replication.min", "3", "fs.tako.group.members", "1");
+        ServerCluster.start(SERVERS, "fs.tako.replication.min", "3", "fs.tako.group.members", "1");
     leader = cluster.uri();
     follower = cluster.servers().get(SERVERS - 1).uri();
   }

@@ -17,65 +17,71 @@ public final class WeakReplicas {
   public static LogReplica withoutPayloadChecksums(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new LogReplica(
-        server, zone, memory, identity, checkpointIndex, writersAreGone, new HeaderCodec(true));
+        server, zone, transports, identity, checkpointIndex, writersAreGone, new HeaderCodec(true));
   }
 
   /** One that takes a frame for whole when its length and its index are possible. */
   public static LogReplica withoutChecksums(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new LogReplica(
-        server, zone, memory, identity, checkpointIndex, writersAreGone, new HeaderCodec(false));
+        server,
+        zone,
+        transports,
+        identity,
+        checkpointIndex,
+        writersAreGone,
+        new HeaderCodec(false));
   }
 
   /** One that goes on writing to its own log after a promise to a later leader. */
   public static LogReplica withoutFenceAgainstItself(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new UnfencedReplica(
-        server, zone, memory, identity, checkpointIndex, writersAreGone, Integer.MAX_VALUE);
+        server, zone, transports, identity, checkpointIndex, writersAreGone, Integer.MAX_VALUE);
   }
 
   /** One that learns late of its own promise to a later leader. */
   public static LogReplica withLateLooksAtItself(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new UnfencedReplica(
-        server, zone, memory, identity, checkpointIndex, writersAreGone, LOOKS);
+        server, zone, transports, identity, checkpointIndex, writersAreGone, LOOKS);
   }
 
   /** One that forgets the configurations that it acted on. */
   public static LogReplica withoutEpochs(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new LogReplica(
-        server, zone, memory, identity, checkpointIndex, writersAreGone, new FrameCodec()) {
+        server, zone, transports, identity, checkpointIndex, writersAreGone, new FrameCodec()) {
       @Override
       public synchronized long epoch() {
         return 0;
@@ -87,13 +93,13 @@ public final class WeakReplicas {
   public static LogReplica comparedByLastEntries(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new LogReplica(
-        server, zone, memory, identity, checkpointIndex, writersAreGone, new FrameCodec()) {
+        server, zone, transports, identity, checkpointIndex, writersAreGone, new FrameCodec()) {
       @Override
       public synchronized LogPosition prepare(PrepareLog request) throws TakoException {
         LogPosition position = super.prepare(request);
@@ -110,13 +116,13 @@ public final class WeakReplicas {
   public static LogReplica askingForItsFirstLog(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new LogReplica(
-        server, zone, memory, identity, checkpointIndex, writersAreGone, new FrameCodec()) {
+        server, zone, transports, identity, checkpointIndex, writersAreGone, new FrameCodec()) {
       private long first;
 
       @Override
@@ -169,13 +175,13 @@ public final class WeakReplicas {
     UnfencedReplica(
         int server,
         LogZone zone,
-        LogMemory memory,
+        LogTransports transports,
         LogIdentity identity,
         long checkpointIndex,
         BooleanSupplier writersAreGone,
         int looks)
         throws TakoException {
-      super(server, zone, memory, identity, checkpointIndex, writersAreGone, new FrameCodec());
+      super(server, zone, transports, identity, checkpointIndex, writersAreGone, new FrameCodec());
       this.looks = looks;
     }
 

@@ -2,8 +2,8 @@ package io.takofs.sim.log;
 
 import io.takofs.base.TakoException;
 import io.takofs.server.log.LogIdentity;
-import io.takofs.server.log.LogMemory;
 import io.takofs.server.log.LogReplica;
+import io.takofs.server.log.LogTransports;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.WeakReplicas;
 import io.takofs.sim.SimProcess;
@@ -37,7 +37,7 @@ final class BrokenParts {
     LogReplica open(
         int server,
         LogZone zone,
-        LogMemory memory,
+        LogTransports transports,
         LogIdentity identity,
         long checkpointIndex,
         BooleanSupplier writersAreGone)
@@ -48,12 +48,12 @@ final class BrokenParts {
   LogReplica replica(
       int server,
       LogZone zone,
-      LogMemory memory,
+      LogTransports transports,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
-    return opening().open(server, zone, memory, identity, checkpointIndex, writersAreGone);
+    return opening().open(server, zone, transports, identity, checkpointIndex, writersAreGone);
   }
 
   private Opening opening() {

@@ -107,7 +107,7 @@ final class LogInvariants {
 
   private void checkConfig() {
     GroupConfig config = catalog.newest();
-    if (config != lastConfig) {
+    if (!config.equals(lastConfig)) {
       boolean same = config.epoch() == lastConfig.epoch();
       require(
           same || (config.epoch() == lastConfig.epoch() + 1 && lastConfig.active()),

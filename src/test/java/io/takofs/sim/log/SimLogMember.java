@@ -11,6 +11,8 @@ import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogMemory;
 import io.takofs.server.log.LogReplica;
 import io.takofs.server.log.LogTimes;
+import io.takofs.server.log.LogTransport;
+import io.takofs.server.log.LogTransports;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.ReplicatedLog;
 import io.takofs.sim.SimFlips;
@@ -143,14 +145,21 @@ final class SimLogMember extends SimMachine {
               SEGMENT_BYTES - Layout.SEGMENT_DATA_OFFSET,
               Access.REMOTE_READ_WRITE));
     }
-    LogMemory reachable =
-        new LogMemory(regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE));
     if (broken.contains(BrokenRule.AMNESIA) && epoch() > 1) {
       forget();
     }
     LogZone zone = new LogZone(slots, (slot, offset, length) -> persist(born));
     LogIdentity identity = new LogIdentity(GROUP, (int) epoch());
     BrokenParts parts = new BrokenParts(broken, scheduler(), born);
+    LogTransport via =
+        new LogTransport(
+            transport.name(),
+            domain,
+            new LogMemory(
+                regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE)),
+            parts.counted(queue));
+    LogTransports reachable = new LogTransports();
+    reachable.add(via);
     try {
       replica = parts.replica(id, zone, reachable, identity, checkpointIndex, this::areWritersGone);
     } catch (TakoException e) {
@@ -168,19 +177,19 @@ final class SimLogMember extends SimMachine {
     delivered.clear();
     delivered.putAll(checkpoint);
     deliveredIndex = checkpointIndex;
-    log = new ReplicatedLog(replica, parts.counted(queue), checkpointIndex);
+    log = new ReplicatedLog(replica, checkpointIndex);
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
     member =
         new LogMember(
             GROUP,
             replica,
             log,
-            new SimLogPeers(network, group, born, transport, pairs, parts, spite),
+            new SimLogPeers(network, group, born, transport, via, pairs, parts, spite),
             catalog.view(),
             TIMES,
             clock(),
             new Random(network.scheduler().random().nextLong()));
-    transport.listen(endpoint(), new LogDoor(pairs, replica, parts));
+    transport.listen(endpoint(), new SimLogDoor(pairs, replica, parts));
     tick(born);
   }
 
@@ -285,6 +294,7 @@ final class SimLogMember extends SimMachine {
     }
     payload.flip();
     try {
+      log.lead(member.term());
       log.propose(payload);
       waiting.add(value);
       log.poll(this::deliver);

@@ -4,12 +4,10 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.log.LogPeers;
+import io.takofs.server.log.LogTransport;
 import io.takofs.sim.SimNetwork;
 import io.takofs.sim.SimProcess;
 import io.takofs.sim.SimTransport;
-import io.takofs.transport.Access;
-import io.takofs.transport.CompletionQueue;
-import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import java.io.IOException;
@@ -25,6 +23,7 @@ final class SimLogPeers implements LogPeers {
   private final List<SimLogMember> group;
   private final SimProcess own;
   private final SimTransport transport;
+  private final LogTransport via;
   private final QueuePairConfig pairs;
   private final BrokenParts parts;
   private final Spite spite;
@@ -34,6 +33,7 @@ final class SimLogPeers implements LogPeers {
       List<SimLogMember> group,
       SimProcess own,
       SimTransport transport,
+      LogTransport via,
       QueuePairConfig pairs,
       BrokenParts parts,
       Spite spite) {
@@ -41,6 +41,7 @@ final class SimLogPeers implements LogPeers {
     this.group = group;
     this.own = own;
     this.transport = transport;
+    this.via = via;
     this.pairs = pairs;
     this.parts = parts;
     this.spite = spite;
@@ -109,7 +110,13 @@ final class SimLogPeers implements LogPeers {
   }
 
   @Override
-  public void connect(int server, long term, long grant, Consumer<QueuePair> answer) {
+  public LogTransport transportTo(int server) {
+    return via;
+  }
+
+  @Override
+  public void connect(
+      int server, LogTransport over, long term, long grant, Consumer<QueuePair> answer) {
     Consumer<Consumer<QueuePair>> connect =
         then ->
             network.scheduler().schedule(own, 0, () -> then.accept(connect(server, term, grant)));
@@ -123,23 +130,12 @@ final class SimLogPeers implements LogPeers {
   private QueuePair connect(int server, long term, long grant) {
     try {
       return transport.connect(
-          group.get(server - 1).endpoint(), pairs, LogDoor.asked(term, grant), CONNECT_TIMEOUT_NS);
+          group.get(server - 1).endpoint(),
+          pairs,
+          SimLogDoor.asked(term, grant),
+          CONNECT_TIMEOUT_NS);
     } catch (IOException e) {
       return null; // it is not there, or lets this member in no more
-    }
-  }
-
-  @Override
-  public CompletionQueue queue() {
-    return pairs.sendQueue();
-  }
-
-  @Override
-  public MemoryRegion allocate(int length) {
-    try {
-      return pairs.domain().allocate(length, Access.LOCAL);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
     }
   }
 }

@@ -233,9 +233,7 @@ final class MemberChange {
             .filter(each -> !leaves(each) && isReached(each))
             .sorted(Comparator.comparing(each -> each != cluster.serverId()))
             .toList();
-    return staying.isEmpty()
-        ? members
-        : new TreeSet<>(staying.subList(0, target(staying.size())));
+    return staying.isEmpty() ? members : new TreeSet<>(staying.subList(0, target(staying.size())));
   }
 
   /** An even number survives no more than the odd one below it. */
@@ -254,8 +252,7 @@ final class MemberChange {
 
   /** Servers that could be members, those first whose racks have none. */
   private List<Integer> spare(Set<Integer> members) {
-    ServerEntry self =
-        cluster.server(cluster.serverId()).orElse(ServerEntry.getDefaultInstance());
+    ServerEntry self = cluster.server(cluster.serverId()).orElse(ServerEntry.getDefaultInstance());
     Set<String> racks = new HashSet<>();
     members.forEach(each -> cluster.server(each).ifPresent(entry -> racks.add(entry.getRack())));
     List<ServerEntry> spare = new ArrayList<>();

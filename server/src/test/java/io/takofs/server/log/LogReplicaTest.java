@@ -3,19 +3,16 @@ package io.takofs.server.log;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.proto.LogSegment;
-import io.takofs.transport.MemoryRegion;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LogReplicaTest {
   @Test
   void shouldNeedACheckpointWhenTheBestLogBeginsLater() throws Exception {
-    MemoryRegion heartbeat = ReplicatedLogTest.heartbeat();
     LogReplica replica =
         LogReplica.open(
             1,
             new LogFixture(4, 4096).zone(),
-            new LogMemory(List.of(), heartbeat),
+            new LogTransports(),
             LogFixture.IDENTITY,
             23,
             () -> true);

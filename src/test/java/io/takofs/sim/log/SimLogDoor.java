@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /** Lets leaders in that the replica admits. */
-record LogDoor(QueuePairConfig pairs, LogReplica replica, BrokenParts parts)
+record SimLogDoor(QueuePairConfig pairs, LogReplica replica, BrokenParts parts)
     implements ConnectionAcceptor {
   /** What a leader says when it connects. */
   static byte[] asked(long term, long grant) {
