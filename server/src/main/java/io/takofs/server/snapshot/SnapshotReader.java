@@ -23,6 +23,8 @@ import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.ScatterGather;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.List;
@@ -259,10 +261,14 @@ public final class SnapshotReader implements AutoCloseable {
     Invariant.check(
         (long) PAGES_OF_REGION * regions.size() * Layout.PAGE_SIZE >= zone.length(),
         "the whole zone is registered");
-    target = SnapshotZone.begin(zone, info.getCheckpoint().asReadOnlyByteBuffer(), pages);
-    if (target.index() != info.getIndex() || target.generation() != info.getGeneration()) {
+    ByteBuffer roots =
+        info.getCheckpoint().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    if (roots.remaining() != Layout.CHECKPOINT_SIZE
+        || roots.getLong(Layout.CHECKPOINT_INDEX_OFFSET) != info.getIndex()
+        || roots.getLong(Layout.CHECKPOINT_GENERATION_OFFSET) != info.getGeneration()) {
       throw malformed("the roots of another checkpoint than it says");
     }
+    target = SnapshotZone.begin(zone, roots, pages);
     step = Step.READING;
     dueNs = clock.nanoTime() + RENEW_NS;
     nextPage = pages.nextSetBit(0);

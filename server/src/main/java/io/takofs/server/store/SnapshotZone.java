@@ -80,15 +80,6 @@ public final class SnapshotZone {
     return new SnapshotZone(memory.first(checkpoint.pageCount()), checkpoint, pages);
   }
 
-  /** Last log entry that the checkpoint contains. */
-  public long index() {
-    return checkpoint.index();
-  }
-
-  public long generation() {
-    return checkpoint.generation();
-  }
-
   /** All bytes of {@code count} pages from {@code first} are in the zone's memory. */
   public void take(int first, int count) {
     Invariant.check(

@@ -287,6 +287,8 @@ class SnapshotReaderTest {
           List.<UnaryOperator<SnapshotInfo>>of(
               info -> info.toBuilder().clearMemory().build(),
               info -> info.toBuilder().setCheckpoint(ByteString.EMPTY).build(),
+              info -> info.toBuilder().setIndex(info.getIndex() + 1).build(),
+              info -> info.toBuilder().setGeneration(info.getGeneration() + 1).build(),
               info -> info.toBuilder().setPages(info.getPages().toBuilder().setFirst(-5)).build(),
               info -> info.toBuilder().setPages(info.getPages().toBuilder().setFirst(0)).build(),
               info ->
