@@ -90,7 +90,7 @@ final class SnapshotSimulation {
             scheduler, new SimConditions(500, 200_000, 0.02, 3_000_000, 0.02, 0.7, false));
     long bytes = (long) PAGES * Layout.PAGE_SIZE;
     sourceZone = MappedMemory.anonymous(bytes, true);
-    targetZone = MappedMemory.anonymous(bytes + random.nextInt(2) * Layout.PAGE_SIZE, true);
+    targetZone = MappedMemory.anonymous(bytes + (long) Layout.PAGE_SIZE * random.nextInt(2), true);
     entriesAtOnce = 1 + random.nextInt(60);
   }
 
