@@ -148,7 +148,7 @@ public final class SnapshotSource {
     if (Long.compareUnsigned(store.checkpointIndex(), request.getAtLeastIndex()) < 0) {
       throw new TakoException(
           Status.UNAVAILABLE,
-          "the last checkpoint is of log entry %d, and %s is asked for; ask another member, or later"
+          "the last checkpoint is of log entry %d, %s is asked for; ask another member, or later"
               .formatted(
                   store.checkpointIndex(), Long.toUnsignedString(request.getAtLeastIndex())));
     }

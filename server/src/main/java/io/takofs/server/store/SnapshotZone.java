@@ -70,7 +70,8 @@ public final class SnapshotZone {
     if (checkpoint.pageCount() > memory.pages()) {
       throw new TakoException(
           Status.NO_SPACE,
-          "the group's page zone is of %d pages, and that of this server has room for %d; it needs a pool with fs.tako.server.pool.pages.size of at least %d bytes"
+          ("the group's page zone is of %d pages, and that of this server has room for %d; it needs"
+                  + " a pool with fs.tako.server.pool.pages.size of at least %d bytes")
               .formatted(
                   checkpoint.pageCount(),
                   memory.pages(),
