@@ -261,8 +261,7 @@ public final class SnapshotReader implements AutoCloseable {
     Invariant.check(
         (long) PAGES_OF_REGION * regions.size() * Layout.PAGE_SIZE >= zone.length(),
         "the whole zone is registered");
-    ByteBuffer roots =
-        info.getCheckpoint().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer roots = info.getCheckpoint().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     if (roots.remaining() != Layout.CHECKPOINT_SIZE
         || roots.getLong(Layout.CHECKPOINT_INDEX_OFFSET) != info.getIndex()
         || roots.getLong(Layout.CHECKPOINT_GENERATION_OFFSET) != info.getGeneration()) {
