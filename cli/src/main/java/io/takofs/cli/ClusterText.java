@@ -2,6 +2,8 @@ package io.takofs.cli;
 
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.FileHealth;
+import io.takofs.proto.GroupStatus;
+import io.takofs.proto.MemberStatus;
 import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
@@ -30,6 +32,9 @@ final class ClusterText {
     }
     line(out, "servers", cluster.getServersCount() + ", of which " + troubled(cluster));
     table(out, cluster.getServersList());
+    if (cluster.getGroup().getMembersCount() > 1) {
+      line(out, "group", group(cluster.getGroup()));
+    }
     if (cluster.getSlabsCount() > 0) {
       line(
           out,
@@ -77,6 +82,18 @@ final class ClusterText {
           files.getCorrupt() + " corrupt, " + files.getMissing() + " missing: see tako fsck");
     }
     return out.toString();
+  }
+
+  private static String group(GroupStatus group) {
+    List<Integer> members =
+        group.getMembersList().stream()
+            .filter(each -> !each.getLearner())
+            .map(MemberStatus::getServer)
+            .toList();
+    return Clusters.names(members)
+        + " keep the namespace, and server "
+        + group.getLeader()
+        + " leads";
   }
 
   /** Whether copies are missing that can be made. */

@@ -205,7 +205,10 @@ final class DataServerCore {
       try {
         reply = execute(call);
       } catch (TakoException e) {
-        reply = ClusterCalls.refused(e);
+        reply =
+            e.status() == Status.NOT_LEADER
+                ? ClusterCalls.notLeader(cluster) // which names the one that is
+                : ClusterCalls.refused(e);
       } catch (RuntimeException e) {
         if (journal.failure() != null) {
           throw e; // the connection ends, so that the client asks the next incarnation

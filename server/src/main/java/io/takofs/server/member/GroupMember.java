@@ -66,7 +66,7 @@ public final class GroupMember implements Leader, AutoCloseable {
   private Thread thread;
 
   // Of the thread.
-  private long lastTerm;
+  private volatile long lastTerm; // in which this member led when it was looked
   private long warmedNs;
 
   /** What there is when the transports are. */

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.config.ConfigKeys;
 import io.takofs.proto.ClusterMap;
 import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.MemberStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.ServerStatus;
@@ -110,6 +111,7 @@ public final class ClusterReport {
     }
     if (leader == self) {
       absent(map).ifPresent(status::addWarnings); // others pass on what the leader says
+      notReached().ifPresent(status::addWarnings);
       addOtherLists(map, status);
       addOwnWarnings(map, status);
     } else {
@@ -120,6 +122,21 @@ public final class ClusterReport {
       status.addServers(each.getId() == self ? own(each, own) : other(each, leader));
     }
     return status.build();
+  }
+
+  /** The members of the group that lack what is written now, though they are not new. */
+  private Optional<String> notReached() {
+    List<Integer> silent =
+        ofGroup.getGroup().getMembersList().stream()
+            .filter(each -> !each.getReached() && !each.getLearner())
+            .map(MemberStatus::getServer)
+            .toList();
+    return silent.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            Clusters.names(silent)
+                + " should keep the namespace, and do not get what is written now; start what does"
+                + " not run, or have another one do it (tako group replace)");
   }
 
   /** The servers that are configured, and are not in {@code map}. */
