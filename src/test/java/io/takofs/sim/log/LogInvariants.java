@@ -42,7 +42,7 @@ final class LogInvariants {
   private final Map<Integer, Past> pasts = new HashMap<>(); // by member
   private GroupConfig lastConfig;
 
-  private record Past(long promised, long accepted, long epoch) {}
+  private record Past(long promised, long accepted, long epoch, boolean sound) {}
 
   /**
    * @param broken whether a rule is broken: only what users see is looked at then
@@ -86,13 +86,19 @@ final class LogInvariants {
           member.replica().lastIndex() >= history.acknowledgedBefore(term),
           "I2",
           "member " + member.id() + " begins to lead without what was acknowledged");
-      require(member.replica().damage() == null, "I11", "a damaged member begins to lead");
+      Past past = pasts.get(member.id()); // it may find damage in the step in which it begins
+      require(past == null || past.sound, "I11", "a damaged member begins to lead");
     }
   }
 
   private void checkPromise(SimLogMember member) {
     LogReplica replica = member.replica();
-    Past now = new Past(replica.promisedTerm(), replica.acceptedTerm(), replica.epoch());
+    Past now =
+        new Past(
+            replica.promisedTerm(),
+            replica.acceptedTerm(),
+            replica.epoch(),
+            replica.damage() == null);
     Past past = pasts.put(member.id(), now);
     require(
         past == null
