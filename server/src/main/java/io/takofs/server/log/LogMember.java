@@ -64,6 +64,7 @@ public final class LogMember {
   private long majorityNs;
   private LogPosition best;
   private SegmentReader reader;
+  private boolean able = true; // to lead
 
   /** The part that a member plays. */
   public enum Role {
@@ -267,7 +268,7 @@ public final class LogMember {
   public void stand() {
     synchronized (replica) {
       GroupConfig former = config;
-      boolean mayStand = role == Role.FOLLOWER || role == Role.LEADING;
+      boolean mayStand = able && (role == Role.FOLLOWER || role == Role.LEADING);
       if (!mayStand || replica.damage() != null || !readConfig()) {
         config = former;
         return;
@@ -289,8 +290,36 @@ public final class LogMember {
     return config.members().contains(replica.server()) && config.epoch() >= replica.epoch();
   }
 
+  /**
+   * Stands for no election from now on, since there is no state with which this server could lead.
+   * It follows and votes as before: a vote says what is in the log, which is whole, and a majority
+   * that counts it has every committed entry in its logs or in checkpoints of its other members. So
+   * it keeps the group alive while it takes a state over.
+   *
+   * @return false when this member leads, or begins to; then nothing has changed
+   */
+  public boolean setUnable() {
+    synchronized (replica) {
+      if (role == Role.READING || role == Role.OPENING || role == Role.LEADING) {
+        return false;
+      }
+      if (role != Role.FOLLOWER) {
+        stepDown();
+      }
+      able = false;
+      return true;
+    }
+  }
+
+  /** There is a state again: this member stands for election when it misses a leader. */
+  public void setAble() {
+    synchronized (replica) {
+      able = true;
+    }
+  }
+
   private void ask(long now) {
-    if (!readConfig()) {
+    if (!able || !readConfig()) {
       await(now);
       return;
     }

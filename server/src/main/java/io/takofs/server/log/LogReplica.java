@@ -429,6 +429,7 @@ public class LogReplica {
     promise = promise.adopted(segments.get(0).header().segmentSequence(), all, epoch);
     promise.write(zone, identity.logId(), crc);
     storage.replace(segments, all);
+    missingIndex = 0;
     commitIndex = Math.max(commitIndex, chain.commitIndex());
   }
 
@@ -633,6 +634,15 @@ public class LogReplica {
       missingIndex = first.getBaseIndex() - 1;
     }
     return continues;
+  }
+
+  /**
+   * A checkpoint of another member has all entries up to here, or it cannot take the place of the
+   * state here: what comes after it must be in this log, or come to it.
+   */
+  public synchronized long neededIndex() {
+    long before = chain.isEmpty() ? 0 : chain.segments().get(0).header().baseIndex() - 1;
+    return Math.max(Math.max(missingIndex, checkpointIndex), before);
   }
 
   /** A durable checkpoint has all entries up to {@code index}. */
