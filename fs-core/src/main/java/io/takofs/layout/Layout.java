@@ -45,6 +45,8 @@ public final class Layout {
   public static final int CONNECTION_CATALOG = 5;
   /** kind of a connection of a leader that only reads and writes the log of a member of its group; client_id is its term, epoch the grant, 0 to read. */
   public static final int CONNECTION_LOG = 6;
+  /** as 64 bits, the grant of a connection of kind LOG that only reads the page zone of a member, which no term has. */
+  public static final int LOG_SNAPSHOT = -1;
   /** calls outstanding on a connection of kind CONTROL. */
   public static final int CONTROL_SLOTS = 4;
   /** bytes of one request slot and of one reply slot of such a connection. */
@@ -816,7 +818,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0x296d20344eb724efL;
+  public static final long LAYOUT_HASH = 0xa20fd6adec7df872L;
 
   private Layout() {}
 }

@@ -75,7 +75,7 @@ final class ClusterPlace implements AutoCloseable {
   private final TransportSelector sources; // transports to slabs of other servers; null alone
   private final KnownLeader leader = new KnownLeader();
   private PeerServers peers;
-  private int metadataPages;
+  private volatile int metadataPages;
   private PeerServers memberCalls; // of the member of the group alone
   private MembershipThread thread;
   private ScheduledExecutorService names; // looks up the servers' hosts
@@ -217,7 +217,7 @@ final class ClusterPlace implements AutoCloseable {
     return leader;
   }
 
-  /** The namespace that is kept here has so many pages; before this server joins. */
+  /** The namespace that is kept here has so many pages; known before this server joins. */
   void setMetadataPages(int pages) {
     metadataPages = pages;
   }

@@ -10,6 +10,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionKind;
+import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcHandler;
 import io.takofs.rpc.RpcServer;
 import io.takofs.rpc.RpcServices;
@@ -20,8 +21,10 @@ import io.takofs.server.loggroup.Leader;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.member.GroupMember;
 import io.takofs.server.peer.Cluster;
+import io.takofs.server.peer.ClusterTopology;
 import io.takofs.server.peer.DataServers;
 import io.takofs.server.report.ClusterReport;
+import io.takofs.server.snapshot.SnapshotSource;
 import io.takofs.server.zone.DataConnections;
 import io.takofs.server.zone.ServerDataZone;
 import io.takofs.transport.ConnectionAcceptor;
@@ -110,16 +113,35 @@ public final class DataServer implements ServerView, AutoCloseable {
    * Is a member of a group from now on, and serves its clients while it leads; before any transport
    * is added. The log is replayed.
    *
+   * @param storage null when it has no state yet, and gets one by {@link #takeState}
    * @param servers that keep the group's slabs
    * @throws TakoException when the log cannot be applied
    */
   public void join(GroupStorage storage, Leader leader, GroupLookups lookups, DataServers servers)
       throws TakoException {
     GroupState state = new GroupState(clock, settings, storage);
-    GroupServer leading = new GroupServer(state, leader, zone, lookups, clock, servers, completion);
+    SnapshotSource source =
+        new SnapshotSource(
+            ClusterTopology.NAMESPACE_GROUP,
+            epoch,
+            clock,
+            member == null ? transport -> List.of() : member::pages);
+    GroupServer leading =
+        new GroupServer(
+            state, leader, zone, lookups, clock, servers, completion, source, this::bareStatus);
     leading.recover();
     leading.onTickWanted(this::wantTick);
     group = leading;
+  }
+
+  /** As {@link GroupServer#giveUpState}. */
+  void giveUpState() {
+    group.giveUpState();
+  }
+
+  /** As {@link GroupServer#takeState}. */
+  void takeState(GroupStorage storage) {
+    group.takeState(storage);
   }
 
   /** Lets {@code handler} answer calls to a peer of the catalog; before any transport is added. */
@@ -182,7 +204,12 @@ public final class DataServer implements ServerView, AutoCloseable {
     handlers.put(
         ConnectionKind.SERVER,
         new ServerCallHandler(
-            cluster, zone::handle, this::answerMember, this::answerServer, this::finishClosing));
+            cluster,
+            zone::handle,
+            this::answerMember,
+            this::answerTakeover,
+            this::answerServer,
+            this::finishClosing));
     if (catalog != null) {
       handlers.put(ConnectionKind.CATALOG, catalog);
     }
@@ -193,6 +220,15 @@ public final class DataServer implements ServerView, AutoCloseable {
     return member == null
         ? ClusterCalls.refused(Status.UNSUPPORTED, "this server is no member of a group")
         : member.handle(request);
+  }
+
+  private void answerTakeover(IncomingCall call) {
+    GroupServer leading = group;
+    if (leading == null) {
+      call.reply(ClusterCalls.refused(Status.UNSUPPORTED, "this server is no member of a group"));
+    } else {
+      leading.onSnapshotCall(call);
+    }
   }
 
   /** Ends what calls of other servers have closed. */
@@ -319,7 +355,7 @@ public final class DataServer implements ServerView, AutoCloseable {
             .clearOperations()
             .clearTransports()
             .addAllListed(cluster.listed())
-            .setWarning(cluster.warning().orElse(""))
+            .setWarning(cluster.warning().orElse(whole.getWarning()))
             .build();
     return Reply.newBuilder().setServerStatus(status).build();
   }

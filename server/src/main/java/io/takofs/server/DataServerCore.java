@@ -17,7 +17,6 @@ import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.Operations;
-import io.takofs.rpc.RpcConnection;
 import io.takofs.server.groups.GroupMapping;
 import io.takofs.server.loggroup.Callers;
 import io.takofs.server.loggroup.ClientState;
@@ -273,16 +272,6 @@ final class DataServerCore {
               leaseReport.ended(lease);
               windows.close(lease.clientId(), lease.fileId());
             });
-  }
-
-  /** The connection is gone. */
-  void onDisconnected(RpcConnection connection) {
-    sessions.unbind(connection);
-  }
-
-  /** Whether {@code clientId} has a session. */
-  boolean hasSession(long clientId) {
-    return sessions.find(clientId) != null;
   }
 
   /**

@@ -9,10 +9,12 @@ import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import io.takofs.rpc.RpcHandler;
 import io.takofs.server.loggroup.GroupState;
+import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.Leader;
 import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.SlabReport;
 import io.takofs.server.peer.DataServers;
+import io.takofs.server.snapshot.SnapshotSource;
 import io.takofs.server.zone.ServerDataZone;
 import io.takofs.server.zone.WriteWindows;
 import java.util.ArrayList;
@@ -21,17 +23,26 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A group that this server leads: {@link DataServerCore} under one lock, for the clients that have
- * a session with it.
+ * A group of which this server is a member: {@link DataServerCore} under one lock, for the clients
+ * that have a session with it while it leads. There is none while the state is taken over from
+ * another member: then calls are answered as by a server that leads nothing.
  *
  * <p>Thread rule: any thread.
  */
 final class GroupServer implements RpcHandler {
   private static final Logger LOG = LoggerFactory.getLogger(GroupServer.class);
+
+  private static final String NO_STATE =
+      "this server has no state of the namespace yet: it takes over a checkpoint of another member"
+          + " of the group; its log says how that goes on";
+
+  /** Pause between two ticks without a state. */
+  private static final long STATELESS_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** Time for which a page waits until what it shows is committed. */
   private static final long COMMIT_WAIT_MS = 2000;
@@ -47,19 +58,24 @@ final class GroupServer implements RpcHandler {
   private final WriteWindows windows;
   private final ReplyCompletion completion;
   private final ClusterPoll poll;
+  private final GroupSnapshots snapshots;
+  private final Supplier<Reply> bareStatus;
+  private final FollowerHandler withoutState;
   private volatile Runnable tickWanted = () -> {};
   private volatile Reply lastStatus;
 
   /** Somebody wanted a look at what is committed while another held the lock. */
   private volatile boolean pollWanted;
 
-  private DataServerCore core;
-  private SlabReport slabReport;
+  private DataServerCore core; // null while there is no state
+  private SlabReport slabReport; // of the core
   private boolean closed;
 
   /**
    * @param servers that keep the slabs of the group
    * @param completion adds to each reply what is not the group's
+   * @param source holds checkpoints for other members
+   * @param bareStatus the status of a server without a group
    */
   GroupServer(
       GroupState state,
@@ -68,7 +84,9 @@ final class GroupServer implements RpcHandler {
       GroupLookups lookups,
       SteadyClock clock,
       DataServers servers,
-      ReplyCompletion completion) {
+      ReplyCompletion completion,
+      SnapshotSource source,
+      Supplier<Reply> bareStatus) {
     this.clock = clock;
     this.boundedLock = new BoundedLock(lock, clock);
     this.state = state;
@@ -81,16 +99,28 @@ final class GroupServer implements RpcHandler {
     this.poll =
         new ClusterPoll(
             completion.cluster(), servers, completion.report(), clock, this::groupReport);
-    makeCore();
+    this.snapshots = new GroupSnapshots(source);
+    this.bareStatus = bareStatus;
+    this.withoutState =
+        new FollowerHandler(
+            completion.cluster(),
+            () -> completion.report().build(statusWithoutState().getServerStatus()));
+    if (state.store() != null) {
+      makeCore();
+    }
   }
 
   private ClusterStatus groupReport() {
+    if (core == null) {
+      return ClusterStatus.getDefaultInstance();
+    }
     ClusterStatus.Builder report = slabReport.build().toBuilder();
     leader.status().ifPresent(report::setGroup);
     return report.build();
   }
 
   private void makeCore() {
+    snapshots.use(state.store());
     LogGroup group = new LogGroup(state, servers);
     slabReport = new SlabReport(group);
     core = new DataServerCore(group, leader, clock, zone, lookups.groups(), completion.cluster());
@@ -102,9 +132,58 @@ final class GroupServer implements RpcHandler {
    * @throws TakoException when the log cannot be applied
    */
   void recover() throws TakoException {
+    if (core == null) {
+      lastStatus = statusWithoutState();
+      return;
+    }
     core.recovered(state.journal().recover());
     core.beginOnceLeading();
     lastStatus = core.status(); // the first to ask may not wait either
+  }
+
+  /**
+   * Gives up the state: when this returns, nobody uses the store. Calls without an answer are
+   * refused.
+   */
+  void giveUpState() {
+    List<FencedReply> unanswered = List.of();
+    lock.lock();
+    try {
+      if (core != null) {
+        unanswered = core.end();
+        core = null;
+        slabReport = null;
+        snapshots.use(null);
+        state.giveUp();
+        lastStatus = statusWithoutState();
+      }
+    } finally {
+      lock.unlock();
+    }
+    refuse(unanswered);
+  }
+
+  /** Has the state of {@code storage} from now on. */
+  void takeState(GroupStorage storage) {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      state.take(storage);
+      makeCore();
+      clock.continueFrom(core.latestTimeMs());
+      lastStatus = core.status();
+    } finally {
+      lock.unlock();
+    }
+    tickWanted.run();
+  }
+
+  /** A member asks for the last checkpoint here; it is answered soon. Waits for nobody. */
+  void onSnapshotCall(IncomingCall call) {
+    snapshots.add(call);
+    poll();
   }
 
   /** Runs {@code listener} when {@link #tick} should be called soon. */
@@ -125,6 +204,7 @@ final class GroupServer implements RpcHandler {
   Tick tick() {
     List<FencedReply> replies = new ArrayList<>();
     List<FencedReply> unanswered;
+    List<Runnable> answers = new ArrayList<>();
     Tick tick;
     lock.lock();
     try {
@@ -132,13 +212,21 @@ final class GroupServer implements RpcHandler {
         return new Tick(Long.MAX_VALUE, null, List.of());
       }
       poll.tick();
-      unanswered = endIfOver();
-      long pauseNs = core.onTick();
-      core.poll(replies);
-      tick = new Tick(pauseNs, core.failure(), core.clientsToFence());
+      snapshots.tick();
+      snapshots.answer(state, answers);
+      if (core == null) {
+        tick = new Tick(STATELESS_NS, null, List.of());
+        unanswered = List.of();
+      } else {
+        unanswered = endIfOver();
+        long pauseNs = core.onTick();
+        core.poll(replies);
+        tick = new Tick(pauseNs, core.failure(), core.clientsToFence());
+      }
     } finally {
       lock.unlock();
     }
+    answers.forEach(Runnable::run);
     refuse(unanswered);
     send(replies);
     pollIfWanted();
@@ -158,15 +246,20 @@ final class GroupServer implements RpcHandler {
     while (pollWanted && lock.tryLock()) {
       List<FencedReply> replies = new ArrayList<>();
       List<FencedReply> unanswered = List.of();
+      List<Runnable> answers = new ArrayList<>();
       try {
         pollWanted = false;
         if (!closed) {
+          snapshots.answer(state, answers);
+        }
+        if (!closed && core != null) {
           unanswered = endIfOver();
           core.poll(replies);
         }
       } finally {
         lock.unlock();
       }
+      answers.forEach(Runnable::run);
       refuse(unanswered);
       send(replies);
     }
@@ -209,7 +302,7 @@ final class GroupServer implements RpcHandler {
   String failure() {
     lock.lock();
     try {
-      return core.failure();
+      return core == null ? null : core.failure();
     } finally {
       lock.unlock();
     }
@@ -219,7 +312,7 @@ final class GroupServer implements RpcHandler {
   boolean hasSession(long clientId) {
     lock.lock();
     try {
-      return core.hasSession(clientId);
+      return state.clients().find(clientId) != null;
     } finally {
       lock.unlock();
     }
@@ -230,7 +323,9 @@ final class GroupServer implements RpcHandler {
     lock.lock();
     try {
       closed = true;
-      core.checkpoint();
+      if (core != null) {
+        core.checkpoint();
+      }
     } finally {
       lock.unlock();
     }
@@ -255,12 +350,19 @@ final class GroupServer implements RpcHandler {
 
   private Reply statusAndUnlock() {
     try {
-      Reply status = core.status();
+      Reply status = core == null ? statusWithoutState() : core.status();
       lastStatus = status;
       return status;
     } finally {
       lock.unlock();
     }
+  }
+
+  private Reply statusWithoutState() {
+    Reply bare = bareStatus.get();
+    return bare.toBuilder()
+        .setServerStatus(bare.getServerStatus().toBuilder().setWarning(NO_STATE))
+        .build();
   }
 
   /** As {@link io.takofs.server.http.ServerView#query}. */
@@ -270,6 +372,9 @@ final class GroupServer implements RpcHandler {
     Reply reply;
     boundedLock.lock();
     try {
+      if (core == null) {
+        throw new TakoException(Status.UNAVAILABLE, NO_STATE);
+      }
       reply = core.query(user, request);
       core.whenCommitted(committed::countDown);
     } finally {
@@ -294,7 +399,10 @@ final class GroupServer implements RpcHandler {
       return Optional.of(e.getMessage());
     }
     try {
-      return closed ? Optional.of("the server is stopping") : Optional.ofNullable(core.failure());
+      if (closed) {
+        return Optional.of("the server is stopping");
+      }
+      return core == null ? Optional.of(NO_STATE) : Optional.ofNullable(core.failure());
     } finally {
       lock.unlock();
     }
@@ -332,23 +440,30 @@ final class GroupServer implements RpcHandler {
 
   private void execute(List<IncomingCall> calls) {
     List<FencedReply> replies = new ArrayList<>(calls.size());
-    List<String> stale;
-    boolean tick;
+    List<String> stale = List.of();
+    boolean tick = false;
+    boolean stateless;
     long arrivedNs = clock.nanoTime();
     lock.lock();
     try {
       if (closed) {
         return;
       }
+      stateless = core == null;
       if (asksForTheCluster(calls)) {
         poll.refresh();
       }
-      core.onCalls(calls, arrivedNs, replies);
-      core.poll(replies);
-      stale = core.staleUsers();
-      tick = core.wantsTick();
+      if (!stateless) {
+        core.onCalls(calls, arrivedNs, replies);
+        core.poll(replies);
+        stale = core.staleUsers();
+        tick = core.wantsTick();
+      }
     } finally {
       lock.unlock();
+    }
+    if (stateless) {
+      withoutState.onCalls(calls);
     }
     stale.forEach(lookups::refresh);
     send(replies);
@@ -371,7 +486,7 @@ final class GroupServer implements RpcHandler {
   public void onDisconnected(RpcConnection connection) {
     lock.lock();
     try {
-      core.onDisconnected(connection);
+      state.clients().unbind(connection);
     } finally {
       lock.unlock();
     }

@@ -15,10 +15,13 @@ import io.takofs.server.member.MemberSettings;
 import io.takofs.server.peer.DataServers;
 import io.takofs.server.pool.Pool;
 import io.takofs.server.store.PagedStore;
+import io.takofs.server.store.SnapshotZone;
 import io.takofs.server.store.Store;
 import io.takofs.transport.shm.ShmTransport;
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A server's part in the group that has the namespace: a server alone has a log that nobody else
@@ -28,6 +31,8 @@ import java.util.concurrent.ExecutorService;
  * <p>Thread rule: one thread.
  */
 final class MemberPlace implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(MemberPlace.class);
+
   private static final int LOG_ID = 1;
 
   /** Attempts to connect to other members at a time. */
@@ -39,7 +44,8 @@ final class MemberPlace implements AutoCloseable {
   private final ExecutorService connecting =
       DaemonThreads.create("tako-member-connect", CONNECTING_MAX, Integer.MAX_VALUE);
   private GroupMember member; // null alone
-  private GroupStorage storage;
+  private Log log;
+  private GroupStorage storage; // with which this server starts; null for none
 
   MemberPlace(TakoConfig config, Pool pool, ClusterPlace place) {
     this.config = config;
@@ -48,18 +54,31 @@ final class MemberPlace implements AutoCloseable {
   }
 
   /**
-   * Opens the log.
+   * Opens the store and the log. A member whose page zone is incomplete has no state, and takes one
+   * over when it runs.
    *
    * @throws TakoException CORRUPT; UNAVAILABLE when it cannot be told who may still write to it;
    *     INVALID_ARGUMENT when the pool belongs to something else
    */
-  void open(PagedStore store) throws TakoException {
-    place.setMetadataPages(store.pageCount());
+  void open() throws TakoException {
+    boolean incomplete = SnapshotZone.isIncomplete(pool.pages());
+    if (incomplete && place.isAlone()) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "the pool in %s was about to take over the namespace from another server of its cluster, and has none: name the servers of the cluster in %s, or remove the pool's directory and start the server once with `tako server --format`"
+              .formatted(config.get(ConfigKeys.POOL_PATH), ConfigKeys.CLUSTER_SERVERS.name()));
+    }
+    if (incomplete) {
+      LOG.info("the takeover of a checkpoint did not end; this server has no state until one does");
+    }
+    PagedStore store = incomplete ? null : PagedStore.open(pool.pages());
+    long checkpointIndex = incomplete ? 0 : store.checkpointIndex();
+    place.setMetadataPages(
+        incomplete ? SnapshotZone.incompletePageCount(pool.pages()) : store.pageCount());
     LogIdentity identity = new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()));
-    Log log;
     if (place.isAlone()) {
       LogZone zone = LogZone.of(pool.log(), 0, pool.log().length());
-      log = SegmentedLog.open(zone, identity, store.checkpointIndex());
+      log = SegmentedLog.open(zone, identity, checkpointIndex);
     } else {
       hasFormerWriters(); // before the first look at what they may have written
       member =
@@ -68,13 +87,18 @@ final class MemberPlace implements AutoCloseable {
               place.cluster(),
               place.knownLeader(),
               pool.log(),
+              pool.pages(),
               identity,
-              store.checkpointIndex(),
+              checkpointIndex,
               () -> !hasFormerWritersNow());
       log = member.log();
     }
-    place.checkPool(log.lastIndex() > 0 || store.checkpointIndex() > 0);
-    storage = new GroupStorage(store, log, pool.epoch(), this::reopen);
+    place.checkPool(log.lastIndex() > 0 || checkpointIndex > 0 || incomplete);
+    storage = incomplete ? null : storage(store);
+  }
+
+  private GroupStorage storage(PagedStore store) {
+    return new GroupStorage(store, log, pool.epoch(), this::reopen);
   }
 
   /** The state is taken back to the last checkpoint. */
@@ -132,6 +156,17 @@ final class MemberPlace implements AutoCloseable {
           public void wantTick() {
             server.wantTick();
           }
+
+          @Override
+          public void giveUpState() {
+            server.giveUpState();
+          }
+
+          @Override
+          public void takeState(PagedStore store) {
+            place.setMetadataPages(store.pageCount());
+            server.takeState(storage(store));
+          }
         });
     return member;
   }
@@ -139,8 +174,8 @@ final class MemberPlace implements AutoCloseable {
   @Override
   public void close() {
     connecting.shutdownNow();
-    if (storage != null) {
-      storage.log().close();
+    if (log != null) {
+      log.close();
     }
   }
 }

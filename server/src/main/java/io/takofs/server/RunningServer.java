@@ -16,7 +16,6 @@ import io.takofs.server.pool.Pool;
 import io.takofs.server.pool.PoolMarkers;
 import io.takofs.server.pool.PoolStart;
 import io.takofs.server.pool.RemoveIpc;
-import io.takofs.server.store.PagedStore;
 import io.takofs.server.zone.PoolHolds;
 import io.takofs.server.zone.ReaderHolds;
 import io.takofs.server.zone.ServerDataZone;
@@ -98,7 +97,6 @@ public final class RunningServer implements AutoCloseable {
     groups.resolve(user);
     start.formatOnlyIf(() -> ServerTransports.checkAddress(config));
     Pool pool = keep(format ? start.format() : start.open());
-    PagedStore store = keep(PagedStore.open(pool.pages()));
     ExecutorService blocking = LookupThreads.create();
     keep(blocking::shutdownNow);
     ExecutorService registering = DaemonThreads.create("tako-registration", 1, Integer.MAX_VALUE);
@@ -112,7 +110,7 @@ public final class RunningServer implements AutoCloseable {
             pool.arenas(), slabs(pool), holds, registering, () -> hasFormerPeers(pool));
     ClusterPlace place = keep(new ClusterPlace(config, pool));
     MemberPlace member = keep(new MemberPlace(config, pool, place));
-    member.open(store);
+    member.open();
     DataServer server =
         new DataServer(
             Clock.SYSTEM,

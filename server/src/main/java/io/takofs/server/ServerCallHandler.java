@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -26,6 +27,7 @@ final class ServerCallHandler implements RpcHandler {
   private final Cluster cluster;
   private final Function<Request, Reply> zone;
   private final Function<Request, Reply> log;
+  private final Consumer<IncomingCall> snapshots;
   private final StatusAnswer status;
   private final Runnable afterwards;
   private final Map<RpcConnection, Integer> callers = new ConcurrentHashMap<>();
@@ -45,6 +47,7 @@ final class ServerCallHandler implements RpcHandler {
   /**
    * @param zone executes what leaders ask of the data zone
    * @param log executes what other members of a group ask of the log
+   * @param snapshots takes calls about the checkpoint of this member, and answers them soon
    * @param status answers how this server is, or the cluster
    * @param afterwards runs before calls are answered: what they have closed ends
    */
@@ -52,11 +55,13 @@ final class ServerCallHandler implements RpcHandler {
       Cluster cluster,
       Function<Request, Reply> zone,
       Function<Request, Reply> log,
+      Consumer<IncomingCall> snapshots,
       StatusAnswer status,
       Runnable afterwards) {
     this.cluster = cluster;
     this.zone = zone;
     this.log = log;
+    this.snapshots = snapshots;
     this.status = status;
     this.afterwards = afterwards;
   }
@@ -65,12 +70,24 @@ final class ServerCallHandler implements RpcHandler {
   public void onCalls(List<IncomingCall> calls) {
     List<Reply> replies = new ArrayList<>(calls.size());
     for (IncomingCall call : calls) {
-      replies.add(ClusterCalls.answer(call, this::execute));
+      replies.add(isOfSnapshot(call) ? null : ClusterCalls.answer(call, this::execute));
     }
     afterwards.run();
     for (int i = 0; i < replies.size(); i++) {
-      calls.get(i).reply(replies.get(i));
+      if (replies.get(i) == null) {
+        snapshots.accept(calls.get(i));
+      } else {
+        calls.get(i).reply(replies.get(i));
+      }
     }
+  }
+
+  private boolean isOfSnapshot(IncomingCall call) {
+    return callers.containsKey(call.connection())
+        && switch (call.request().getOperationCase()) {
+          case OPEN_SNAPSHOT, RENEW_SNAPSHOT, CLOSE_SNAPSHOT -> true;
+          default -> false;
+        };
   }
 
   private Reply execute(RpcConnection connection, Request request) throws TakoException {
@@ -89,6 +106,7 @@ final class ServerCallHandler implements RpcHandler {
         }
         yield log.apply(request);
       }
+      case OPEN_SNAPSHOT, RENEW_SNAPSHOT, CLOSE_SNAPSHOT -> throw noSession();
       case GET_SERVER_STATUS, GET_CLUSTER_STATUS -> {
         if (!callers.containsKey(connection)) {
           throw noSession();

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.server.metrics.OperationTimes;
 import io.takofs.server.namespace.StateMachine;
+import io.takofs.server.store.Store;
 
 /**
  * The state of a group at one of its members, whoever leads: the entries that were applied, the
@@ -21,14 +22,20 @@ public final class GroupState {
   private StateMachine machine;
   private Journal journal;
 
+  /**
+   * @param storage null when there is none yet: see {@link #take}
+   */
   public GroupState(Clock clock, ServerSettings settings, GroupStorage storage) {
     this.clock = clock;
     this.settings = settings;
     this.clients = new ClientTable(clock);
-    take(storage);
+    if (storage != null) {
+      take(storage);
+    }
   }
 
-  private void take(GroupStorage opened) {
+  /** The state is that of {@code opened} from now on, instead of any other. */
+  public void take(GroupStorage opened) {
     storage = opened;
     machine = new StateMachine(opened.store());
     journal =
@@ -47,8 +54,20 @@ public final class GroupState {
     return journal.recover();
   }
 
+  /** There is no state from now on, until {@link #take}: nothing of it is used any more. */
+  public void giveUp() {
+    storage = null;
+    machine = null;
+    journal = null;
+  }
+
   GroupStorage storage() {
     return storage;
+  }
+
+  /** Holds the last checkpoint; null when there is no state. */
+  public Store store() {
+    return storage == null ? null : storage.store();
   }
 
   public StateMachine machine() {

@@ -364,7 +364,7 @@ public final class Journal {
   }
 
   /** Begins a checkpoint that {@link #advanceCheckpoint} carries on, unless one is under way. */
-  void beginCheckpoint() {
+  public void beginCheckpoint() {
     if (!checkpointing && failure == null) {
       checkpointedBytes = appliedBytes;
       store.beginCheckpoint(appliedIndex);

@@ -23,7 +23,10 @@ import io.takofs.server.peer.Cluster;
 import io.takofs.server.peer.ClusterTopology;
 import io.takofs.server.peer.KnownLeader;
 import io.takofs.server.peer.PeerServers;
+import io.takofs.server.store.PagedStore;
+import io.takofs.server.store.SnapshotZone;
 import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Transport;
 import io.takofs.transport.select.TransportSelector;
 import java.io.IOException;
@@ -41,7 +44,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * This process as a member of the group that has the namespace. Heartbeats, promises and elections
- * have a thread of their own, which never waits for the namespace's lock.
+ * have a thread of their own, which never waits for the namespace's lock. When the log cannot be
+ * continued, or there is no state at all, it takes over the checkpoint of another member, on a
+ * thread that may wait.
  *
  * <p>Thread rule: any thread; start and close from one.
  */
@@ -55,7 +60,9 @@ public final class GroupMember implements Leader, AutoCloseable {
   private final Cluster cluster;
   private final KnownLeader known;
   private final MappedMemory memory;
+  private final MappedMemory pages;
   private final LogTransports transports = new LogTransports();
+  private final PageExports exports = new PageExports();
   private final LogReplica replica;
   private final ReplicatedLog log;
   private final LogDoor door;
@@ -63,6 +70,7 @@ public final class GroupMember implements Leader, AutoCloseable {
   private volatile Parts parts; // null before the start
   private volatile boolean wanted;
   private volatile boolean stopped;
+  private volatile boolean stateless; // there is no state: the page zone is being written
   private Thread thread;
 
   // Of the thread.
@@ -71,7 +79,12 @@ public final class GroupMember implements Leader, AutoCloseable {
 
   /** What there is when the transports are. */
   private record Parts(
-      LogMember member, MemberLinks links, MemberChange change, MapCatalog catalog, Owner owner) {}
+      LogMember member,
+      MemberLinks links,
+      MemberChange change,
+      CheckpointTakeover takeover,
+      MapCatalog catalog,
+      Owner owner) {}
 
   /** The owner of the log, who is told when something may have changed; it must not wait. */
   public interface Owner {
@@ -80,6 +93,15 @@ public final class GroupMember implements Leader, AutoCloseable {
 
     /** This server leads, or leads no more, or there is something to apply. */
     void wantTick();
+
+    /**
+     * Gives up the state of the group and the store that it is in: when this returns, nobody uses
+     * the page zone. It may wait.
+     */
+    void giveUpState();
+
+    /** Has the state of {@code store} from now on, and what the log delivers after it. */
+    void takeState(PagedStore store);
   }
 
   private GroupMember(
@@ -87,6 +109,7 @@ public final class GroupMember implements Leader, AutoCloseable {
       Cluster cluster,
       KnownLeader known,
       MappedMemory memory,
+      MappedMemory pages,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
@@ -95,6 +118,8 @@ public final class GroupMember implements Leader, AutoCloseable {
     this.cluster = cluster;
     this.known = known;
     this.memory = memory;
+    this.pages = pages;
+    this.stateless = SnapshotZone.isIncomplete(pages);
     this.replica =
         LogReplica.open(
             0,
@@ -104,14 +129,15 @@ public final class GroupMember implements Leader, AutoCloseable {
             checkpointIndex,
             writersAreGone);
     this.log = new ReplicatedLog(replica, checkpointIndex);
-    this.door = new LogDoor(cluster, replica, transports);
+    this.door = new LogDoor(cluster, replica, transports, exports);
   }
 
   /**
    * Opens the log in {@code memory}.
    *
    * @param known is told who leads
-   * @param checkpointIndex entries up to here are in the state
+   * @param pages the page zone: when it is incomplete, there is no state, and one is taken over
+   * @param checkpointIndex entries up to here are in the state; 0 for none
    * @param writersAreGone as of {@link LogReplica#open}
    * @throws TakoException CORRUPT
    */
@@ -120,12 +146,13 @@ public final class GroupMember implements Leader, AutoCloseable {
       Cluster cluster,
       KnownLeader known,
       MappedMemory memory,
+      MappedMemory pages,
       LogIdentity identity,
       long checkpointIndex,
       BooleanSupplier writersAreGone)
       throws TakoException {
     return new GroupMember(
-        settings, cluster, known, memory, identity, checkpointIndex, writersAreGone);
+        settings, cluster, known, memory, pages, identity, checkpointIndex, writersAreGone);
   }
 
   /** The log, whose owner proposes and delivers. */
@@ -138,8 +165,14 @@ public final class GroupMember implements Leader, AutoCloseable {
     return door;
   }
 
+  /** The page zone as others read it over {@code transport}: a GiB a region but the last. */
+  public List<MemoryRegion> pages(String transport) {
+    return exports.regions(transport);
+  }
+
   /**
-   * Registers the log with {@code transport}, over which members reach one another from now on.
+   * Registers the log and the page zone with {@code transport}, over which members reach one
+   * another from now on.
    *
    * @param undo takes that back
    */
@@ -147,6 +180,13 @@ public final class GroupMember implements Leader, AutoCloseable {
     LogTransport via = LogExport.register(memory, transport, undo);
     transports.add(via);
     undo.add(() -> transports.remove(via));
+    PageExport zone = PageExport.register(pages, transport, undo);
+    exports.add(zone);
+    undo.add(
+        () -> {
+          exports.remove(zone);
+          door.endReaders();
+        });
     if (!via.queue().onEvent(this::completed) && !transport.mapsMemory()) {
       poll(via.queue(), transport.name());
     }
@@ -212,11 +252,23 @@ public final class GroupMember implements Leader, AutoCloseable {
             settings.times(),
             Clock.SYSTEM,
             new Random());
+    if (stateless) {
+      member.setUnable();
+    }
+    StateOfMember state = new StateOfMember(member, owner);
+    CheckpointTakeover takeover =
+        new CheckpointTakeover(
+            () -> stateless || replica.missingIndex() != 0,
+            (server, over) ->
+                new TakeoverAttempt(links, exports, pages, cluster.serverId(), state)
+                    .run(server, over),
+            connecting);
     parts =
         new Parts(
             member,
             links,
             new MemberChange(member, links, catalog, cluster, settings),
+            takeover,
             catalog,
             owner);
     thread = new Thread(this::run, "tako-group-member");
@@ -263,11 +315,66 @@ public final class GroupMember implements Leader, AutoCloseable {
       warmedNs = nowNs;
       now.catalog.read().members().forEach(now.links::transportTo);
       now.change.tick(nowNs);
+      now.takeover.tick(nowNs, sources(now.catalog.read().members()));
     }
     long term = now.member.leadingTerm();
     if (term != lastTerm || (term == 0 && log.hasNews())) {
       lastTerm = term;
       now.owner.wantTick();
+    }
+  }
+
+  /** The members that may have a checkpoint, the leader first. */
+  private List<Integer> sources(Set<Integer> members) {
+    List<Integer> sources = new ArrayList<>(members);
+    sources.remove((Integer) cluster.serverId());
+    Integer leader = known.server();
+    if (sources.remove(leader)) {
+      sources.add(0, leader);
+    }
+    return sources;
+  }
+
+  /** The state here, which the log continues. */
+  private final class StateOfMember implements TakeoverAttempt.MemberState {
+    private final LogMember member;
+    private final Owner owner;
+
+    StateOfMember(LogMember member, Owner owner) {
+      this.member = member;
+      this.owner = owner;
+    }
+
+    @Override
+    public long neededIndex() {
+      return replica.neededIndex();
+    }
+
+    @Override
+    public void giveUp() throws TakoException {
+      if (stateless) {
+        return;
+      }
+      if (!member.setUnable()) {
+        throw new TakoException(Status.BUSY, "this member leads, or is about to: it lacks nothing");
+      }
+      stateless = true;
+      owner.giveUpState();
+    }
+
+    @Override
+    public void take(PagedStore store) {
+      log.skipTo(store.checkpointIndex());
+      log.rewind(store.checkpointIndex()); // what came later is in this state no more
+      owner.takeState(store);
+      stateless = false;
+      member.setAble();
+      wake();
+    }
+
+    @Override
+    public boolean isGivenUp() {
+      return stateless;
     }
   }
 
@@ -347,6 +454,7 @@ public final class GroupMember implements Leader, AutoCloseable {
     if (thread != null) {
       LockSupport.unpark(thread);
       Interrupts.join(thread);
+      parts.takeover.close();
     }
     pollers.forEach(Interrupts::join);
     log.close();

@@ -1,6 +1,7 @@
 package io.takofs.server.member;
 
 import io.takofs.base.TakoException;
+import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.rpc.LogHandler;
@@ -11,11 +12,14 @@ import io.takofs.server.peer.Cluster;
 import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.Transport;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Lets those reach the log that the replica admits, when they prove that they are servers of the
  * cluster. In a connection request the client id is a term, the epoch a grant, the key the caller,
- * and the address its proof.
+ * and the address its proof. A server that takes over a checkpoint names {@link
+ * Layout#LOG_SNAPSHOT} as its grant, and may read the page zone and nothing else.
  *
  * <p>Thread rule: any thread.
  */
@@ -23,11 +27,14 @@ final class LogDoor implements LogHandler {
   private final Cluster cluster;
   private final LogReplica replica;
   private final LogTransports transports;
+  private final PageExports pages;
+  private final Set<QueuePair> readers = ConcurrentHashMap.newKeySet(); // of the page zone
 
-  LogDoor(Cluster cluster, LogReplica replica, LogTransports transports) {
+  LogDoor(Cluster cluster, LogReplica replica, LogTransports transports, PageExports pages) {
     this.cluster = cluster;
     this.replica = replica;
     this.transports = transports;
+    this.pages = pages;
   }
 
   @Override
@@ -44,6 +51,9 @@ final class LogDoor implements LogHandler {
               + " cannot prove that it is one of this cluster;"
               + " fs.tako.cluster.secret.file must be the same on all servers");
     }
+    if (grant == Layout.LOG_SNAPSHOT) {
+      return pages.find(transport.name()).domain();
+    }
     if (!replica.admits(term, grant)) {
       throw new TakoException(
           Status.STALE_TERM,
@@ -59,11 +69,25 @@ final class LogDoor implements LogHandler {
 
   @Override
   public void onLogConnected(QueuePair pair, ConnectionInfo peer) {
-    replica.connected(peer.clientId(), peer.epoch(), pair);
+    if (peer.epoch() == Layout.LOG_SNAPSHOT) {
+      readers.add(pair);
+    } else {
+      replica.connected(peer.clientId(), peer.epoch(), pair);
+    }
   }
 
   @Override
   public void onLogDisconnected(QueuePair pair) {
-    replica.disconnected(pair);
+    if (readers.remove(pair)) {
+      pair.close();
+    } else {
+      replica.disconnected(pair);
+    }
+  }
+
+  /** Nobody reads the page zone any more; connections are not accepted any more. */
+  void endReaders() {
+    readers.forEach(QueuePair::close);
+    readers.clear();
   }
 }

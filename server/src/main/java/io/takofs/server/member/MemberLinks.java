@@ -1,5 +1,6 @@
 package io.takofs.server.member;
 
+import io.takofs.base.Undo;
 import io.takofs.layout.Layout;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -11,6 +12,7 @@ import io.takofs.server.log.LogTransports;
 import io.takofs.server.peer.Cluster;
 import io.takofs.server.peer.ClusterTopology;
 import io.takofs.server.peer.PeerServers;
+import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.QueuePairConfig;
 import io.takofs.transport.Transport;
@@ -158,26 +160,51 @@ final class MemberLinks implements LogPeers {
     inBackground(() -> later(answer, connect(route, term, grant)), () -> later(answer, null));
   }
 
+  /**
+   * A connection for reading pages of {@code server}; waits until it stands.
+   *
+   * @param pages of this member, into which they are read
+   * @param reads under way at most
+   * @throws IOException when the server cannot be reached at the moment
+   */
+  PagesLink connectToPages(int server, PageExports pages, int reads) throws IOException {
+    Route route = routes.get(server);
+    if (route == null) {
+      transportTo(server); // so that the next attempt has one
+      throw new IOException("no way to server " + server + " is known yet");
+    }
+    PageExport via = pages.find(route.transport.name());
+    try (Undo undo = new Undo()) {
+      CompletionQueue queue = undo.add(route.transport.createCompletionQueue(reads + 1));
+      QueuePairConfig config = new QueuePairConfig(via.domain(), queue, queue, reads, 1);
+      QueuePair pair =
+          route.transport.connect(
+              route.endpoint, config, hello(route, 0, Layout.LOG_SNAPSHOT), timeoutNs);
+      undo.keep();
+      return new PagesLink(via, queue, pair);
+    } catch (IOException | RuntimeException e) {
+      routes.remove(server, route);
+      throw e;
+    }
+  }
+
+  private byte[] hello(Route route, long term, long grant) {
+    int self = cluster.serverId();
+    long proof = cluster.logProof(term, grant, self, route.server.getId());
+    return ConnectionInfo.ours(Layout.CONNECTION_LOG, term, grant, proof, self).pack();
+  }
+
   private void later(Consumer<QueuePair> answer, QueuePair pair) {
     answers.add(() -> answer.accept(pair));
     answered.run();
   }
 
   private QueuePair connect(Route route, long term, long grant) {
-    int self = cluster.serverId();
     int called = route.server.getId();
-    byte[] hello =
-        ConnectionInfo.ours(
-                Layout.CONNECTION_LOG,
-                term,
-                grant,
-                cluster.logProof(term, grant, self, called),
-                self)
-            .pack();
     QueuePairConfig config =
         new QueuePairConfig(route.via.domain(), route.via.queue(), route.via.queue(), SENDS_MAX, 1);
     try {
-      return route.transport.connect(route.endpoint, config, hello, timeoutNs);
+      return route.transport.connect(route.endpoint, config, hello(route, term, grant), timeoutNs);
     } catch (IOException | RuntimeException e) {
       routes.remove(called, route); // it may be reached another way by now
       LOG.debug("no connection to the log of server {}: {}", called, e.toString());

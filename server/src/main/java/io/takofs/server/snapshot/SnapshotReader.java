@@ -42,6 +42,7 @@ import java.util.concurrent.TimeUnit;
  * <pre>{@code
  * reader.tick();                                    // every few milliseconds
  * queue.poll(reader::onCompletion, 64);             // and a tick after it
+ * if (reader.isListed()) reader.begin();            // when no store is open in the zone any more
  * if (reader.failure() != null) reader.close();     // and another attempt
  * if (reader.isRead()) store = reader.finish();
  * }</pre>
@@ -64,6 +65,8 @@ public final class SnapshotReader implements AutoCloseable {
     OPENING,
     /** Asks for the rest of the list of its pages. */
     LISTING,
+    /** Waits until nobody uses the zone. */
+    LISTED,
     READING,
     /** Asks whether the source held the pages until the last one was here. */
     CONFIRMING,
@@ -102,7 +105,8 @@ public final class SnapshotReader implements AutoCloseable {
   /**
    * @param wanted what the source is asked for
    * @param pair connected to the source, in the domain of {@code regions}; closed with this
-   * @param zone the page zone of this member, in which no store is open any more
+   * @param zone the page zone of this member, in which no store is open any more when {@link
+   *     #begin} is called
    * @param regions the same, registered: a GiB a region but the last one
    */
   public SnapshotReader(
@@ -132,6 +136,11 @@ public final class SnapshotReader implements AutoCloseable {
     this.pagesAtOnce = pagesAtOnce;
     this.dueNs = clock.nanoTime();
     this.progressNs = dueNs;
+  }
+
+  /** Whether all is known that is to be read: {@link #begin} has it read. */
+  public synchronized boolean isListed() {
+    return step == Step.LISTED;
   }
 
   /** Whether all pages are here and count: {@link #finish} makes a store of them. */
@@ -178,7 +187,7 @@ public final class SnapshotReader implements AutoCloseable {
       case LISTING -> renew(nextList, this::onListed);
       case READING -> renew(0, this::onRenewed);
       case CONFIRMING -> renew(0, this::onConfirmed);
-      case READ, ENDED -> {}
+      case LISTED, READ, ENDED -> {}
     }
   }
 
@@ -253,11 +262,26 @@ public final class SnapshotReader implements AutoCloseable {
     dueNs = progressNs;
     step = Step.LISTING;
     if (next == 0) {
-      begin();
+      step = Step.LISTED;
     }
   }
 
-  private void begin() throws TakoException {
+  /**
+   * Gives up what is in the zone and begins to read into it. What is wrong with the list shows now,
+   * by {@link #failure}; whether the zone is as it was then, by {@link SnapshotZone#isIncomplete}.
+   */
+  public synchronized void begin() {
+    if (step != Step.LISTED) {
+      return; // it has failed meanwhile
+    }
+    try {
+      beginReading();
+    } catch (TakoException e) {
+      fail(e);
+    }
+  }
+
+  private void beginReading() throws TakoException {
     Invariant.check(
         (long) PAGES_OF_REGION * regions.size() * Layout.PAGE_SIZE >= zone.length(),
         "the whole zone is registered");
@@ -269,7 +293,8 @@ public final class SnapshotReader implements AutoCloseable {
     }
     target = SnapshotZone.begin(zone, roots, pages);
     step = Step.READING;
-    dueNs = clock.nanoTime() + RENEW_NS;
+    dueNs = progressNs + RENEW_NS; // of the list: whoever used the zone may have kept it since
+    progressNs = clock.nanoTime();
     nextPage = pages.nextSetBit(0);
     read();
   }

@@ -46,7 +46,7 @@ public final class SnapshotSource {
 
   private final int group;
   private final Clock clock;
-  private final PagedStore store;
+  private PagedStore store; // null while there is none
   private final Function<String, List<MemoryRegion>> zone;
   private final int pagesAtOnce;
   private final Map<Long, Hold> holds = new HashMap<>();
@@ -65,32 +65,42 @@ public final class SnapshotSource {
   }
 
   /**
+   * A source without a store; {@link #use} gives it one.
+   *
    * @param epoch incarnation of this server: no number of an earlier one is used again
    * @param zone the page zone as it is registered with a transport, for others to read: a GiB a
    *     region but the last one; empty for a transport over which it cannot be read
    */
   public SnapshotSource(
-      int group,
-      long epoch,
-      Clock clock,
-      PagedStore store,
-      Function<String, List<MemoryRegion>> zone) {
-    this(group, epoch, clock, store, zone, 8 * BITMAP_BYTES);
+      int group, long epoch, Clock clock, Function<String, List<MemoryRegion>> zone) {
+    this(group, epoch, clock, zone, 8 * BITMAP_BYTES);
   }
 
   SnapshotSource(
       int group,
       long epoch,
       Clock clock,
-      PagedStore store,
       Function<String, List<MemoryRegion>> zone,
       int pagesAtOnce) {
     this.group = group;
     this.clock = clock;
-    this.store = store;
     this.zone = zone;
     this.pagesAtOnce = pagesAtOnce;
     this.lastNumber = epoch << 32;
+  }
+
+  /**
+   * Another store takes the place of the present one, of which nobody gets pages any more: who
+   * reads them learns that they are not held.
+   *
+   * @param next null for none yet
+   */
+  public void use(PagedStore next) {
+    holds
+        .values()
+        .forEach(hold -> end(hold, "a checkpoint is held no longer: its store is given up"));
+    holds.clear();
+    store = next;
   }
 
   /** Answers OpenSnapshot, RenewSnapshot and CloseSnapshot. */
@@ -144,6 +154,10 @@ public final class SnapshotSource {
     if (regions.isEmpty()) {
       throw new TakoException(
           Status.UNSUPPORTED, "pages cannot be read over '" + request.getTransport() + "' here");
+    }
+    if (store == null) {
+      throw new TakoException(
+          Status.UNAVAILABLE, "this member has no state at the moment; ask another member");
     }
     if (Long.compareUnsigned(store.checkpointIndex(), request.getAtLeastIndex()) < 0) {
       throw new TakoException(

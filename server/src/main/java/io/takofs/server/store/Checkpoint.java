@@ -69,6 +69,12 @@ record Checkpoint(long generation, long index, int pageCount, int[] roots) {
     return !isValid(a) && !isValid(b) && (isMark(a) || isMark(b));
   }
 
+  /** Pages of the group's zone, of a takeover that has not ended. */
+  static int incompletePageCount(PageMemory memory) {
+    ByteBuffer a = copy(memory, 0);
+    return decode(isMark(a) ? a : copy(memory, 1)).pageCount;
+  }
+
   /**
    * Of bytes that another member sent.
    *

@@ -36,6 +36,11 @@ public final class SnapshotZone {
     return isIncomplete(PageMemory.of(zone));
   }
 
+  /** Pages that the group's zone has, as the takeover says that has not ended in {@code zone}. */
+  public static int incompletePageCount(MappedMemory zone) {
+    return Checkpoint.incompletePageCount(PageMemory.of(zone));
+  }
+
   static boolean isIncomplete(PageMemory memory) {
     return Checkpoint.isIncomplete(memory);
   }

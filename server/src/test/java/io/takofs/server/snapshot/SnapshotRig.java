@@ -89,9 +89,9 @@ final class SnapshotRig implements AutoCloseable {
             GROUP,
             ++epoch,
             clock,
-            store,
             transport -> transport.equals(TRANSPORT) ? List.of(region(sourceZone)) : List.of(),
             pagesAtOnce);
+    source.use(store);
   }
 
   private static MemoryRegion region(MappedMemory zone) {
@@ -204,13 +204,23 @@ final class SnapshotRig implements AutoCloseable {
   void answerOne() {
     Call call = calls.remove();
     call.answer.accept(onTheWay.apply(source.handle(call.request)));
+    beginIfListed();
   }
 
   /** The oldest call reaches the source; returns the answer's arrival. */
   Runnable handleOne() {
     Call call = calls.remove();
     Reply reply = source.handle(call.request);
-    return () -> call.answer.accept(reply);
+    return () -> {
+      call.answer.accept(reply);
+      beginIfListed();
+    };
+  }
+
+  private void beginIfListed() {
+    if (reader.isListed()) {
+      reader.begin();
+    }
   }
 
   /** The oldest call, or its answer, is lost. */

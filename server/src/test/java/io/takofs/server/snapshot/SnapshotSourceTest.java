@@ -42,8 +42,11 @@ class SnapshotSourceTest {
             public void close() {}
           });
     }
-    return new SnapshotSource(
-        GROUP, epoch, clock, of, transport -> transport.equals("sim") ? zone : List.of());
+    SnapshotSource made =
+        new SnapshotSource(
+            GROUP, epoch, clock, transport -> transport.equals("sim") ? zone : List.of());
+    made.use(of);
+    return made;
   }
 
   private static OpenSnapshot.Builder wanted(int server) {

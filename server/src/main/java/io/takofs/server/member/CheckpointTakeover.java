@@ -1,0 +1,120 @@
+package io.takofs.server.member;
+
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the checkpoint of another member taken over when that is needed: one attempt at a time, each
+ * from the next of the members that have one, with pauses that grow while none succeeds.
+ *
+ * <p>Thread rule: {@link #tick} and {@link #close} from one thread; attempts have another, which
+ * may wait.
+ */
+final class CheckpointTakeover implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(CheckpointTakeover.class);
+
+  static final long FIRST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+  static final long LAST_PAUSE_NS = TimeUnit.SECONDS.toNanos(16);
+
+  /** Takes over the checkpoint of one member. */
+  @FunctionalInterface
+  interface Attempt {
+    /**
+     * Returns when this member has it.
+     *
+     * @param server that has it now
+     * @param stopped whether nobody wants it any more; asked often
+     * @throws Exception when it does not have it; it has a state or none then, as before, and
+     *     another attempt is possible
+     */
+    void run(int server, BooleanSupplier stopped) throws Exception;
+  }
+
+  private final BooleanSupplier needed;
+  private final Attempt attempt;
+  private final Executor threads;
+  private final Phaser running = new Phaser(1); // the attempt, and who closes
+  private int turn;
+  private int failed; // attempts in a row, as the last tick found
+  private long notBeforeNs;
+  private volatile boolean busy;
+  private volatile boolean failing;
+  private volatile boolean stopped;
+
+  /**
+   * @param needed whether one is needed; quick
+   * @param threads that may wait
+   */
+  CheckpointTakeover(BooleanSupplier needed, Attempt attempt, Executor threads) {
+    this.needed = needed;
+    this.attempt = attempt;
+    this.threads = threads;
+  }
+
+  /**
+   * Begins an attempt when one is due.
+   *
+   * @param sources the members that may have a checkpoint, the best first
+   */
+  void tick(long nowNs, List<Integer> sources) {
+    if (busy || stopped) {
+      return;
+    }
+    if (failing) {
+      failing = false;
+      failed++;
+      long pauseNs = FIRST_PAUSE_NS << Math.min(failed - 1, Long.SIZE / 4);
+      notBeforeNs = nowNs + Math.min(pauseNs, LAST_PAUSE_NS);
+    }
+    if (!needed.getAsBoolean()) {
+      failed = 0;
+      turn = 0;
+      return;
+    }
+    if (sources.isEmpty() || (failed > 0 && nowNs - notBeforeNs < 0)) {
+      return;
+    }
+    int source = sources.get(turn++ % sources.size());
+    busy = true;
+    running.register();
+    try {
+      threads.execute(() -> run(source));
+    } catch (RejectedExecutionException e) {
+      end(); // this server stops
+    }
+  }
+
+  private void run(int source) {
+    try {
+      attempt.run(source, () -> stopped);
+    } catch (Exception | Error e) {
+      failing = true;
+      if (!stopped) {
+        LOG.warn(
+            "the checkpoint of server {} was not taken over, another attempt follows: {}",
+            source,
+            e.toString());
+      }
+    } finally {
+      end();
+    }
+  }
+
+  private void end() {
+    busy = false;
+    running.arriveAndDeregister();
+  }
+
+  /** Waits until the attempt under way, if there is one, has ended. */
+  @Override
+  public void close() {
+    stopped = true;
+    running.arriveAndAwaitAdvance();
+  }
+}

@@ -1,0 +1,226 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.client.CreateOptions;
+import io.takofs.client.PathStatus;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoOutputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A member whose log no other one can continue takes over a checkpoint while the others serve, and
+ * leads a whole namespace later.
+ */
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
+class CheckpointTakeoverTest {
+  private static final Duration LIMIT = Duration.ofMinutes(4);
+  private static final URI CLUSTER = URI.create("tako://bay");
+  private static final String TAKEN = "a checkpoint was taken over";
+  private static final String GIVEN_UP = "the state here is given up";
+  private static final String UNFINISHED = "the takeover of a checkpoint did not end";
+  private static final long AT_ONCE_NS = TimeUnit.MICROSECONDS.toNanos(500);
+
+  /** What a member may hold of the log while others trim theirs: some segments of 8 MiB. */
+  private static final long LOG_BYTES = 40 << 20;
+
+  private static final int VALUE_BYTES = 15_000;
+  private static final int FILES = 700;
+
+  private static final String[] SETTINGS = {
+    "fs.tako.server.pool.size", "256m",
+    "fs.tako.server.checkpoint.size", "1m",
+    "fs.tako.group.replace.after", "2s"
+  };
+
+  private final long seed = Long.getLong("tako.test.seed", System.nanoTime());
+  private final Random random = new Random(seed);
+  private final Map<String, byte[]> values = new TreeMap<>();
+  private final Map<String, byte[]> contents = new TreeMap<>();
+
+  @Test
+  void shouldTakeOverACheckpointAfterAWhileAway() throws Exception {
+    try (ServerCluster cluster = start(3, 3);
+        TakoClient client = connect(cluster)) {
+      try {
+        awaitMembers(client, cluster, 3);
+        ServerProcess away = follower(client, cluster, null);
+        away.kill();
+        change(client, LOG_BYTES);
+        away.restart();
+        awaitText(away, TAKEN);
+        change(client, 1 << 20);
+        awaitLead(client, cluster, away);
+        assertWhole(client);
+        change(client, LOG_BYTES);
+        assertWhole(client);
+      } catch (Exception | AssertionError e) {
+        throw explained(cluster, e);
+      }
+    }
+  }
+
+  @Test
+  void shouldGoOnWithATakeoverThatAKillHasInterrupted() throws Exception {
+    try (ServerCluster cluster = start(3, 3);
+        TakoClient client = connect(cluster)) {
+      try {
+        awaitMembers(client, cluster, 3);
+        ServerProcess away = follower(client, cluster, null);
+        boolean interrupted = false;
+        for (int round = 0; round < 10 && !interrupted; round++) {
+          away.kill();
+          change(client, LOG_BYTES);
+          away.restart();
+          Poll.until(GIVEN_UP, LIMIT, AT_ONCE_NS, () -> away.log().contains(GIVEN_UP));
+          away.kill();
+          away.restart();
+          interrupted = away.log().contains(UNFINISHED);
+        }
+        assertThat(interrupted).isTrue();
+        awaitText(away, TAKEN);
+        awaitLead(client, cluster, away);
+        assertWhole(client);
+      } catch (Exception | AssertionError e) {
+        throw explained(cluster, e);
+      }
+    }
+  }
+
+  @Test
+  void shouldLetAnotherServerTakeThePlaceOfOneThatLostItsPool() throws Exception {
+    try (ServerCluster cluster = start(3, 4);
+        TakoClient client = connect(cluster)) {
+      try {
+        awaitMembers(client, cluster, 3);
+        change(client, LOG_BYTES);
+        ServerProcess lost = follower(client, cluster, null);
+        lost.kill();
+        lost.losePool();
+        cluster.startNext();
+        ServerProcess next = cluster.servers().get(3);
+        awaitText(next, TAKEN);
+        change(client, 1 << 20);
+        lost.restart(); // with an empty pool, for the catalog needs two of the first three
+        awaitLead(client, cluster, next);
+        assertWhole(client);
+      } catch (Exception | AssertionError e) {
+        throw explained(cluster, e);
+      }
+    }
+  }
+
+  // ---- servers ----------------------------------------------------------------------------------
+
+  private ServerCluster start(int count, int all) throws Exception {
+    System.out.println("tako.test.seed=" + seed);
+    return ServerCluster.startSome(count, new String[all], SETTINGS);
+  }
+
+  /** A client that finds any of the servers, whichever leads. */
+  private static TakoClient connect(ServerCluster cluster) throws IOException {
+    String all =
+        cluster.servers().stream()
+            .map(server -> server.uri().getAuthority())
+            .collect(Collectors.joining(","));
+    return Clients.connect(
+        CLUSTER, "tcp", ClusterLoad.settings("fs.tako.cluster.bay.servers", all));
+  }
+
+  private static AssertionError explained(ServerCluster cluster, Throwable e) throws IOException {
+    for (ServerProcess server : cluster.servers()) {
+      System.out.println(server.lastWords());
+    }
+    return new AssertionError(e);
+  }
+
+  private static void awaitText(ServerProcess server, String text) throws Exception {
+    Poll.until(text + " at " + server.uri(), LIMIT, () -> server.log().contains(text));
+  }
+
+  /** Waits until the group has {@code count} members, of which one leads. */
+  private static void awaitMembers(TakoClient client, ServerCluster cluster, int count)
+      throws Exception {
+    ClusterHealth.awaitServers(client, count, LIMIT);
+    Poll.until(
+        "a group of " + count,
+        LIMIT,
+        () -> {
+          for (ServerProcess server : cluster.servers()) {
+            if (server.log().contains("the group gets new members")) {
+              return true;
+            }
+          }
+          return false;
+        });
+    client.mkdirs("/d", 0777, true); // somebody leads them
+  }
+
+  private static ServerProcess follower(
+      TakoClient client, ServerCluster cluster, ServerProcess except) throws Exception {
+    ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
+    return cluster.servers().stream()
+        .filter(server -> server != leader && server != except)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Kills leaders until {@code wanted} is one, which takes what it has to be whole. */
+  private void awaitLead(TakoClient client, ServerCluster cluster, ServerProcess wanted)
+      throws Exception {
+    for (int kill = 0; kill < 12; kill++) {
+      ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
+      if (leader == wanted) {
+        return;
+      }
+      leader.kill();
+      change(client, 100_000);
+      leader.restart();
+      change(client, 1 << 20);
+    }
+    throw new AssertionError("it never leads: " + wanted.uri());
+  }
+
+  // ---- the namespace ----------------------------------------------------------------------------
+
+  /** Changes of so many bytes in the log. */
+  private void change(TakoClient client, long bytes) throws IOException {
+    for (long done = 0; done < bytes; done += VALUE_BYTES) {
+      String path = "/d/f" + random.nextInt(FILES);
+      if (!contents.containsKey(path)) {
+        byte[] content = bytes(random.nextInt(200));
+        try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+          out.write(content, 0, content.length);
+        }
+        contents.put(path, content);
+      }
+      byte[] value = bytes(VALUE_BYTES);
+      client.xattrs().set(path, "user.value", value, true, true);
+      values.put(path, value);
+    }
+  }
+
+  private byte[] bytes(int count) {
+    byte[] bytes = new byte[count];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+
+  private void assertWhole(TakoClient client) throws IOException {
+    assertThat(Clients.list(client, "/d").stream().map(PathStatus::path))
+        .containsExactlyInAnyOrderElementsOf(contents.keySet());
+    for (String path : contents.keySet()) {
+      assertThat(Clients.read(client, path)).isEqualTo(contents.get(path));
+      assertThat(client.xattrs().getAll(path).get("user.value")).isEqualTo(values.get(path));
+    }
+  }
+}
