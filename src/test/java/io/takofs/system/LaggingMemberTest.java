@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
  * leads a whole namespace later.
  */
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
-class CheckpointTakeoverTest {
+class LaggingMemberTest {
   private static final Duration LIMIT = Duration.ofMinutes(4);
   private static final URI CLUSTER = URI.create("tako://bay");
   private static final String TAKEN = "a checkpoint was taken over";
@@ -52,8 +52,8 @@ class CheckpointTakeoverTest {
     try (ServerCluster cluster = start(3, 3);
         TakoClient client = connect(cluster)) {
       try {
-        awaitMembers(client, cluster, 3);
-        ServerProcess away = follower(client, cluster, null);
+        awaitMembers(client, cluster);
+        ServerProcess away = follower(client, cluster);
         away.kill();
         change(client, LOG_BYTES);
         away.restart();
@@ -74,8 +74,8 @@ class CheckpointTakeoverTest {
     try (ServerCluster cluster = start(3, 3);
         TakoClient client = connect(cluster)) {
       try {
-        awaitMembers(client, cluster, 3);
-        ServerProcess away = follower(client, cluster, null);
+        awaitMembers(client, cluster);
+        ServerProcess away = follower(client, cluster);
         boolean interrupted = false;
         for (int round = 0; round < 10 && !interrupted; round++) {
           away.kill();
@@ -101,14 +101,16 @@ class CheckpointTakeoverTest {
     try (ServerCluster cluster = start(3, 4);
         TakoClient client = connect(cluster)) {
       try {
-        awaitMembers(client, cluster, 3);
+        awaitMembers(client, cluster);
         change(client, LOG_BYTES);
-        ServerProcess lost = follower(client, cluster, null);
+        String before = awaitChange(cluster, "");
+        ServerProcess lost = follower(client, cluster);
         lost.kill();
         lost.losePool();
         cluster.startNext();
         ServerProcess next = cluster.servers().get(3);
         awaitText(next, TAKEN);
+        awaitChange(cluster, before);
         change(client, 1 << 20);
         lost.restart(); // with an empty pool, for the catalog needs two of the first three
         awaitLead(client, cluster, next);
@@ -147,31 +149,46 @@ class CheckpointTakeoverTest {
     Poll.until(text + " at " + server.uri(), LIMIT, () -> server.log().contains(text));
   }
 
-  /** Waits until the group has {@code count} members, of which one leads. */
-  private static void awaitMembers(TakoClient client, ServerCluster cluster, int count)
-      throws Exception {
-    ClusterHealth.awaitServers(client, count, LIMIT);
-    Poll.until(
-        "a group of " + count,
-        LIMIT,
-        () -> {
-          for (ServerProcess server : cluster.servers()) {
-            if (server.log().contains("the group gets new members")) {
-              return true;
-            }
-          }
-          return false;
-        });
-    client.mkdirs("/d", 0777, true); // somebody leads them
+  /** Waits until the group has three members, of which one leads. */
+  private static void awaitMembers(TakoClient client, ServerCluster cluster) throws Exception {
+    ClusterHealth.awaitServers(client, 3, LIMIT);
+    awaitChange(cluster, "");
+    client.mkdirs("/d", 0777, true);
   }
 
-  private static ServerProcess follower(
-      TakoClient client, ServerCluster cluster, ServerProcess except) throws Exception {
+  /**
+   * Waits until somebody leads in a configuration that came after {@code line}; returns its line.
+   */
+  private static String awaitChange(ServerCluster cluster, String line) throws Exception {
+    String[] change = {""};
+    Poll.until(
+        "a leader of new members",
+        LIMIT,
+        () -> {
+          change[0] = last(cluster, "the group gets new members");
+          return change[0].compareTo(line) > 0
+              && last(cluster, "this server leads the namespace {").compareTo(change[0]) > 0;
+        });
+    return change[0];
+  }
+
+  /**
+   * The newest line with {@code text} of any server; empty when there is none. Lines begin with
+   * times.
+   */
+  private static String last(ServerCluster cluster, String text) throws IOException {
+    String last = "";
+    for (ServerProcess server : cluster.servers()) {
+      for (String each : server.log().lines().filter(line -> line.contains(text)).toList()) {
+        last = each.compareTo(last) > 0 ? each : last;
+      }
+    }
+    return last;
+  }
+
+  private static ServerProcess follower(TakoClient client, ServerCluster cluster) throws Exception {
     ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
-    return cluster.servers().stream()
-        .filter(server -> server != leader && server != except)
-        .findFirst()
-        .orElseThrow();
+    return cluster.servers().stream().filter(server -> server != leader).findFirst().orElseThrow();
   }
 
   /** Kills leaders until {@code wanted} is one, which takes what it has to be whole. */
