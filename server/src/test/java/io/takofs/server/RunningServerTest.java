@@ -1,11 +1,17 @@
 package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.takofs.base.TakoException;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.Status;
+import io.takofs.server.loggroup.ServerSettings;
+import io.takofs.server.pool.Pool;
+import io.takofs.server.store.HeldCheckpoint;
+import io.takofs.server.store.PagedStore;
+import io.takofs.server.store.SnapshotZone;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -71,6 +77,20 @@ class RunningServerTest {
       refusal(false);
       assertNothingLeft();
     }
+  }
+
+  /** Nobody is there from whom it could take the rest. */
+  @Test
+  void shouldRefuseToBeAloneWithHalfACheckpointOfAnotherServer() throws Exception {
+    start(false).close();
+    try (Pool opened = Pool.openOrFormat(pool, ServerSettings.poolSizes(config))) {
+      HeldCheckpoint held = PagedStore.open(opened.pages()).hold();
+      SnapshotZone.begin(opened.pages(), held.encoded(), held.pages());
+    }
+    assertThatThrownBy(() -> start(false).close())
+        .isInstanceOf(TakoException.class)
+        .hasMessageContaining("from another server")
+        .hasMessageContaining("fs.tako.cluster.servers");
   }
 
   @Test

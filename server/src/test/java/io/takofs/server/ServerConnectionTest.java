@@ -9,6 +9,7 @@ import io.takofs.proto.Leadership;
 import io.takofs.proto.ListSlabs;
 import io.takofs.proto.OpenDataSession;
 import io.takofs.proto.OpenServerSession;
+import io.takofs.proto.OpenSnapshot;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -38,6 +39,8 @@ class ServerConnectionTest {
                   .setLeader(Leadership.newBuilder().setGroup(1).setTerm(1))
                   .setFirstPage(true))
           .build();
+  private static final Request SNAPSHOT =
+      Request.newBuilder().setOpenSnapshot(OpenSnapshot.newBuilder().setGroup(1)).build();
   private static final Reply LOCAL = Reply.newBuilder().setMessage("from here").build();
 
   @TempDir Path directory;
@@ -147,6 +150,7 @@ class ServerConnectionTest {
   void shouldRefuseCallsWithoutASession() throws Exception {
     try (RpcClient rpc = connect()) {
       assertThat(call(rpc, LIST).getStatus()).isEqualTo(Status.SESSION_EXPIRED);
+      assertThat(call(rpc, SNAPSHOT).getStatus()).isEqualTo(Status.SESSION_EXPIRED);
       assertThat(call(rpc, TestClient.mkdirs("/a")).getStatus()).isEqualTo(Status.UNSUPPORTED);
       OpenServerSession other =
           OpenServerSession.newBuilder()

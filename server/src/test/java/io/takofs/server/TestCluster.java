@@ -11,7 +11,7 @@ import io.takofs.proto.SessionTicket;
 import io.takofs.server.peer.Cluster;
 
 /** Two servers, the first of which leads; a secret that a test may get wrong. */
-class TestCluster implements Cluster {
+public class TestCluster implements Cluster {
   static final long ID = 0x1234;
 
   private final int self;
@@ -19,7 +19,7 @@ class TestCluster implements Cluster {
   private volatile ClusterMap map;
   private long challenges;
 
-  TestCluster(int self, String secret) {
+  public TestCluster(int self, String secret) {
     this.self = self;
     this.secret = secret;
     this.map =

@@ -100,12 +100,6 @@ public final class TestServer implements AutoCloseable {
             directory, new PoolSizes(PoolSizes.PAGES_MIN, PoolSizes.LOG_MIN, options.dataSize));
     List<MappedMemory> arenas =
         copies == 1 ? pool.arenas() : Collections.nCopies(copies, pool.arenas().get(0));
-    PagedStore store = PagedStore.open(pool.pages());
-    SegmentedLog log =
-        SegmentedLog.open(
-            LogZone.of(pool.log(), 0, pool.log().length()),
-            new LogIdentity(1, (int) pool.epoch()),
-            store.checkpointIndex());
     ServerSettings settings =
         new ServerSettings(
             SUPERUSER,
@@ -127,11 +121,22 @@ public final class TestServer implements AutoCloseable {
     server = new DataServer(clock, settings, pool.epoch(), zone, options.cluster, 16);
     if (options.leads) {
       server.lead(
-          new GroupStorage(store, log, pool.epoch()),
+          storage(),
           new GroupLookups(options.groups, options.blocking),
           new LocalDataServer(ServerEntry.newBuilder().setId(1).build(), zone::handle));
     }
     listener = server.serve(transport, acceptor -> transport.listen("127.0.0.1:0", acceptor));
+  }
+
+  /** The state and the log as they are in the pool. */
+  GroupStorage storage() throws IOException {
+    PagedStore store = PagedStore.open(pool.pages());
+    SegmentedLog log =
+        SegmentedLog.open(
+            LogZone.of(pool.log(), 0, pool.log().length()),
+            new LogIdentity(1, (int) pool.epoch()),
+            store.checkpointIndex());
+    return new GroupStorage(store, log, pool.epoch());
   }
 
   private SlabTable slabs(List<MappedMemory> arenas, int copies) throws IOException {

@@ -47,6 +47,7 @@ public class LogReplica {
   private long commitIndex;
   private long checkpointIndex;
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
+  private boolean missing; // no leader's log was adopted since that was said
   private int lastBeat;
   private boolean heard;
   private TakoException damage;
@@ -330,6 +331,7 @@ public class LogReplica {
     endWriting();
     if (request.getFirstIndex() > checkpointIndex + 1) {
       missingIndex = request.getFirstIndex() - 1;
+      missing = true;
       throw new TakoException(
           Status.BUSY,
           "member " + server + " lacks entries that no leader has in its log any more");
@@ -429,7 +431,7 @@ public class LogReplica {
     promise = promise.adopted(segments.get(0).header().segmentSequence(), all, epoch);
     promise.write(zone, identity.logId(), crc);
     storage.replace(segments, all);
-    missingIndex = 0;
+    missing = false;
     commitIndex = Math.max(commitIndex, chain.commitIndex());
   }
 
@@ -617,6 +619,11 @@ public class LogReplica {
    */
   public synchronized long missingIndex() {
     return missingIndex > checkpointIndex ? missingIndex : 0;
+  }
+
+  /** Whether {@link #missingIndex} is still so: no leader's log was adopted here since. */
+  public synchronized boolean needsCheckpoint() {
+    return missing && missingIndex() != 0;
   }
 
   /**

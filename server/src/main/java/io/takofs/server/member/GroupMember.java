@@ -258,7 +258,7 @@ public final class GroupMember implements Leader, AutoCloseable {
     StateOfMember state = new StateOfMember(member, owner);
     CheckpointTakeover takeover =
         new CheckpointTakeover(
-            () -> stateless || replica.missingIndex() != 0,
+            () -> stateless || replica.needsCheckpoint(),
             (server, over) ->
                 new TakeoverAttempt(links, exports, pages, cluster.serverId(), state)
                     .run(server, over),

@@ -90,6 +90,28 @@ class SnapshotReaderTest {
     }
   }
 
+  /** Somebody may still use the zone. */
+  @Test
+  void shouldWriteNothingBeforeItIsToldTo() throws Exception {
+    try (SnapshotRig rig = rig(3)) {
+      rig.beginReading(0);
+      rig.reader.tick();
+      rig.listOne();
+      for (int i = 0; i < 5; i++) {
+        assertThat(rig.reader.isListed()).isTrue();
+        assertThat(SnapshotZone.isIncomplete(rig.targetZone)).isFalse();
+        assertThat(rig.pair.isIdle()).isTrue();
+        rig.clock.advance(Duration.ofSeconds(1));
+        rig.reader.tick();
+      }
+      rig.reader.begin();
+      rig.reader.begin();
+      assertThat(SnapshotZone.isIncomplete(rig.targetZone)).isTrue();
+      rig.finishReading();
+      rig.assertIsCheckpoint(rig.reader.finish(), "when it was told");
+    }
+  }
+
   @Test
   void shouldTakeOverAnEmptyStore() throws Exception {
     try (SnapshotRig rig = new SnapshotRig(directory, 1, PAGES, PAGES, ALL)) {

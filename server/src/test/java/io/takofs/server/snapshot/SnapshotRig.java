@@ -200,11 +200,16 @@ final class SnapshotRig implements AutoCloseable {
     return reader.isRead() || reader.failure() != null;
   }
 
-  /** The oldest call reaches the source, and its answer the reader. */
+  /** The oldest call reaches the source, and its answer the reader, which may begin then. */
   void answerOne() {
+    listOne();
+    beginIfListed();
+  }
+
+  /** The oldest call reaches the source, and its answer the reader, which begins nothing. */
+  void listOne() {
     Call call = calls.remove();
     call.answer.accept(onTheWay.apply(source.handle(call.request)));
-    beginIfListed();
   }
 
   /** The oldest call reaches the source; returns the answer's arrival. */

@@ -106,6 +106,19 @@ class SnapshotSourceTest {
   }
 
   @Test
+  void shouldGiveUpWhatItHoldsWhenAnotherStoreComes() {
+    long former = open(1);
+    source.use(null);
+    assertThat(isHeld(former)).isFalse();
+    Reply none = ask(source, wanted(1));
+    assertThat(none.getStatus()).isEqualTo(Status.UNAVAILABLE);
+    assertThat(none.getMessage()).contains("no state");
+    source.use(new PagedStores(1024).open());
+    assertThat(isHeld(former)).isFalse();
+    assertThat(open(1)).isNotEqualTo(former);
+  }
+
+  @Test
   void shouldHoldOneCheckpointForAMemberAndAFewForAll() {
     long first = open(1);
     long again = open(1);

@@ -176,6 +176,8 @@ class SnapshotZoneTest {
     watched.mayBeFormer = false;
     watched.crash("after the beginning");
     assertIncomplete(target, "after the beginning");
+    assertThat(Checkpoint.incompletePageCount(PageMemory.of(target)))
+        .isEqualTo(PageMemory.of(source).pages());
     for (int page : shuffled(held, new Random(3))) {
       move(page);
       zone.take(page, 1);

@@ -1,0 +1,146 @@
+package io.takofs.server.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class CheckpointTakeoverTest {
+  private static final List<Integer> SOURCES = List.of(3, 1, 2);
+  private static final long MAX_NS = CheckpointTakeover.LAST_PAUSE_NS;
+
+  private final Queue<Runnable> tasks = new ArrayDeque<>();
+  private final List<Integer> asked = new ArrayList<>();
+  private boolean needed = true;
+  private boolean fails = true;
+  private long nowNs = Long.MAX_VALUE - 10; // clocks may begin anywhere
+  private final CheckpointTakeover takeover =
+      new CheckpointTakeover(() -> needed, this::attempt, tasks::add);
+
+  private void attempt(int server, BooleanSupplier stopped) throws IOException {
+    asked.add(server);
+    if (fails) {
+      throw new IOException("as the test wants it");
+    }
+    needed = false;
+  }
+
+  private void tick() {
+    takeover.tick(nowNs, SOURCES);
+  }
+
+  private void tickAndRun() {
+    tick();
+    for (Runnable each = tasks.poll(); each != null; each = tasks.poll()) {
+      each.run();
+    }
+  }
+
+  @Test
+  void shouldDoNothingWhenNothingIsNeededOrNobodyHasIt() {
+    needed = false;
+    tickAndRun();
+    needed = true;
+    takeover.tick(nowNs, List.of());
+    assertThat(tasks).isEmpty();
+    tickAndRun();
+    assertThat(asked).containsExactly(3);
+  }
+
+  @Test
+  void shouldAskOneAfterTheOtherAndBeginWithTheBest() {
+    for (int i = 0; i < 5; i++) {
+      tickAndRun();
+      tick(); // which learns that it failed
+      nowNs += MAX_NS;
+    }
+    assertThat(asked).containsExactly(3, 1, 2, 3, 1);
+    fails = false;
+    tickAndRun();
+    tickAndRun();
+    assertThat(asked).hasSize(6);
+    needed = true;
+    tickAndRun();
+    assertThat(asked).endsWith(3);
+  }
+
+  @Test
+  void shouldRestAfterAFailureForLongerEachTime() {
+    long pauseNs = CheckpointTakeover.FIRST_PAUSE_NS;
+    for (int i = 1; i < 100; i++) {
+      tickAndRun();
+      assertThat(asked).hasSize(i);
+      tickAndRun();
+      nowNs += pauseNs - 1;
+      tickAndRun();
+      assertThat(asked).hasSize(i);
+      nowNs += 1;
+      pauseNs = Math.min(2 * pauseNs, MAX_NS);
+    }
+  }
+
+  @Test
+  void shouldMakeOneAttemptAtATime() {
+    tick();
+    nowNs += Duration.ofHours(1).toNanos();
+    tick();
+    assertThat(tasks).hasSize(1);
+  }
+
+  @Test
+  void shouldStandExecutorsThatTakeNothingMore() {
+    CheckpointTakeover refused =
+        new CheckpointTakeover(
+            () -> true,
+            this::attempt,
+            task -> {
+              throw new RejectedExecutionException("as the test wants it");
+            });
+    refused.tick(nowNs, SOURCES);
+    refused.close();
+    assertThat(asked).isEmpty();
+  }
+
+  @Test
+  void shouldWaitForTheAttemptUnderWayWhenItIsClosed() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try {
+      CheckpointTakeover waited =
+          new CheckpointTakeover(
+              () -> true,
+              (server, stopped) -> {
+                begun.countDown();
+                goOn.await();
+                asked.add(stopped.getAsBoolean() ? server : -1);
+              },
+              threads);
+      waited.tick(nowNs, SOURCES);
+      begun.await();
+      Future<?> closing = threads.submit(waited::close);
+      assertThat(closing.isDone()).isFalse();
+      goOn.countDown();
+      closing.get(30, TimeUnit.SECONDS);
+      assertThat(asked).hasSize(1);
+      waited.tick(nowNs, SOURCES);
+      assertThat(asked).hasSize(1);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}
