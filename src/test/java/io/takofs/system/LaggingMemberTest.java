@@ -12,7 +12,11 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,10 +60,15 @@ class LaggingMemberTest {
         ServerProcess away = follower(client, cluster);
         away.kill();
         change(client, LOG_BYTES);
-        away.restart();
-        awaitText(away, TAKEN);
-        change(client, 1 << 20);
+        changeDuring(
+            client,
+            () -> {
+              away.restart();
+              awaitText(away, TAKEN);
+            });
         awaitLead(client, cluster, away);
+        System.out.println(
+            "takeovers: " + away.log().lines().filter(line -> line.contains(TAKEN)).toList());
         assertWhole(client);
         change(client, LOG_BYTES);
         assertWhole(client);
@@ -223,6 +232,31 @@ class LaggingMemberTest {
       byte[] value = bytes(VALUE_BYTES);
       client.xattrs().set(path, "user.value", value, true, true);
       values.put(path, value);
+    }
+  }
+
+  /** What happens while changes go on. */
+  private interface Happening {
+    void happen() throws Exception;
+  }
+
+  private void changeDuring(TakoClient client, Happening something) throws Exception {
+    AtomicBoolean over = new AtomicBoolean();
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try {
+      Future<Void> changing =
+          thread.submit(
+              () -> {
+                while (!over.get()) {
+                  change(client, 1 << 20);
+                }
+                return null;
+              });
+      something.happen();
+      over.set(true);
+      changing.get();
+    } finally {
+      thread.shutdownNow();
     }
   }
 
