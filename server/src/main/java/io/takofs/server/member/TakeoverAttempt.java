@@ -72,7 +72,7 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
 
   @Override
   public void run(int server, BooleanSupplier stopped) throws IOException {
-    long beganNs = System.nanoTime();
+    long beganNs = Clock.SYSTEM.nanoTime();
     try (PagesLink link = links.connectToPages(server, exports, READS_MAX);
         SnapshotReader reader = reader(link, server)) {
       read(link, server, reader, stopped);
@@ -82,7 +82,7 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
       Facts.of("server", server)
           .and("index", store.checkpointIndex())
           .and("mib", (long) count * Layout.PAGE_SIZE / (1 << 20))
-          .and("ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs))
+          .and("ms", TimeUnit.NANOSECONDS.toMillis(Clock.SYSTEM.nanoTime() - beganNs))
           .info(LOG, "a checkpoint was taken over");
     } finally {
       takeBack();
