@@ -249,6 +249,9 @@ public final class RpcServer implements AutoCloseable {
       if (member != null) {
         logPairs.add(pair);
         services.log().onLogConnected(pair, member);
+        if (pair.state() != QueuePair.State.CONNECTED) {
+          logPairs.remove(pair); // it came too late, and was closed
+        }
         return;
       }
       ConnectionInfo client = acceptedData.remove(accept);

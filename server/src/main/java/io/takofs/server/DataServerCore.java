@@ -61,6 +61,9 @@ final class DataServerCore {
   /** Pause between two attempts to begin, while this server is not known to lead. */
   private static final long JOINING_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** Pause between two pieces of a checkpoint, while another server leads. */
+  private static final long CHECKPOINTING_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
   private final LogGroup group;
   private final Clock clock;
   private final ServerSettings settings;
@@ -155,7 +158,7 @@ final class DataServerCore {
     if (journal.hasDiverged()) {
       return false;
     }
-    closeWindowsOfEndedLeases();
+    machine.takeEndedLeases(); // as in follow()
     time.continueFrom(machine.latestTimeMs()); // before the first entry of this leader
     group.begin(begun);
     for (SessionInfo session : machine.sessions()) {
@@ -232,7 +235,7 @@ final class DataServerCore {
     if (term == 0) {
       answers.forEach(answer -> out.add(answer.reply())); // they tell of no state
     } else {
-      replies.add(answers, out);
+      replies.add(answers, term, out);
     }
   }
 
@@ -283,7 +286,7 @@ final class DataServerCore {
     try {
       if (!beginOnceLeading()) {
         follow();
-        return JOINING_NS;
+        return housekeeping.isCheckpointing() ? CHECKPOINTING_NS : JOINING_NS;
       }
     } catch (TakoException e) {
       LOG.warn("the group cannot begin yet: {}", e.getMessage());
@@ -298,7 +301,7 @@ final class DataServerCore {
   private void follow() {
     journal.applyCommitted();
     housekeeping.advanceCheckpoint();
-    closeWindowsOfEndedLeases();
+    machine.takeEndedLeases(); // the leader fences; a later lease may have windows here by now
     ended.addAll(sessions.forgetEnded(id -> machine.session(id) != null));
   }
 

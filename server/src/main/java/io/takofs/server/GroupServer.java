@@ -69,6 +69,7 @@ final class GroupServer implements RpcHandler {
 
   private DataServerCore core; // null while there is no state
   private SlabReport slabReport; // of the core
+  private final List<Long> toFence = new ArrayList<>(); // clients
   private boolean closed;
 
   /**
@@ -172,7 +173,6 @@ final class GroupServer implements RpcHandler {
       }
       state.take(storage);
       makeCore();
-      clock.continueFrom(core.latestTimeMs());
       lastStatus = core.status();
     } finally {
       lock.unlock();
@@ -221,7 +221,9 @@ final class GroupServer implements RpcHandler {
         unanswered = endIfOver();
         long pauseNs = core.onTick();
         core.poll(replies);
-        tick = new Tick(pauseNs, core.failure(), core.clientsToFence());
+        toFence.addAll(core.clientsToFence());
+        tick = new Tick(pauseNs, core.failure(), List.copyOf(toFence));
+        toFence.clear();
       }
     } finally {
       lock.unlock();
@@ -271,6 +273,7 @@ final class GroupServer implements RpcHandler {
       return List.of();
     }
     List<FencedReply> unanswered = core.end();
+    toFence.addAll(core.clientsToFence());
     if (core.hasDiverged()) {
       try {
         int count = state.reopen();
@@ -440,6 +443,7 @@ final class GroupServer implements RpcHandler {
 
   private void execute(List<IncomingCall> calls) {
     List<FencedReply> replies = new ArrayList<>(calls.size());
+    List<FencedReply> unanswered = List.of();
     List<String> stale = List.of();
     boolean tick = false;
     boolean stateless;
@@ -454,6 +458,7 @@ final class GroupServer implements RpcHandler {
         poll.refresh();
       }
       if (!stateless) {
+        unanswered = endIfOver();
         core.onCalls(calls, arrivedNs, replies);
         core.poll(replies);
         stale = core.staleUsers();
@@ -462,6 +467,7 @@ final class GroupServer implements RpcHandler {
     } finally {
       lock.unlock();
     }
+    refuse(unanswered);
     if (stateless) {
       withoutState.onCalls(calls);
     }

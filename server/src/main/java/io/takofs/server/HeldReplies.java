@@ -33,12 +33,16 @@ final class HeldReplies {
     this.leader = leader;
   }
 
-  /** Adds {@code answers} to {@code out}, or keeps them for {@link #release}. */
-  void add(List<Answer> answers, List<FencedReply> out) {
+  /**
+   * Adds {@code answers} to {@code out}, or keeps them for {@link #release}.
+   *
+   * @param term in which they were answered
+   */
+  void add(List<Answer> answers, long term, List<FencedReply> out) {
     Leader.Proof proof = null;
     for (Answer answer : answers) {
       if (answer.proofDue && proof == null) {
-        proof = leader.prove(); // one for all of them, after the last has read the state
+        proof = leader.prove(term); // one for all of them, after the last has read the state
       }
       Held next = new Held(answer.reply, answer.proofDue ? proof : Leader.Proof.GIVEN);
       if (held.isEmpty() && mayLeave(next)) {

@@ -117,7 +117,7 @@ record MemberCluster(
 
   @Override
   public void heardOfLeader(int server) {
-    leader.heard(server);
+    leader.heard(server == serverId() ? 0 : server); // it would know that by itself
   }
 
   @Override

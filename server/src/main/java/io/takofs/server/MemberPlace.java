@@ -1,5 +1,6 @@
 package io.takofs.server;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -20,6 +21,7 @@ import io.takofs.server.store.Store;
 import io.takofs.transport.shm.ShmTransport;
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +37,9 @@ final class MemberPlace implements AutoCloseable {
 
   private static final int LOG_ID = 1;
 
+  /** Pause between two looks at who may still write to the log. */
+  private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
+
   /** Attempts to connect to other members at a time. */
   private static final int CONNECTING_MAX = 8;
 
@@ -43,6 +48,8 @@ final class MemberPlace implements AutoCloseable {
   private final ClusterPlace place;
   private final ExecutorService connecting =
       DaemonThreads.create("tako-member-connect", CONNECTING_MAX, Integer.MAX_VALUE);
+  private boolean formerWriters = true; // as of lookedNs
+  private long lookedNs = Clock.SYSTEM.nanoTime() - LOOK_NS;
   private GroupMember member; // null alone
   private Log log;
   private GroupStorage storage; // with which this server starts; null for none
@@ -119,12 +126,18 @@ final class MemberPlace implements AutoCloseable {
     }
   }
 
-  private boolean hasFormerWritersNow() {
-    try {
-      return hasFormerWriters();
-    } catch (TakoException e) {
-      return true; // it is asked again
+  /** As of a short while ago: it is asked in every turn of the member, and looks at files. */
+  private synchronized boolean hasFormerWritersNow() {
+    long now = Clock.SYSTEM.nanoTime();
+    if (formerWriters && now - lookedNs >= LOOK_NS) {
+      lookedNs = now;
+      try {
+        formerWriters = hasFormerWriters();
+      } catch (TakoException e) {
+        LOG.debug("{}; it is asked again", e.getMessage());
+      }
     }
+    return formerWriters;
   }
 
   /** Has {@code server} lead the group when it may; before any transport is added. */

@@ -190,8 +190,8 @@ final class SnapshotSimulation {
             GROUP,
             ++incarnation,
             SimClock.wrong(scheduler, born),
-            store,
             over -> over.equals(TRANSPORT) ? List.of(region) : List.of());
+    answers.use(store);
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 4, 0);
     transport.listen(ENDPOINT, new Admitting(pairs));
     work(born);
@@ -311,6 +311,9 @@ final class SnapshotSimulation {
           } else {
             pairs.sendQueue().poll(reader::onCompletion, 64);
             reader.tick();
+            if (reader.isListed()) {
+              reader.begin(); // no store is open here
+            }
             end();
           }
           take(own, clock, transport, pairs, region);

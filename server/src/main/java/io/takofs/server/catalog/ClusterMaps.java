@@ -94,7 +94,9 @@ public final class ClusterMaps {
         continue;
       }
       for (GroupEntry.Builder group : next.getGroupsBuilderList()) {
-        if (group.getMembersList().equals(List.of(former.getId()))) {
+        // A configuration that is not active may have others who kept the former one.
+        boolean only = group.getActive() || group.getPreviousCount() == 0;
+        if (only && group.getMembersList().equals(List.of(former.getId()))) {
           group
               .setMembers(0, joined.getId())
               .setTerm(Terms.nextNamespace(group.getTerm()))
@@ -220,7 +222,12 @@ public final class ClusterMaps {
     int last = map.getGroupsList().stream().mapToInt(GroupEntry::getId).max().orElse(0);
     return map.toBuilder()
         .setEpoch(map.getEpoch() + 1)
-        .addGroups(GroupEntry.newBuilder().setId(last + 1).addAllMembers(members).setConfigEpoch(1))
+        .addGroups(
+            GroupEntry.newBuilder()
+                .setId(last + 1)
+                .addAllMembers(members)
+                .setTerm(server(map, members.get(0)).getEpoch()) // its terms while it was alone
+                .setConfigEpoch(1))
         .build();
   }
 

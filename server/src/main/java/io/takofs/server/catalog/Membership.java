@@ -10,11 +10,10 @@ import io.takofs.proto.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -48,7 +47,7 @@ public final class Membership implements MapChanges, AutoCloseable {
   private final Clock clock;
   private final List<Consumer<ClusterMap>> listeners = new CopyOnWriteArrayList<>();
   private final Set<Integer> emptied = ConcurrentHashMap.newKeySet(); // servers
-  private final Queue<CatalogClient.MapChange> requested = new ConcurrentLinkedQueue<>();
+  private final Map<String, CatalogClient.MapChange> requested = new ConcurrentHashMap<>();
   private volatile Runnable tickWanted = () -> {};
 
   private volatile State state = State.OUTSIDE;
@@ -164,8 +163,8 @@ public final class Membership implements MapChanges, AutoCloseable {
   }
 
   @Override
-  public void request(CatalogClient.MapChange change) {
-    requested.add(change);
+  public void request(String what, CatalogClient.MapChange change) {
+    requested.put(what, change);
     tickWanted.run();
   }
 
@@ -380,10 +379,8 @@ public final class Membership implements MapChanges, AutoCloseable {
       }
       renewedNs = now;
     }
-    for (CatalogClient.MapChange change = requested.poll();
-        change != null;
-        change = requested.poll()) {
-      catalog.change(change);
+    for (String what : List.copyOf(requested.keySet())) {
+      catalog.change(requested.remove(what));
     }
     CatalogClient.News news = catalog.news();
     if (news.map() == null || !isIn(news.map())) {

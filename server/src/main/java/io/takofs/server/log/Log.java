@@ -66,6 +66,14 @@ public interface Log extends AutoCloseable {
   /** Segments that may still be filled before a {@link #trim} is needed. */
   int freeSegmentCount();
 
+  /**
+   * Whether segments are short, and a checkpoint of what was delivered would free some: the owner
+   * need not wait until entries find no room.
+   */
+  default boolean wantsTrim() {
+    return false;
+  }
+
   /** A durable checkpoint covers everything up to {@code index}: segments wholly below may go. */
   void trim(long index);
 

@@ -735,6 +735,19 @@ public final class LogMember {
     return 2 * count > config.members().size();
   }
 
+  /**
+   * Sends what had to wait until earlier sends were complete, and learns what has been committed.
+   */
+  public void pump() {
+    synchronized (replica) {
+      log.advance();
+      if (role == Role.LEADING && wantedBeat > beat) {
+        beat(clock.nanoTime());
+        log.advance();
+      }
+    }
+  }
+
   // ---- reading ------------------------------------------------------------------------------
 
   /**

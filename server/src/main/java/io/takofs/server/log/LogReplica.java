@@ -11,6 +11,7 @@ import io.takofs.proto.LogSegment;
 import io.takofs.proto.LogSlot;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Status;
+import io.takofs.server.peer.Terms;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.QueuePair;
 import java.nio.ByteBuffer;
@@ -321,6 +322,7 @@ public class LogReplica {
         || request.getLeader() == server) {
       throw stale(request.getTerm());
     }
+    checkNamespace(request.getTerm());
     LogTransport via = transports.find(request.getTransport());
     if (via == null) {
       throw new TakoException(
@@ -652,6 +654,11 @@ public class LogReplica {
     return Math.max(Math.max(missingIndex, checkpointIndex), before);
   }
 
+  /** Entries up to here are in a durable checkpoint. */
+  synchronized long checkpointIndex() {
+    return checkpointIndex;
+  }
+
   /** A durable checkpoint has all entries up to {@code index}. */
   synchronized void cover(long index) {
     checkpointIndex = Math.max(checkpointIndex, index);
@@ -685,6 +692,19 @@ public class LogReplica {
               + epoch()
               + " of the group, and the caller has "
               + epoch);
+    }
+  }
+
+  /** What is here of a namespace that was lost may not become a part of another one. */
+  private void checkNamespace(long term) throws TakoException {
+    boolean empty = chain.lastIndex() == 0 && checkpointIndex == 0;
+    if (!empty && Terms.namespace(term) != Terms.namespace(promise.acceptedTerm())) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "the pool of server "
+              + server
+              + " has a namespace that was lost, and another one began since: remove the pool's"
+              + " directory, and start the server once with `tako server --format`");
     }
   }
 

@@ -370,6 +370,20 @@ public final class ReplicatedLog implements Log {
     }
   }
 
+  /** A leader can give no slot to a member that has none, and waits for nobody to make room. */
+  @Override
+  public boolean wantsTrim() {
+    synchronized (replica) {
+      Chain chain = replica.chain();
+      boolean scarce = 2 * replica.freeSlots() <= replica.zone().slotCount();
+      if (!scarce || chain.segments().size() < 2) {
+        return false;
+      }
+      long oldest = chain.segments().get(0).lastIndex();
+      return oldest > replica.checkpointIndex() && oldest <= deliveredIndex;
+    }
+  }
+
   /** Segments that a stream still needs stay, unless few are left. */
   @Override
   public void trim(long index) {

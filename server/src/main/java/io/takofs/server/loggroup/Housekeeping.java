@@ -150,6 +150,11 @@ public final class Housekeeping {
     journal.advanceCheckpoint(CHECKPOINT_PAGES);
   }
 
+  /** Whether a checkpoint is under way. */
+  public boolean isCheckpointing() {
+    return journal.checkpointing();
+  }
+
   /** Whether there is work that a next tick should go on with soon. */
   public boolean isBusy() {
     return hasBacklog() || !toFence.isEmpty() || journal.checkpointing();

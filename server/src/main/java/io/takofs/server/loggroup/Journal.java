@@ -166,7 +166,9 @@ public final class Journal {
   }
 
   private void beginCheckpointIfWanted() {
-    if (appliedBytes - checkpointedBytes >= checkpointBytes || store.checkpointWanted()) {
+    if (appliedBytes - checkpointedBytes >= checkpointBytes
+        || store.checkpointWanted()
+        || log.wantsTrim()) {
       beginCheckpoint();
     }
   }

@@ -19,9 +19,10 @@ public interface Leader {
 
   /**
    * Begins to prove that this server led when it was asked, so that what it had read before was the
-   * newest there was.
+   * newest there was. It must still be the term in which that was read: what it has of a later one
+   * may be newer.
    */
-  default Proof prove() {
+  default Proof prove(long term) {
     return Proof.GIVEN;
   }
 

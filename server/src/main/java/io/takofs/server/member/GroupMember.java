@@ -199,7 +199,11 @@ public final class GroupMember implements Leader, AutoCloseable {
             () -> {
               while (!stopped) {
                 queue.await(SECOND_NS);
-                completed();
+                try {
+                  completed();
+                } catch (RuntimeException | Error e) { // else only ticks would see completions
+                  LOG.error("completions of {} are looked at again", name, e);
+                }
               }
             },
             "tako-log-" + name);
@@ -211,7 +215,7 @@ public final class GroupMember implements Leader, AutoCloseable {
   private void completed() {
     Parts now = parts;
     if (now != null && !stopped) {
-      log.advance();
+      now.member.pump();
       now.owner.poll();
       if (lastTerm == 0) {
         wake();
@@ -406,10 +410,10 @@ public final class GroupMember implements Leader, AutoCloseable {
   }
 
   @Override
-  public Proof prove() {
+  public Proof prove(long term) {
     LogMember member = parts.member;
     LogMember.ReadTicket ticket = member.beginRead();
-    return ticket == null ? () -> false : () -> member.isProven(ticket);
+    return ticket == null || ticket.term() != term ? () -> false : () -> member.isProven(ticket);
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.takofs.server.log.GroupConfig;
 import io.takofs.server.peer.ClusterTopology;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 
 /**
  * The members of a group as the cluster's map has them, which this server has read last.
@@ -32,11 +33,21 @@ record MapCatalog(int group, ClusterTopology cluster, MapChanges changes) implem
 
   @Override
   public void activate(long epoch) {
-    changes.request(map -> ClusterMaps.activate(map, group, epoch));
+    changes.request("activate", map -> ClusterMaps.activate(map, group, epoch));
   }
 
-  /** Asks for other members than those of configuration {@code epoch}, if it is the newest. */
-  void change(long epoch, Set<Integer> members) {
-    changes.request(map -> ClusterMaps.changeMembers(map, group, epoch, members));
+  /**
+   * Asks for other members than those of configuration {@code epoch}, if it is the newest.
+   *
+   * @param stillRight whether they can be members at the moment at which the map is changed: there
+   *     is no way back
+   */
+  void change(long epoch, Set<Integer> members, BooleanSupplier stillRight) {
+    changes.request(
+        "members",
+        map ->
+            stillRight.getAsBoolean()
+                ? ClusterMaps.changeMembers(map, group, epoch, members)
+                : map);
   }
 }

@@ -143,15 +143,22 @@ final class MemberChange {
     Set<Integer> learners = new TreeSet<>(wanted);
     learners.removeAll(now.members());
     member.setLearners(learners);
-    boolean ready = learners.stream().allMatch(each -> member.isCaughtUp(each, LAG_MAX));
     if (!wanted.equals(now.members())
-        && ready
-        && lives(wanted)
+        && isRight(learners, wanted)
         && (askedNs == Long.MIN_VALUE || nowNs - askedNs >= ASK_AGAIN_NS)) {
       Facts.of("epoch", now.epoch()).and("members", wanted).info(LOG, "the group gets new members");
       askedNs = nowNs;
-      catalog.change(now.epoch(), wanted);
+      long term = member.leadingTerm();
+      catalog.change(
+          now.epoch(),
+          wanted,
+          () -> term != 0 && member.leadingTerm() == term && isRight(learners, wanted));
     }
+  }
+
+  /** Whether the new ones have the log, and a majority of all gets it at the moment. */
+  private boolean isRight(Set<Integer> learners, Set<Integer> wanted) {
+    return learners.stream().allMatch(each -> member.isCaughtUp(each, LAG_MAX)) && lives(wanted);
   }
 
   /** This server, if it is a member of {@code newest}, else another one that is. */
@@ -199,7 +206,9 @@ final class MemberChange {
       wanted.add(asked.comes);
       return wanted;
     }
-    replacement = null; // it is done, or cannot be any more
+    if (asked != null && !now.members().contains(asked.leaves)) {
+      replacement = null; // it is done
+    }
     int size = Math.max(now.members().size(), target(spare.size() + now.members().size()));
     for (int each : now.members()) {
       if (!spare.isEmpty() && wanted.size() == now.members().size() && mustGo(each, nowNs)) {

@@ -5,6 +5,7 @@ import io.takofs.layout.Layout;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Status;
 import io.takofs.rpc.ConnectionInfo;
 import io.takofs.server.log.LogPeers;
 import io.takofs.server.log.LogTransport;
@@ -87,7 +88,15 @@ final class MemberLinks implements LogPeers {
 
   @Override
   public void call(int server, Request request, Consumer<Reply> answer) {
-    calls.call(server, request, answer);
+    calls.call(
+        server,
+        request,
+        reply -> {
+          if (reply.getStatus() == Status.UNAVAILABLE) {
+            routes.remove(server); // it may be reached another way by now, or not at all
+          }
+          answer.accept(reply);
+        });
   }
 
   /** Runs the consumers of what has been answered by now. */

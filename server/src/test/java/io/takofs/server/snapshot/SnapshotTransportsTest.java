@@ -102,7 +102,8 @@ class SnapshotTransportsTest {
             serving.listen(
                 name.equals("tcp") ? "127.0.0.1:0" : "",
                 new Admitting(new QueuePairConfig(served, none, none, 1, 1))));
-    SnapshotSource source = new SnapshotSource(1, 1, Clock.SYSTEM, store, over -> List.of(pages));
+    SnapshotSource source = new SnapshotSource(1, 1, Clock.SYSTEM, over -> List.of(pages));
+    source.use(store);
 
     Transport calling = keep(transport(name));
     ProtectionDomain domain = keep(calling.allocateProtectionDomain());
@@ -131,6 +132,9 @@ class SnapshotTransportsTest {
       queue.await(TimeUnit.MILLISECONDS.toNanos(5));
       queue.poll(reader::onCompletion, 64);
       reader.tick();
+      if (reader.isListed()) {
+        reader.begin();
+      }
     }
     long read = System.nanoTime();
     PagedStore taken = reader.finish();

@@ -72,7 +72,9 @@ final class LeaderSearch {
   /** The servers that may lead, {@code host:port} each; at least one. */
   synchronized List<String> candidates() {
     Set<String> found = new LinkedHashSet<>();
-    for (GroupEntry group : map.getGroupsList().stream().limit(1).toList()) {
+    // A server alone may be reached by another address than it knows of.
+    int groups = map.getServersCount() > 1 ? 1 : 0;
+    for (GroupEntry group : map.getGroupsList().stream().limit(groups).toList()) {
       group.getMembersList().stream().map(this::address).forEach(found::add);
     }
     found.remove("");
