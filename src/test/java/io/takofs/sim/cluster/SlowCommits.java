@@ -34,6 +34,7 @@ final class SlowCommits implements Log {
   private final Deque<Delivered> delivered = new ArrayDeque<>();
   private Runnable listener = () -> {};
   private long commitIndex;
+  private long toldIndex; // of an entry that was delivered too early
   private int mostOutstanding;
 
   /**
@@ -97,10 +98,25 @@ final class SlowCommits implements Log {
       log.poll((index, term, payload) -> delivered.add(new Delivered(index, term, copy(payload))));
     }
     int count = 0;
-    while (!delivered.isEmpty() && delivered.peek().index <= commitIndex()) {
+    while (!delivered.isEmpty() && delivered.peek().index <= commitIndex) {
       Delivered entry = delivered.remove();
-      handler.onCommit(entry.index, entry.term, entry.payload);
-      count++;
+      if (entry.index > toldIndex) {
+        handler.onCommit(entry.index, entry.term, entry.payload);
+        count++;
+      }
+    }
+    return early ? count + tellEarly(handler) : count;
+  }
+
+  /** Who proposed an entry needs nothing of it but its index and term. */
+  private int tellEarly(CommitHandler handler) {
+    int count = 0;
+    for (Outstanding entry : outstanding) {
+      if (entry.index > toldIndex) {
+        toldIndex = entry.index;
+        handler.onCommit(entry.index, log.term(), ByteBuffer.allocate(0));
+        count++;
+      }
     }
     return count;
   }
