@@ -337,7 +337,7 @@ final class DataServerCore {
       return ClusterCalls.map(cluster);
     }
     if (term == 0) {
-      return request.hasGetClusterStatus() ? statusReport.build() : ClusterCalls.notLeader(cluster);
+      return request.hasGetClusterStatus() ? status() : ClusterCalls.notLeader(cluster);
     }
     if (request.hasOpenSession()) {
       return openSession(call, request.getOpenSession());
@@ -480,7 +480,14 @@ final class DataServerCore {
 
   /** The status of the server without its transports. */
   Reply status() {
-    return statusReport.build();
+    Reply status = statusReport.build();
+    if (term != 0) {
+      return status;
+    }
+    // What the group knows of space is its leader's; this server's own is to be shown.
+    return Reply.newBuilder()
+        .setServerStatus(status.getServerStatus().toBuilder().setUsage(zone.usage()))
+        .build();
   }
 
   /** Why calls are refused, or null. */

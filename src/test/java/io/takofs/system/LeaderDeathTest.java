@@ -1,0 +1,199 @@
+package io.takofs.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.base.Clock;
+import io.takofs.client.CreateOptions;
+import io.takofs.client.TakoClient;
+import io.takofs.client.TakoOutputStream;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.MemberStatus;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What the death of the leader of the namespace costs each client: nothing but time. Each goes on
+ * with files that it creates and reads, no call fails, and all bytes that were acknowledged are
+ * there. It prints the time without an answer, by client and kill; {@code tako.test.leader.kills}
+ * says how often.
+ */
+@Timeout(value = 2, unit = TimeUnit.HOURS)
+class LeaderDeathTest {
+  private static final int KILLS = Integer.getInteger("tako.test.leader.kills", 3);
+  private static final int SERVERS = 3;
+  private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final long STEADY_NS = TimeUnit.MILLISECONDS.toNanos(300);
+  private static final double PERCENTILE = 0.99;
+
+  /** One client that creates a file, reads it, and begins again. */
+  private static final class Worker implements AutoCloseable {
+    private final TakoClient client;
+    private final String directory;
+    private final Thread thread = new Thread(this::run);
+    private volatile boolean stopped;
+    private volatile Throwable failure;
+    private volatile int files;
+    private volatile long answeredNs = System.nanoTime();
+    private volatile long longestGapNs;
+
+    Worker(TakoClient client, int number) throws IOException {
+      this.client = client;
+      this.directory = "/worker-" + number;
+      client.mkdirs(directory);
+      thread.setDaemon(true);
+      thread.start();
+    }
+
+    private void run() {
+      try {
+        for (int file = 0; !stopped; file++) {
+          String path = directory + "/f" + file;
+          try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
+            out.write(content(path));
+          }
+          answered();
+          assertThat(Clients.read(client, path)).isEqualTo(content(path));
+          answered();
+          files = file + 1;
+        }
+      } catch (IOException | RuntimeException | Error e) {
+        failure = e;
+      }
+    }
+
+    private void answered() {
+      long now = System.nanoTime();
+      longestGapNs = Math.max(longestGapNs, now - answeredNs);
+      answeredNs = now;
+    }
+
+    /** The longest time without an answer since this was asked last. */
+    long takeGapNs() {
+      long gap = longestGapNs;
+      longestGapNs = 0;
+      return gap;
+    }
+
+    int files() {
+      return files;
+    }
+
+    void check(TakoClient reader) throws IOException {
+      assertThat(failure).isNull();
+      for (int i = 0; i < files; i++) {
+        String path = directory + "/f" + i;
+        assertThat(Clients.read(reader, path)).as(path).isEqualTo(content(path));
+      }
+    }
+
+    void stop() throws InterruptedException {
+      stopped = true;
+      thread.join(LIMIT.toMillis());
+      assertThat(thread.isAlive()).isFalse();
+    }
+
+    @Override
+    public void close() {
+      stopped = true;
+      client.close();
+    }
+
+    private static byte[] content(String path) {
+      return ("content of " + path).getBytes(StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void shouldCostClientsNothingButTime() throws Exception {
+    List<Worker> workers = new ArrayList<>();
+    try (ServerCluster cluster = ServerCluster.start(SERVERS, "fs.tako.server.pool.size", "512m");
+        TakoClient watcher = connect(cluster, "tcp")) {
+      awaitMembers(watcher);
+      try {
+        for (int i = 0; i < 4; i++) {
+          workers.add(new Worker(connect(cluster, i % 2 == 0 ? "shm" : "tcp"), i));
+        }
+        List<Double> gapsMs = killLeaders(cluster, watcher, workers);
+        for (Worker worker : workers) {
+          worker.stop();
+        }
+        for (Worker worker : workers) {
+          worker.check(watcher);
+        }
+        gapsMs.sort(null);
+        System.out.printf(
+            "%d kills, %d clients: without an answer %.0f ms median, %.0f p99, %.0f most; %d files%n",
+            KILLS,
+            workers.size(),
+            gapsMs.get(gapsMs.size() / 2),
+            gapsMs.get((int) ((gapsMs.size() - 1) * PERCENTILE)),
+            gapsMs.get(gapsMs.size() - 1),
+            workers.stream().mapToInt(Worker::files).sum());
+      } finally {
+        workers.forEach(Worker::close);
+      }
+    }
+  }
+
+  private static List<Double> killLeaders(
+      ServerCluster cluster, TakoClient watcher, List<Worker> workers) throws Exception {
+    List<Double> gapsMs = new ArrayList<>();
+    for (int kill = 0; kill < KILLS; kill++) {
+      awaitMembers(watcher);
+      Clock.SYSTEM.pause(workers, STEADY_NS, () -> false);
+      workers.forEach(Worker::takeGapNs);
+      ServerProcess leader = ClusterHealth.awaitLeader(watcher, cluster, LIMIT);
+      leader.kill();
+      List<Integer> before = workers.stream().map(Worker::files).toList();
+      Poll.until("all clients go on", LIMIT, () -> haveGoneOn(workers, before));
+      for (Worker worker : workers) {
+        gapsMs.add(worker.takeGapNs() / 1e6);
+      }
+      leader.restart();
+    }
+    return gapsMs;
+  }
+
+  private static boolean haveGoneOn(List<Worker> workers, List<Integer> before) {
+    for (int i = 0; i < workers.size(); i++) {
+      if (workers.get(i).failure != null) {
+        throw new AssertionError("a client failed", workers.get(i).failure);
+      }
+      if (workers.get(i).files() < before.get(i) + 2) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Each of three members has what is written now, so that any of them may die. */
+  private static void awaitMembers(TakoClient watcher) throws Exception {
+    Poll.until(
+        "all members get the log",
+        LIMIT,
+        () -> {
+          ClusterStatus status = watcher.administration().clusterStatus();
+          List<MemberStatus> members = status.getGroup().getMembersList();
+          return members.size() == SERVERS
+              && members.stream().allMatch(each -> each.getReached() && !each.getLearner());
+        });
+  }
+
+  /** A client that finds any of the servers, whichever leads. */
+  private static TakoClient connect(ServerCluster cluster, String transport) throws IOException {
+    String servers =
+        cluster.servers().stream()
+            .map(server -> server.uri().getAuthority())
+            .collect(Collectors.joining(","));
+    return Clients.connect(
+        URI.create("tako://bay"), transport, "fs.tako.cluster.bay.servers", servers);
+  }
+}
