@@ -43,7 +43,9 @@ class ScrubbedClusterTest {
                 "fs.tako.scrub.period",
                 "1s",
                 "fs.tako.scrub.bandwidth",
-                "0");
+                "0",
+                "fs.tako.group.members",
+                "1"); // all other servers are away in the end
         TakoClient client = Clients.connect(cluster.uri(), "tcp")) {
       for (int i = 0; i < SERVERS; i++) {
         write(client, "/f" + i);
