@@ -121,7 +121,7 @@ final class GroupCommand implements Runnable {
     out.flush();
   }
 
-  /** What it says, for people. */
+  /** Lines for people. */
   static List<String> lines(ClusterStatus cluster) {
     GroupStatus group = cluster.getGroup();
     if (group.getMembersCount() == 0) {

@@ -29,7 +29,7 @@ import java.util.Set;
  * <p>Thread rule: any thread.
  */
 final class FakeGroup implements Connector {
-  /** What a member does when it is asked. */
+  /** The behaviour of a member that is asked. */
   enum Condition {
     RUNNING,
     DOWN,

@@ -212,7 +212,7 @@ final class ClusterPlace implements AutoCloseable {
     return self == null;
   }
 
-  /** Who leads the group, as this server's part in it shows it. */
+  /** The leader of the group, as this server's part in it shows it. */
   KnownLeader knownLeader() {
     return leader;
   }

@@ -8,6 +8,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Status;
+import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.peer.Cluster;
 import io.takofs.server.peer.ClusterTopology;
 import io.takofs.server.peer.DataServers;
@@ -77,7 +78,8 @@ final class ClusterPoll {
     for (ServerEntry each : servers.servers()) {
       boolean other =
           self != 0 && each.getId() != self && each.getState() != ServerEntry.State.LOST;
-      boolean mayKnow = leader == 0 ? isMember(each.getId()) : each.getId() == leader;
+      boolean mayKnow =
+          leader == 0 ? ClusterMaps.isMember(cluster.map(), each.getId()) : each.getId() == leader;
       if (other && (leader == self || mayKnow) && asked.add(each.getId())) {
         servers.call(
             each.getId(),
@@ -104,12 +106,6 @@ final class ClusterPoll {
 
   private int leader() {
     return cluster.leader(ClusterTopology.NAMESPACE_GROUP).map(ServerEntry::getId).orElse(0);
-  }
-
-  /** Whether {@code server} may lead the group, or knows who does. */
-  private boolean isMember(int server) {
-    return cluster.map().getGroupsList().stream()
-        .anyMatch(group -> group.getMembersList().contains(server));
   }
 
   private void onAnswer(int server, Reply reply) {

@@ -484,7 +484,7 @@ final class DataServerCore {
     if (term != 0) {
       return status;
     }
-    // What the group knows of space is its leader's; this server's own is to be shown.
+    // The space of the group is its leader's to know; this server's own is to be shown.
     return Reply.newBuilder()
         .setServerStatus(status.getServerStatus().toBuilder().setUsage(zone.usage()))
         .build();

@@ -151,7 +151,7 @@ final class GroupServer implements RpcHandler {
     lock.lock();
     try {
       if (core != null) {
-        unanswered = core.end();
+        unanswered = endCore();
         core = null;
         slabReport = null;
         snapshots.use(null);
@@ -215,7 +215,7 @@ final class GroupServer implements RpcHandler {
       snapshots.tick();
       snapshots.answer(state, answers);
       if (core == null) {
-        tick = new Tick(STATELESS_NS, null, List.of());
+        tick = new Tick(STATELESS_NS, null, List.copyOf(toFence));
         unanswered = List.of();
       } else {
         unanswered = endIfOver();
@@ -223,8 +223,8 @@ final class GroupServer implements RpcHandler {
         core.poll(replies);
         toFence.addAll(core.clientsToFence());
         tick = new Tick(pauseNs, core.failure(), List.copyOf(toFence));
-        toFence.clear();
       }
+      toFence.clear();
     } finally {
       lock.unlock();
     }
@@ -272,8 +272,7 @@ final class GroupServer implements RpcHandler {
     if (!core.isOver()) {
       return List.of();
     }
-    List<FencedReply> unanswered = core.end();
-    toFence.addAll(core.clientsToFence());
+    List<FencedReply> unanswered = endCore();
     if (core.hasDiverged()) {
       try {
         int count = state.reopen();
@@ -283,6 +282,12 @@ final class GroupServer implements RpcHandler {
       }
     }
     makeCore();
+    return unanswered;
+  }
+
+  private List<FencedReply> endCore() {
+    List<FencedReply> unanswered = core.end();
+    toFence.addAll(core.clientsToFence());
     return unanswered;
   }
 

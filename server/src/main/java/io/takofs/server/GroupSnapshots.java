@@ -32,7 +32,7 @@ final class GroupSnapshots {
     calls.add(call);
   }
 
-  /** What is held is of {@code store} from now on; null for none. */
+  /** Checkpoints of {@code store} are held from now on; null for none. */
   void use(Store store) {
     if (store != present) {
       present = store;

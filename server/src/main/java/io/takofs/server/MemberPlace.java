@@ -89,7 +89,7 @@ final class MemberPlace implements AutoCloseable {
     } else {
       hasFormerWriters(); // before the first look at what they may have written
       member =
-          GroupMember.open(
+          new GroupMember(
               MemberSettings.of(config),
               place.cluster(),
               place.knownLeader(),

@@ -323,7 +323,7 @@ public final class ClusterMaps {
   }
 
   /** Whether {@code server} is one of those that keep the namespace. */
-  static boolean isMember(ClusterMap map, int server) {
+  public static boolean isMember(ClusterMap map, int server) {
     return map.getGroupsList().stream().anyMatch(group -> group.getMembersList().contains(server));
   }
 

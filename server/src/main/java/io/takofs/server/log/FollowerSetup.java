@@ -74,7 +74,7 @@ final class FollowerSetup {
     return refusedTerm;
   }
 
-  /** What the member said last when it refused something; empty when it did not. */
+  /** The member's words when it last refused something; empty when it did not. */
   String lastRefusal() {
     return lastRefusal;
   }

@@ -77,7 +77,7 @@ final class FollowerStream {
     this.slots = new ArrayList<>(grant.getSlotsList());
     this.firstSequence = firstSequence;
     this.sequence = firstSequence;
-    // What comes before is there, or in a checkpoint: the segment before may be gone here.
+    // Entries before it are there, or in a checkpoint: the segment before may be gone here.
     this.sentIndex = chain.get(firstSequence).header().baseIndex() - 1;
     this.writtenIndex = sentIndex;
   }

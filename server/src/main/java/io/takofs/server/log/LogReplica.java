@@ -695,7 +695,7 @@ public class LogReplica {
     }
   }
 
-  /** What is here of a namespace that was lost may not become a part of another one. */
+  /** Entries of a namespace that was lost may not become a part of another one. */
   private void checkNamespace(long term) throws TakoException {
     boolean empty = chain.lastIndex() == 0 && checkpointIndex == 0;
     if (!empty && Terms.namespace(term) != Terms.namespace(promise.acceptedTerm())) {

@@ -206,7 +206,7 @@ public final class Journal {
       diverged = true; // a later leader's entry came in place of the one that was applied here
       return;
     }
-    // What is proposed is applied after the poll, from the object that was proposed.
+    // A proposed entry is applied after the poll, from the object that was proposed.
     committedIndex = index;
   }
 

@@ -104,7 +104,16 @@ public final class GroupMember implements Leader, AutoCloseable {
     void takeState(PagedStore store);
   }
 
-  private GroupMember(
+  /**
+   * Opens the log in {@code memory}.
+   *
+   * @param known is told who leads
+   * @param pages the page zone: when it is incomplete, there is no state, and one is taken over
+   * @param checkpointIndex entries up to here are in the state; 0 for none
+   * @param writersAreGone as of {@link LogReplica#open}
+   * @throws TakoException CORRUPT
+   */
+  public GroupMember(
       MemberSettings settings,
       Cluster cluster,
       KnownLeader known,
@@ -130,29 +139,6 @@ public final class GroupMember implements Leader, AutoCloseable {
             writersAreGone);
     this.log = new ReplicatedLog(replica, checkpointIndex);
     this.door = new LogDoor(cluster, replica, transports, exports);
-  }
-
-  /**
-   * Opens the log in {@code memory}.
-   *
-   * @param known is told who leads
-   * @param pages the page zone: when it is incomplete, there is no state, and one is taken over
-   * @param checkpointIndex entries up to here are in the state; 0 for none
-   * @param writersAreGone as of {@link LogReplica#open}
-   * @throws TakoException CORRUPT
-   */
-  public static GroupMember open(
-      MemberSettings settings,
-      Cluster cluster,
-      KnownLeader known,
-      MappedMemory memory,
-      MappedMemory pages,
-      LogIdentity identity,
-      long checkpointIndex,
-      BooleanSupplier writersAreGone)
-      throws TakoException {
-    return new GroupMember(
-        settings, cluster, known, memory, pages, identity, checkpointIndex, writersAreGone);
   }
 
   /** The log, whose owner proposes and delivers. */

@@ -34,7 +34,7 @@ final class LeaderSearch {
   private int turn;
   private int attempts;
 
-  /** What a server said, and when. */
+  /** The words of a server, and their time. */
   private record Answer(String text, long atNs) {}
 
   LeaderSearch(Connector connector, Clock clock) {
@@ -157,8 +157,8 @@ final class LeaderSearch {
   }
 
   /**
-   * What the servers said since {@code sinceNs}, for the message of a failure that says what one of
-   * them did; empty when no other spoke.
+   * The answers of the servers since {@code sinceNs}, for the message of a failure that says what
+   * one of them did; empty when no other spoke.
    *
    * @param told what the message says already
    */

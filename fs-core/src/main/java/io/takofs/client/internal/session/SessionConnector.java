@@ -439,7 +439,7 @@ final class SessionConnector {
     }
   }
 
-  /** What servers other than the one in {@code told} said since {@code sinceNs}; for messages. */
+  /** Answers of servers other than the one in {@code told} since {@code sinceNs}; for messages. */
   String others(long sinceNs, String told) {
     return search.others(sinceNs, told);
   }
