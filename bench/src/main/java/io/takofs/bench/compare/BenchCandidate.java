@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path;
  * A file system under test, or what limits one: plain memory, or a stream.
  *
  * @param name in the table: its kind, one of those below, of Tako with {@code @DIR} after it where
- *     DIR is another checkout
+ *     DIR is another checkout, or {@code :1} where only one server has the namespace
  * @param fs the client; of memory, the file system that maps it; of a stream, any
  * @param base an empty or missing directory to work in
  * @param serverPids processes whose processor time counts as the server's; none for a local one
@@ -20,6 +20,9 @@ record BenchCandidate(
   static final String HDFS = "hdfs";
   static final String TAKO_SHM = "tako-shm";
   static final String TAKO_TCP = "tako-tcp";
+
+  /** After the name of a Tako whose namespace has one member, with as many data servers. */
+  static final String ONE_MEMBER = ":1";
 
   /** Hadoop's local file system on a tmpfs, without checksums. */
   static final String LOCAL = "local";
@@ -48,13 +51,13 @@ record BenchCandidate(
     return kindOf(name).equals(kind);
   }
 
-  /** The candidate's kind, without the name of its checkout. */
+  /** The candidate's kind, without the name of its servers. */
   static String kindOf(String name) {
-    return name.replaceFirst("^(tako-[^@]*)@.*", "$1");
+    return name.replaceFirst("^(tako-[^@:]*)[@:].*", "$1");
   }
 
-  /** The other checkout that it is of; an empty string for none. */
-  static String checkoutOf(String name) {
-    return name.substring(kindOf(name).length()).replaceFirst("@", "");
+  /** The other checkout that it is of, or {@link #ONE_MEMBER}; an empty string for neither. */
+  static String serversOf(String name) {
+    return name.substring(kindOf(name).length()).replaceFirst("^@", "");
   }
 }

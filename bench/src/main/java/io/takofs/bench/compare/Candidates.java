@@ -30,7 +30,7 @@ final class Candidates implements AutoCloseable {
    * Starts what does not run.
    *
    * @param names of the candidates, in the order wanted
-   * @param takos checkouts to compare, by what stands after the @ in a name; they end with this
+   * @param takos servers to compare, by {@link BenchCandidate#serversOf}; they end with this
    * @param tmpfs where the others store
    * @param launcher words before the java command of HDFS's servers
    * @param servers that have file data, in each cluster
@@ -96,7 +96,7 @@ final class Candidates implements AutoCloseable {
         yield new BenchCandidate(name, hdfs.client(), base, hdfs.pids());
       }
       case BenchCandidate.TAKO_SHM, BenchCandidate.TAKO_TCP -> {
-        Checkout tako = takos.get(BenchCandidate.checkoutOf(name));
+        Checkout tako = takos.get(BenchCandidate.serversOf(name));
         String transport = kind.substring("tako-".length());
         yield new BenchCandidate(name, tako.client(transport), base, tako.pids());
       }

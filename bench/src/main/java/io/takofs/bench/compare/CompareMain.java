@@ -33,7 +33,9 @@ public final class CompareMain implements Callable<Integer> {
   @Option(
       names = "--other",
       paramLabel = "DIR=STATE",
-      description = "Another checkout, as candidates name it, and the same of its `tako dev`.")
+      description =
+          "Another checkout, as candidates name it, or :1 for one member, and the same of its"
+              + " `tako dev`.")
   private Map<String, Path> others = Map.of();
 
   @Option(
@@ -44,7 +46,8 @@ public final class CompareMain implements Callable<Integer> {
               + " plain copies, of writes) and raw-tcp (a bare TCP stream, of sequential reads) if"
               + " they are among them (default: hdfs,tako-shm,tako-tcp,local,memory,raw-tcp, with"
               + " several servers memory3, too). tako-shm@DIR and tako-tcp@DIR are server and client"
-              + " of another built checkout, with which its namesakes here are compared, too.")
+              + " of another built checkout, with which its namesakes here are compared, too; tako-shm:1"
+              + " and tako-tcp:1 have the namespace on one member, in a cluster.")
   private List<String> names;
 
   @Option(
@@ -144,7 +147,11 @@ public final class CompareMain implements Callable<Integer> {
     Map<String, Checkout> checkouts = new HashMap<>();
     checkouts.put("", Checkout.current(tako));
     for (Map.Entry<String, Path> other : others.entrySet()) {
-      checkouts.put(other.getKey(), Checkout.of(Path.of(other.getKey()), other.getValue()));
+      checkouts.put(
+          other.getKey(),
+          other.getKey().equals(BenchCandidate.ONE_MEMBER)
+              ? Checkout.current(other.getValue())
+              : Checkout.of(Path.of(other.getKey()), other.getValue()));
     }
     return checkouts;
   }
@@ -176,15 +183,20 @@ public final class CompareMain implements Callable<Integer> {
             .map(Baseline::candidate);
     Stream<Baseline> checkouts =
         names.stream()
-            .map(BenchCandidate::checkoutOf)
-            .filter(checkout -> !checkout.isEmpty())
+            .map(BenchCandidate::serversOf)
+            .filter(servers -> !servers.isEmpty())
             .distinct()
-            .map(
-                checkout ->
-                    new Baseline(
-                        "@" + Path.of(checkout).getFileName(),
-                        name -> BenchCandidate.kindOf(name) + "@" + checkout));
+            .map(CompareMain::baseline);
     return Stream.concat(candidates, checkouts).toList();
+  }
+
+  /** The namesakes on other servers: those of a checkout, or those with one member. */
+  private static Baseline baseline(String servers) {
+    return servers.equals(BenchCandidate.ONE_MEMBER)
+        ? new Baseline(servers, name -> BenchCandidate.kindOf(name) + servers)
+        : new Baseline(
+            "@" + Path.of(servers).getFileName(),
+            name -> BenchCandidate.kindOf(name) + "@" + servers);
   }
 
   private List<String> placement() {
