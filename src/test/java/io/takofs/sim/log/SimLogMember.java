@@ -48,7 +48,7 @@ final class SimLogMember extends SimMachine {
   private static final int CHECKPOINT_IN = 50;
 
   private static final long TICK_MAX_NS = 2_000_000;
-  private static final LogTimes TIMES = new LogTimes(5_000_000, 40_000_000, 120_000_000, 5_000_000);
+  static final LogTimes TIMES = new LogTimes(5_000_000, 40_000_000, 120_000_000, 5_000_000);
 
   private final SimNetwork network;
   private final int id;

@@ -20,6 +20,7 @@ final class Intake {
   private final List<Segment> arrived = new ArrayList<>();
   private final List<Integer> copied = new ArrayList<>();
   private boolean ending;
+  private boolean severed;
   private boolean adopted;
   private int begun;
 
@@ -54,6 +55,17 @@ final class Intake {
 
   void add(QueuePair pair) {
     pairs.add(pair);
+    severed = false;
+  }
+
+  /** {@code pair} has ended by itself. */
+  void ended(QueuePair pair) {
+    severed |= pairs.indexOf(pair) == pairs.size() - 1;
+  }
+
+  /** Whether the leader's newest connection has ended by itself: it died, or will connect again. */
+  boolean isSevered() {
+    return severed && !ending;
   }
 
   /** Whether {@code pair} is one of its connections, be it over or not. */

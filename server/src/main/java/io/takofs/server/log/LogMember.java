@@ -27,6 +27,9 @@ import java.util.function.IntFunction;
 /**
  * One member of a group: it follows its leader, misses it, and stands for election.
  *
+ * <p>It misses a leader from which it has had no heartbeat for a drawn time, or whose connection
+ * has ended by itself, which tells of the death of a process at once.
+ *
  * <p>A candidate asks first whether the others miss the leader, too, so that a member that is cut
  * off alone disturbs nobody. Then it needs promises of a majority, takes the best log among theirs,
  * by accepted term and then by length, and brings a majority to have it before it appends anything.
@@ -65,6 +68,7 @@ public final class LogMember {
   private LogPosition best;
   private SegmentReader reader;
   private boolean able = true; // to lead
+  private boolean severed; // the leader's connection had ended when it was looked last
 
   /** The part that a member plays. */
   public enum Role {
@@ -173,7 +177,7 @@ public final class LogMember {
     boolean misses =
         switch (role) {
           case READING, OPENING, LEADING -> false;
-          case FOLLOWER -> clock.nanoTime() - dueNs >= 0;
+          case FOLLOWER -> replica.isSevered() || clock.nanoTime() - dueNs >= 0;
           default -> true;
         };
     misses &= request.getEpoch() >= replica.epoch() && request.getTerm() > replica.promisedTerm();
@@ -197,8 +201,23 @@ public final class LogMember {
   }
 
   private void await(long now) {
-    long spread = times.electionMaxNs() - times.electionMinNs();
-    dueNs = now + times.electionMinNs() + (long) (random.nextDouble() * spread);
+    long least = replica.isSevered() ? times.heartbeatNs() : times.electionMinNs();
+    long most = replica.isSevered() ? 2 * times.heartbeatNs() : times.electionMaxNs();
+    dueNs = now + least + (long) (random.nextDouble() * (most - least));
+  }
+
+  /**
+   * The leader's connection has ended: its process died, unless it connects again. The members ask
+   * one after the other, in an order that all know, so that they do not split the promises.
+   */
+  private void onSevered(long now) {
+    int before = 0;
+    for (int member : catalog.read().members()) {
+      if (member < replica.server() && member != replica.leader()) {
+        before++;
+      }
+    }
+    dueNs = now + before * times.heartbeatNs() / 2;
   }
 
   /** Whether this member's promise is still its own. */
@@ -234,9 +253,14 @@ public final class LogMember {
     replica
         .transports()
         .poll(LogMember::ignore, COMPLETIONS_AT_ONCE); // of connections that have ended
+    boolean was = severed;
+    severed = replica.isSevered();
     if (replica.hasHeard()) {
       await(now);
-    } else if (now - dueNs >= 0 && replica.damage() == null) {
+    } else if (severed && !was) {
+      onSevered(now);
+    }
+    if (now - dueNs >= 0 && replica.damage() == null) {
       ask(now);
     }
   }
@@ -374,6 +398,8 @@ public final class LogMember {
     if (reply.getStatus() == Status.OK && position.getMissesLeader()) {
       answers.put(server, position);
       prepareIfMissed(clock.nanoTime());
+    } else if (role == Role.ASKING && replica.isSevered()) {
+      stepDown(); // it may not have seen yet that its connection has ended, too: asked again soon
     }
   }
 

@@ -514,7 +514,14 @@ public class LogReplica {
   public synchronized void disconnected(QueuePair pair) {
     if (intake == null || !intake.has(pair)) {
       pair.close();
+    } else {
+      intake.ended(pair);
     }
+  }
+
+  /** Whether the leader's connection has ended by itself: it died, or will connect again. */
+  synchronized boolean isSevered() {
+    return intake != null && intake.isSevered();
   }
 
   // ---- leading ------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ public final class GroupMember implements Leader, AutoCloseable {
             checkpointIndex,
             writersAreGone);
     this.log = new ReplicatedLog(replica, checkpointIndex);
-    this.door = new LogDoor(cluster, replica, transports, exports);
+    this.door = new LogDoor(cluster, replica, transports, exports, this::wake);
   }
 
   /** The log, whose owner proposes and delivers. */

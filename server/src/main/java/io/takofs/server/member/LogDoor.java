@@ -28,13 +28,23 @@ final class LogDoor implements LogHandler {
   private final LogReplica replica;
   private final LogTransports transports;
   private final PageExports pages;
+  private final Runnable severed;
   private final Set<QueuePair> readers = ConcurrentHashMap.newKeySet(); // of the page zone
 
-  LogDoor(Cluster cluster, LogReplica replica, LogTransports transports, PageExports pages) {
+  /**
+   * @param severed runs when a leader's connection has ended; it must not wait
+   */
+  LogDoor(
+      Cluster cluster,
+      LogReplica replica,
+      LogTransports transports,
+      PageExports pages,
+      Runnable severed) {
     this.cluster = cluster;
     this.replica = replica;
     this.transports = transports;
     this.pages = pages;
+    this.severed = severed;
   }
 
   @Override
@@ -82,6 +92,7 @@ final class LogDoor implements LogHandler {
       pair.close();
     } else {
       replica.disconnected(pair);
+      severed.run();
     }
   }
 

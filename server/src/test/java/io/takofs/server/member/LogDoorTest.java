@@ -16,6 +16,7 @@ import io.takofs.transport.Access;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +41,8 @@ class LogDoorTest {
     }
   }
 
+  private final AtomicInteger severed = new AtomicInteger();
+
   private ConnectionInfo hello(long grant, long proofOfGrant) {
     long proof = new ProvingCluster(CALLER).logProof(0, proofOfGrant, CALLER, SELF);
     return ConnectionInfo.ours(Layout.CONNECTION_LOG, 0, grant, proof, CALLER);
@@ -62,7 +65,7 @@ class LogDoorTest {
               new LogIdentity(1, 1),
               0,
               () -> true);
-      LogDoor door = new LogDoor(cluster, replica, transports, exports);
+      LogDoor door = new LogDoor(cluster, replica, transports, exports, severed::incrementAndGet);
       ConnectionInfo reader = hello(Layout.LOG_SNAPSHOT, Layout.LOG_SNAPSHOT);
       assertThatThrownBy(() -> door.admitLogConnection(transport, reader))
           .hasMessageContaining("not read over 'tcp'");
