@@ -15,6 +15,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,11 +25,16 @@ import org.junit.jupiter.api.Timeout;
  * What the death of the leader of the namespace costs each client: nothing but time. Each goes on
  * with files that it creates and reads, no call fails, and all bytes that were acknowledged are
  * there. It prints the time without an answer, by client and kill; {@code tako.test.leader.kills}
- * says how often.
+ * says how often, and {@code tako.test.leader.pause.us} how long each client rests between two
+ * files.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 class LeaderDeathTest {
   private static final int KILLS = Integer.getInteger("tako.test.leader.kills", 3);
+
+  /** Between two files of a client: without, the clients want more than two processors have. */
+  private static final long PAUSE_NS = Long.getLong("tako.test.leader.pause.us", 0) * 1000;
+
   private static final int SERVERS = 3;
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final long STEADY_NS = TimeUnit.MILLISECONDS.toNanos(300);
@@ -43,6 +50,7 @@ class LeaderDeathTest {
     private volatile int files;
     private volatile long answeredNs = System.nanoTime();
     private volatile long longestGapNs;
+    private volatile long goneOnMs; // the end of the longest gap, by the clock
 
     Worker(TakoClient client, int number) throws IOException {
       this.client = client;
@@ -63,6 +71,9 @@ class LeaderDeathTest {
           assertThat(Clients.read(client, path)).isEqualTo(content(path));
           answered();
           files = file + 1;
+          if (PAUSE_NS > 0) {
+            LockSupport.parkNanos(PAUSE_NS);
+          }
         }
       } catch (IOException | RuntimeException | Error e) {
         failure = e;
@@ -71,7 +82,10 @@ class LeaderDeathTest {
 
     private void answered() {
       long now = System.nanoTime();
-      longestGapNs = Math.max(longestGapNs, now - answeredNs);
+      if (now - answeredNs > longestGapNs) {
+        longestGapNs = now - answeredNs;
+        goneOnMs = System.currentTimeMillis();
+      }
       answeredNs = now;
     }
 
@@ -121,7 +135,8 @@ class LeaderDeathTest {
         for (int i = 0; i < 4; i++) {
           workers.add(new Worker(connect(cluster, i % 2 == 0 ? "shm" : "tcp"), i));
         }
-        List<Double> gapsMs = killLeaders(cluster, watcher, workers);
+        List<FailoverPhases> phases = new ArrayList<>();
+        List<Double> gapsMs = killLeaders(cluster, watcher, workers, phases);
         for (Worker worker : workers) {
           worker.stop();
         }
@@ -137,29 +152,50 @@ class LeaderDeathTest {
             gapsMs.get((int) ((gapsMs.size() - 1) * PERCENTILE)),
             gapsMs.get(gapsMs.size() - 1),
             workers.stream().mapToInt(Worker::files).sum());
+        System.out.printf(
+            "of it, medians and most: detection %s ms, election %s, replay %s, reconnection %s%n",
+            spread(phases, FailoverPhases::detectionMs),
+            spread(phases, FailoverPhases::electionMs),
+            spread(phases, FailoverPhases::replayMs),
+            spread(phases, FailoverPhases::reconnectionMs));
       } finally {
         workers.forEach(Worker::close);
       }
     }
   }
 
+  private static String spread(List<FailoverPhases> phases, ToLongFunction<FailoverPhases> phase) {
+    long[] sorted = phases.stream().mapToLong(phase).sorted().toArray();
+    return sorted[sorted.length / 2] + " to " + sorted[sorted.length - 1];
+  }
+
   private static List<Double> killLeaders(
-      ServerCluster cluster, TakoClient watcher, List<Worker> workers) throws Exception {
+      ServerCluster cluster, TakoClient watcher, List<Worker> workers, List<FailoverPhases> phases)
+      throws Exception {
     List<Double> gapsMs = new ArrayList<>();
     for (int kill = 0; kill < KILLS; kill++) {
       awaitMembers(watcher);
       Clock.SYSTEM.pause(workers, STEADY_NS, () -> false);
       workers.forEach(Worker::takeGapNs);
       ServerProcess leader = ClusterHealth.awaitLeader(watcher, cluster, LIMIT);
+      long diedMs = System.currentTimeMillis();
       leader.kill();
       List<Integer> before = workers.stream().map(Worker::files).toList();
       Poll.until("all clients go on", LIMIT, () -> haveGoneOn(workers, before));
       for (Worker worker : workers) {
         gapsMs.add(worker.takeGapNs() / 1e6);
       }
+      List<ServerProcess> living = new ArrayList<>(cluster.servers());
+      living.remove(leader);
+      phases.add(FailoverPhases.of(living, diedMs, answeredMs(workers)));
       leader.restart();
     }
     return gapsMs;
+  }
+
+  /** When the last of them had its first answer after its gap. */
+  private static long answeredMs(List<Worker> workers) {
+    return workers.stream().mapToLong(worker -> worker.goneOnMs).max().orElseThrow();
   }
 
   private static boolean haveGoneOn(List<Worker> workers, List<Integer> before) {

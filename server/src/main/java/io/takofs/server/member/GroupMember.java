@@ -76,6 +76,7 @@ public final class GroupMember implements Leader, AutoCloseable {
   // Of the thread.
   private volatile long lastTerm; // in which this member led when it was looked
   private long warmedNs;
+  private final ElectionLog elections = new ElectionLog();
 
   /** What there is when the transports are. */
   private record Parts(
@@ -299,6 +300,7 @@ public final class GroupMember implements Leader, AutoCloseable {
     }
     now.links.deliver();
     now.member.tick();
+    elections.look(now.member);
     known.sees(now.member.leader());
     long nowNs = Clock.SYSTEM.nanoTime();
     if (nowNs - warmedNs >= SECOND_NS) {
