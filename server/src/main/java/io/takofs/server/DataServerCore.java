@@ -171,6 +171,11 @@ final class DataServerCore {
     return true;
   }
 
+  /** Whether clients are let in, because this server leads. */
+  boolean isLeading() {
+    return term != 0;
+  }
+
   /**
    * Whether this server leads no more, or in another term, or has a state that nobody committed:
    * then another core takes its place.

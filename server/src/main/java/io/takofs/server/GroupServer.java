@@ -13,6 +13,7 @@ import io.takofs.server.loggroup.GroupStorage;
 import io.takofs.server.loggroup.Leader;
 import io.takofs.server.loggroup.LogGroup;
 import io.takofs.server.loggroup.SlabReport;
+import io.takofs.server.peer.ClusterTopology;
 import io.takofs.server.peer.DataServers;
 import io.takofs.server.snapshot.SnapshotSource;
 import io.takofs.server.zone.ServerDataZone;
@@ -61,6 +62,7 @@ final class GroupServer implements RpcHandler {
   private final GroupSnapshots snapshots;
   private final Supplier<Reply> bareStatus;
   private final FollowerHandler withoutState;
+  private final WaitingSessions waiting = new WaitingSessions();
   private volatile Runnable tickWanted = () -> {};
   private volatile Reply lastStatus;
 
@@ -205,6 +207,7 @@ final class GroupServer implements RpcHandler {
     List<FencedReply> replies = new ArrayList<>();
     List<FencedReply> unanswered;
     List<Runnable> answers = new ArrayList<>();
+    List<IncomingCall> due;
     Tick tick;
     lock.lock();
     try {
@@ -225,12 +228,16 @@ final class GroupServer implements RpcHandler {
         tick = new Tick(pauseNs, core.failure(), List.copyOf(toFence));
       }
       toFence.clear();
+      due = waiting.take(!isLeaderAwaited(), clock.nanoTime());
     } finally {
       lock.unlock();
     }
     answers.forEach(Runnable::run);
     refuse(unanswered);
     send(replies);
+    if (!due.isEmpty()) {
+      execute(due, false);
+    }
     pollIfWanted();
     return tick;
   }
@@ -446,12 +453,32 @@ final class GroupServer implements RpcHandler {
     }
   }
 
+  /** Whether this server may soon lead, or know who does, which it does not now. */
+  private boolean isLeaderAwaited() {
+    ClusterTopology cluster = completion.cluster();
+    return core != null
+        && !core.isLeading()
+        && cluster.serverId() != 0
+        && cluster
+            .leader(ClusterTopology.NAMESPACE_GROUP)
+            .filter(server -> server.getId() != cluster.serverId())
+            .isEmpty();
+  }
+
   private void execute(List<IncomingCall> calls) {
+    execute(calls, true);
+  }
+
+  /**
+   * @param mayWait whether calls that open sessions wait while nobody leads
+   */
+  private void execute(List<IncomingCall> calls, boolean mayWait) {
     List<FencedReply> replies = new ArrayList<>(calls.size());
     List<FencedReply> unanswered = List.of();
     List<String> stale = List.of();
     boolean tick = false;
     boolean stateless;
+    List<IncomingCall> ready = calls;
     long arrivedNs = clock.nanoTime();
     lock.lock();
     try {
@@ -464,7 +491,8 @@ final class GroupServer implements RpcHandler {
       }
       if (!stateless) {
         unanswered = endIfOver();
-        core.onCalls(calls, arrivedNs, replies);
+        ready = mayWait && isLeaderAwaited() ? waiting.keep(calls, arrivedNs) : calls;
+        core.onCalls(ready, arrivedNs, replies);
         core.poll(replies);
         stale = core.staleUsers();
         tick = core.wantsTick();

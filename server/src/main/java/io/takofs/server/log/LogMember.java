@@ -213,7 +213,7 @@ public final class LogMember {
   private void onSevered(long now) {
     int before = 0;
     for (int member : catalog.read().members()) {
-      if (member < replica.server() && member != replica.leader()) {
+      if (member < replica.server() && member != replica.promisedTo()) {
         before++;
       }
     }

@@ -122,9 +122,16 @@ public class LogReplica {
     return promise.term();
   }
 
+  /** The member to which the highest term was promised. */
+  synchronized int promisedTo() {
+    return promise.candidate();
+  }
+
   /** The leader whose log this member has, and who may write to it; 0 for none. */
   synchronized int leader() {
-    return intake != null && intake.isAdopted() && !intake.isEnding() ? promise.candidate() : 0;
+    boolean stands =
+        intake != null && intake.isAdopted() && !intake.isEnding() && !intake.isSevered();
+    return stands ? promise.candidate() : 0;
   }
 
   /** Whether this member has promised {@code term} to itself, and has let nobody else in. */

@@ -301,11 +301,15 @@ public final class GroupMember implements Leader, AutoCloseable {
     now.links.deliver();
     now.member.tick();
     elections.look(now.member);
+    int leader = known.server();
     known.sees(now.member.leader());
+    if (known.server() != leader) {
+      now.owner.wantTick(); // clients may wait for the next one
+    }
     long nowNs = Clock.SYSTEM.nanoTime();
     if (nowNs - warmedNs >= SECOND_NS) {
       warmedNs = nowNs;
-      now.catalog.read().members().forEach(now.links::transportTo);
+      now.catalog.read().members().forEach(now.links::warm);
       now.change.tick(nowNs);
       now.takeover.tick(nowNs, sources(now.catalog.read().members()));
     }

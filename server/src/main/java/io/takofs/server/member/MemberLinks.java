@@ -107,6 +107,12 @@ final class MemberLinks implements LogPeers {
     }
   }
 
+  /** Finds the way to {@code server} ahead, and connects for calls: an election must not wait. */
+  void warm(int server) {
+    transportTo(server);
+    calls.warm(server);
+  }
+
   @Override
   public LogTransport transportTo(int server) {
     ServerEntry entry = cluster.server(server).orElse(null);

@@ -79,6 +79,13 @@ public final class PeerServers implements DataServers, AutoCloseable {
     remote(entry).call(request, reply -> later(answer, reply));
   }
 
+  /** Connects to {@code serverId} in the background, so that a call to it need not. */
+  public void warm(int serverId) {
+    if (serverId != cluster.serverId()) {
+      expected(serverId).ifPresent(entry -> remote(entry).warm());
+    }
+  }
+
   private void later(Consumer<Reply> answer, Reply reply) {
     answers.add(() -> answer.accept(reply));
     answered.run();

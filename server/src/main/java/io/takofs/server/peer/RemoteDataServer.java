@@ -51,7 +51,10 @@ final class RemoteDataServer implements AutoCloseable {
   private long backoffNs;
   private long retryNs; // no attempt to connect before
 
-  /** A request and the consumer of its reply, which runs on the thread of the server. */
+  /**
+   * A request and the consumer of its reply, which runs on the thread of the server; without a
+   * request only the connection is wanted.
+   */
   private record Call(Request request, long deadlineNs, Consumer<Reply> answer) {}
 
   /**
@@ -82,6 +85,14 @@ final class RemoteDataServer implements AutoCloseable {
       answer.accept(unavailable(WAITING_MAX + " calls wait for it already"));
     } else if (stopped) {
       refuseWaiting("this server stops");
+    }
+  }
+
+  /** Connects if it is not connected, so that the next call need not. */
+  void warm() {
+    RpcClient now = client;
+    if (waiting.isEmpty() && (now == null || !now.isConnected())) {
+      call(null, reply -> {});
     }
   }
 
@@ -126,7 +137,9 @@ final class RemoteDataServer implements AutoCloseable {
       if (!connected) {
         connect();
       }
-      return client.call(0, ++sequence, call.request, call.deadlineNs);
+      return call.request == null
+          ? Reply.getDefaultInstance()
+          : client.call(0, ++sequence, call.request, call.deadlineNs);
     } catch (IOException | RuntimeException | Error e) {
       failed(e);
       return unavailable(problem);

@@ -56,6 +56,7 @@ final class SessionConnector {
   private volatile BiConsumer<OpenSession, DataZone> leaving = (open, left) -> left.close();
   private volatile boolean shut;
   private long lostSinceNs; // 0: the session's transport works; with the lock "connecting"
+  private String named = ""; // as the leader by the last refusal; with the lock "connecting"
   private volatile String verdict = "";
   private volatile String follower; // a server that has no sessions and said so; null for none
 
@@ -154,6 +155,7 @@ final class SessionConnector {
         identity.get() == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
     Backoff pause = null;
     IOException failure = null;
+    boolean redirected = false;
     try (Interrupts interrupts = new Interrupts()) {
       while (true) {
         if (shut) {
@@ -166,6 +168,11 @@ final class SessionConnector {
           forgetLostSession(e);
           // A server without sessions only names the one that failed before.
           failure = failure != null && isRedirection(e) ? failure : e;
+          boolean straight = !redirected && leadsElsewhere(e);
+          redirected = straight;
+          if (straight) {
+            continue; // to the leader that was named: nobody need wait for it
+          }
           pause = pause == null ? new Backoff(pauses(), clock) : pause;
           if (!worthRetrying(e) || !pause.sleep(now + patience)) {
             throw unconnected(what, failure, now);
@@ -191,6 +198,11 @@ final class SessionConnector {
   /** The time that all attempts took, where the message of the last one says less. */
   private static String tried(long ms) {
     return ms == 0 ? "" : " (tried for " + ms + " ms)";
+  }
+
+  /** Whether the server that refused a session has named the one that is asked next. */
+  private boolean leadsElsewhere(IOException failure) {
+    return isRedirection(failure) && named.equals(server());
   }
 
   private static boolean isRedirection(IOException failure) {
@@ -362,6 +374,7 @@ final class SessionConnector {
     follower = asked;
     inquiry.learnFrom(connection, deadlineNs);
     String leader = search.address(refusal.getLeader());
+    named = leader;
     String text =
         (leader.isEmpty() ? "it does not know which server has sessions" : "it names " + leader)
             + (refusal.getMessage().isEmpty() ? "" : ": " + refusal.getMessage());
