@@ -16,6 +16,7 @@ import io.takofs.proto.Status;
 import io.takofs.rpc.RpcHandler;
 import io.takofs.server.catalog.CatalogFile;
 import io.takofs.server.catalog.CatalogState;
+import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.catalog.ConfigStore;
 import io.takofs.server.catalog.MapChanges;
 import io.takofs.server.catalog.Membership;
@@ -76,6 +77,7 @@ final class ClusterPlace implements AutoCloseable {
   private final KnownLeader leader = new KnownLeader();
   private PeerServers peers;
   private volatile int metadataPages;
+  private volatile String damage = ""; // of the log or the state; empty for none
   private PeerServers memberCalls; // of the member of the group alone
   private MembershipThread thread;
   private ScheduledExecutorService names; // looks up the servers' hosts
@@ -138,7 +140,8 @@ final class ClusterPlace implements AutoCloseable {
         new SecureRandom(),
         new HostAddresses(InetAddress::getAllByName),
         racks,
-        leader);
+        leader,
+        () -> damage);
   }
 
   /** The server as the catalog shows it, and the pool that remembers which server it is. */
@@ -194,6 +197,7 @@ final class ClusterPlace implements AutoCloseable {
         .setHttp(http)
         .setVersion(Version.text())
         .setMetadataPages(metadataPages)
+        .setDamage(damage)
         .setLogSegments(Math.toIntExact(pool.log().length() / Layout.SEGMENT_SIZE))
         .setDataBytes(pool.arenas().stream().mapToLong(MappedMemory::length).sum());
   }
@@ -220,6 +224,20 @@ final class ClusterPlace implements AutoCloseable {
   /** The namespace that is kept here has so many pages; known before this server joins. */
   void setMetadataPages(int pages) {
     metadataPages = pages;
+  }
+
+  /** What is damaged of the log or the state here; empty for nothing. */
+  void setDamage(String what) {
+    damage = what;
+  }
+
+  /**
+   * Whether a majority of the group is on other servers that are whole, as this one's copy of the
+   * catalog says, which may be old.
+   */
+  boolean othersKeepTheNamespace() {
+    return member != null
+        && ClusterMaps.goesOnWithout(member.membership().keptMap(), pool.identity().serverId());
   }
 
   /** Takes changes of the cluster's map. */

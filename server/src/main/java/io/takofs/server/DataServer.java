@@ -394,6 +394,9 @@ public final class DataServer implements ServerView, AutoCloseable {
     if (refusal.isPresent()) {
       return refusal;
     }
+    if (cluster.damaged().isPresent()) {
+      return cluster.warning();
+    }
     GroupServer leading = group;
     if (leading != null) {
       return leading.sickness();

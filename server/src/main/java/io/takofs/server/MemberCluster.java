@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The cluster as the catalog shows it to one of its servers.
@@ -23,6 +24,7 @@ import java.util.Optional;
  *
  * @param listed as the configuration has them
  * @param leader of the group with the namespace
+ * @param damage of what this server keeps of it; empty for none
  */
 record MemberCluster(
     List<String> listed,
@@ -31,7 +33,8 @@ record MemberCluster(
     SecureRandom random,
     HostAddresses hosts,
     Racks racks,
-    KnownLeader leader)
+    KnownLeader leader,
+    Supplier<String> damage)
     implements Cluster {
   @Override
   public ClusterMap map() {
@@ -50,7 +53,18 @@ record MemberCluster(
 
   @Override
   public Optional<String> warning() {
-    return racks.problem();
+    return damaged()
+        .map(
+            what ->
+                what
+                    + "; it serves its file data, and keeps the namespace again when the other"
+                    + " members go on without it: it comes back by itself as a new one")
+        .or(racks::problem);
+  }
+
+  @Override
+  public Optional<String> damaged() {
+    return Optional.of(damage.get()).filter(what -> !what.isEmpty());
   }
 
   @Override

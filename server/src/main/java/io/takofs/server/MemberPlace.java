@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
+import io.takofs.layout.Layout;
 import io.takofs.proto.Status;
 import io.takofs.server.log.Log;
 import io.takofs.server.log.LogIdentity;
@@ -62,10 +63,12 @@ final class MemberPlace implements AutoCloseable {
 
   /**
    * Opens the store and the log. A member whose page zone is incomplete has no state, and takes one
-   * over when it runs.
+   * over when it runs. One whose page zone or log is damaged, and that the others can do without,
+   * has neither, and begins anew when it runs.
    *
-   * @throws TakoException CORRUPT; UNAVAILABLE when it cannot be told who may still write to it;
-   *     INVALID_ARGUMENT when the pool belongs to something else
+   * @throws TakoException CORRUPT when there is nobody to go on without this one; UNAVAILABLE when
+   *     it cannot be told who may still write to it; INVALID_ARGUMENT when the pool belongs to
+   *     something else
    */
   void open() throws TakoException {
     boolean incomplete = SnapshotZone.isIncomplete(pool.pages());
@@ -78,30 +81,71 @@ final class MemberPlace implements AutoCloseable {
     if (incomplete) {
       LOG.info("the takeover of a checkpoint did not end; this server has no state until one does");
     }
-    PagedStore store = incomplete ? null : PagedStore.open(pool.pages());
-    long checkpointIndex = incomplete ? 0 : store.checkpointIndex();
-    place.setMetadataPages(
-        incomplete ? SnapshotZone.incompletePageCount(pool.pages()) : store.pageCount());
+    TakoException damage = null;
+    PagedStore store = null;
+    try {
+      store = incomplete ? null : PagedStore.open(pool.pages());
+    } catch (TakoException e) {
+      damage = survivable(e);
+    }
+    long checkpointIndex = store == null ? 0 : store.checkpointIndex();
+    place.setMetadataPages(pageCount(store, incomplete));
     LogIdentity identity = new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()));
     if (place.isAlone()) {
       LogZone zone = LogZone.of(pool.log(), 0, pool.log().length());
       log = SegmentedLog.open(zone, identity, checkpointIndex);
     } else {
       hasFormerWriters(); // before the first look at what they may have written
-      member =
-          new GroupMember(
-              MemberSettings.of(config),
-              place.cluster(),
-              place.knownLeader(),
-              pool.log(),
-              pool.pages(),
-              identity,
-              checkpointIndex,
-              () -> !hasFormerWritersNow());
+      try {
+        member = member(identity, checkpointIndex, damage);
+      } catch (TakoException e) {
+        damage = survivable(e);
+        member = member(identity, checkpointIndex, damage);
+      }
       log = member.log();
     }
-    place.checkPool(log.lastIndex() > 0 || checkpointIndex > 0 || incomplete);
-    storage = incomplete ? null : storage(store);
+    place.checkPool(log.lastIndex() > 0 || checkpointIndex > 0 || incomplete || damage != null);
+    place.setDamage(damage == null ? "" : damage.getMessage());
+    storage = store == null || damage != null ? null : storage(store);
+  }
+
+  private GroupMember member(LogIdentity identity, long checkpointIndex, TakoException damage)
+      throws TakoException {
+    return new GroupMember(
+        MemberSettings.of(config),
+        place.cluster(),
+        place.knownLeader(),
+        pool.log(),
+        pool.pages(),
+        identity,
+        checkpointIndex,
+        () -> !hasFormerWritersNow(),
+        damage);
+  }
+
+  private int pageCount(PagedStore store, boolean incomplete) {
+    if (store != null) {
+      return store.pageCount();
+    }
+    return incomplete
+        ? SnapshotZone.incompletePageCount(pool.pages())
+        : Math.toIntExact(pool.pages().length() / Layout.PAGE_SIZE); // that of a new state
+  }
+
+  /**
+   * The damage with which this server may start: what a majority of others keep without it. What is
+   * to be done without others, as the message says, is left out.
+   *
+   * @throws TakoException {@code failure}, when that is no such damage
+   */
+  private TakoException survivable(TakoException failure) throws TakoException {
+    if (failure.status() != Status.CORRUPT || !place.othersKeepTheNamespace()) {
+      throw failure;
+    }
+    String what = failure.getMessage();
+    int advice = what.indexOf("; ");
+    return new TakoException(
+        Status.CORRUPT, "CORRUPT: " + (advice < 0 ? what : what.substring(0, advice)), failure);
   }
 
   private GroupStorage storage(PagedStore store) {
@@ -179,6 +223,11 @@ final class MemberPlace implements AutoCloseable {
           public void takeState(PagedStore store) {
             place.setMetadataPages(store.pageCount());
             server.takeState(storage(store));
+          }
+
+          @Override
+          public void damaged(String what) {
+            place.setDamage(what);
           }
         });
     return member;

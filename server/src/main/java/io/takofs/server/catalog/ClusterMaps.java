@@ -10,6 +10,7 @@ import io.takofs.proto.Status;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.server.peer.Terms;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -245,20 +246,26 @@ public final class ClusterMaps {
 
   /**
    * The map in which a group has other members than in configuration {@code epoch}; the same map
-   * when that is not the newest, or not active.
+   * when that is not the newest, or not active, or a new member is damaged: it may have forgotten
+   * what it promised in this one.
    *
    * @throws TakoException NOT_FOUND when a member is no server
    */
   public static ClusterMap changeMembers(ClusterMap map, int id, long epoch, Set<Integer> members)
       throws TakoException {
+    Set<Integer> damaged = new HashSet<>();
     for (int member : members) {
-      server(map, member);
+      if (isDamaged(map, member)) {
+        damaged.add(member);
+      }
     }
     return changeGroup(
         map,
         id,
         group -> {
-          if (group.getConfigEpoch() == epoch && group.getActive()) {
+          if (group.getConfigEpoch() == epoch
+              && group.getActive()
+              && group.getMembersList().containsAll(damaged)) {
             group
                 .clearPrevious()
                 .addAllPrevious(group.getMembersList())
@@ -334,7 +341,51 @@ public final class ClusterMaps {
   public static boolean canBeMember(ServerEntry server, ServerEntry member) {
     return server.getState() == State.UP
         && server.getLogSegments() >= GroupConfig.SEGMENTS_MIN
-        && server.getMetadataPages() == member.getMetadataPages();
+        && server.getMetadataPages() == member.getMetadataPages()
+        && server.getDamage().isEmpty();
+  }
+
+  /**
+   * The map that says what is damaged at a server; the same one when there is no such server.
+   *
+   * @param damage empty for nothing, after a server has begun anew what was
+   */
+  public static ClusterMap damaged(ClusterMap map, int id, String damage) {
+    for (ServerEntry server : map.getServersList()) {
+      if (server.getId() == id) {
+        return replace(map, server.toBuilder().setDamage(damage).build());
+      }
+    }
+    return map;
+  }
+
+  /**
+   * Whether those members of each group that are whole, and in the cluster, can have a leader if
+   * {@code server} never counts again.
+   */
+  public static boolean goesOnWithout(ClusterMap map, int server) {
+    Set<Integer> whole = new HashSet<>();
+    for (ServerEntry each : map.getServersList()) {
+      boolean there = each.getState() == State.UP || each.getState() == State.DECOMMISSIONING;
+      if (there && each.getId() != server && each.getDamage().isEmpty()) {
+        whole.add(each.getId());
+      }
+    }
+    for (GroupEntry group : map.getGroupsList()) {
+      if (!isMajority(whole, group.getMembersList())
+          || (!group.getActive() && !isMajority(whole, group.getPreviousList()))) {
+        return false;
+      }
+    }
+    return map.getGroupsCount() > 0;
+  }
+
+  private static boolean isMajority(Set<Integer> those, List<Integer> of) {
+    return of.isEmpty() || 2 * of.stream().filter(those::contains).count() > of.size();
+  }
+
+  private static boolean isDamaged(ClusterMap map, int id) throws TakoException {
+    return !server(map, id).getDamage().isEmpty();
   }
 
   private static void checkMayLeave(ClusterMap map, ServerEntry server) throws TakoException {

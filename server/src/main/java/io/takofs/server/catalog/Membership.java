@@ -118,6 +118,17 @@ public final class Membership implements MapChanges, AutoCloseable {
     return state.map;
   }
 
+  /** The map of the copy that this server wrote last; without servers when it has none. */
+  public ClusterMap keptMap() {
+    try {
+      ClusterMap copied = CatalogClient.news(self.kept()).map();
+      return copied == null ? ClusterMap.getDefaultInstance() : copied;
+    } catch (TakoException e) {
+      LOG.warn("the copy of the catalog is of no use: {}", e.getMessage());
+      return ClusterMap.getDefaultInstance();
+    }
+  }
+
   /** This server's number; 0 before it has joined. */
   public int serverId() {
     return state.serverId;

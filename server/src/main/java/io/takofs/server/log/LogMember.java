@@ -181,6 +181,7 @@ public final class LogMember {
           default -> true;
         };
     misses &= request.getEpoch() >= replica.epoch() && request.getTerm() > replica.promisedTerm();
+    misses &= replica.damage() == null; // it would promise nothing
     return LogPosition.newBuilder()
         .setPromisedTerm(replica.promisedTerm())
         .setEpoch(replica.epoch())

@@ -1,5 +1,6 @@
 package io.takofs.server.log;
 
+import io.takofs.base.Invariant;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.AdoptLog;
@@ -38,9 +39,11 @@ public class LogReplica {
   private final LogIdentity identity;
   private final Crc32cScratch crc = new Crc32cScratch();
   private final SegmentScanner scanner;
-  private final ReplicaStorage storage;
-  private final SlotPool pool;
-  private final Chain chain;
+  private final FrameCodec codec;
+  private final BooleanSupplier writersAreGone;
+  private ReplicaStorage storage;
+  private SlotPool pool;
+  private Chain chain;
   private ByteBuffer heartbeat = ByteBuffer.allocate(Layout.HEARTBEAT_SIZE); // of the last grant
   private Promise promise;
   private Intake intake; // null when nobody may write here
@@ -67,18 +70,38 @@ public class LogReplica {
       BooleanSupplier writersAreGone,
       FrameCodec codec)
       throws TakoException {
-    this.server = server;
+    this(server, zone, transports, identity, writersAreGone, codec);
     this.checkpointIndex = checkpointIndex;
+    recover();
+  }
+
+  private LogReplica(
+      int server,
+      LogZone zone,
+      LogTransports transports,
+      LogIdentity identity,
+      BooleanSupplier writersAreGone,
+      FrameCodec codec) {
+    this.server = server;
     this.zone = zone;
     this.transports = transports;
     this.identity = identity;
+    this.codec = codec;
+    this.writersAreGone = writersAreGone;
     this.scanner = new SegmentScanner(crc, codec);
+  }
+
+  private void recover() throws TakoException {
     ReplicaRecovery recovery = ReplicaRecovery.run(zone, identity, crc, scanner, writersAreGone);
-    this.pool = recovery.pool();
-    this.chain = recovery.chain();
-    this.storage = new ReplicaStorage(zone, identity, codec, crc, scanner, pool, chain);
-    this.promise = recovery.promise();
-    this.commitIndex = chain.commitIndex();
+    take(recovery.pool(), recovery.chain(), recovery.promise());
+  }
+
+  private void take(SlotPool newPool, Chain newChain, Promise newPromise) {
+    pool = newPool;
+    chain = newChain;
+    storage = new ReplicaStorage(zone, identity, codec, crc, scanner, pool, chain);
+    promise = newPromise;
+    commitIndex = chain.commitIndex();
   }
 
   /**
@@ -103,6 +126,75 @@ public class LogReplica {
       throws TakoException {
     return new LogReplica(
         server, zone, transports, identity, checkpointIndex, writersAreGone, new FrameCodec());
+  }
+
+  /**
+   * The log in a zone that is damaged, or beside a state that is: nothing is read from it or
+   * written to it. It promises nothing, lets nobody in and counts nowhere, until {@link #renew}.
+   *
+   * @param writersAreGone as of {@link #open}
+   * @param damage CORRUPT, with what and where
+   */
+  public static LogReplica openDamaged(
+      LogZone zone,
+      LogTransports transports,
+      LogIdentity identity,
+      BooleanSupplier writersAreGone,
+      TakoException damage) {
+    LogReplica replica =
+        new LogReplica(0, zone, transports, identity, writersAreGone, new FrameCodec());
+    SegmentHeader[] headers = new SegmentHeader[zone.slotCount()];
+    replica.take(new SlotPool(zone, identity, headers, replica.crc), new Chain(), Promise.NONE);
+    replica.damage = damage;
+    return replica;
+  }
+
+  /**
+   * Begins anew with an empty log, because what was here is damaged: as a server that has never
+   * been a member. What this one has promised is forgotten, so it may count nowhere before a
+   * configuration later than {@code epoch} has it; the caller knows that {@code epoch} is active
+   * and does not have it, and that no later one can before it says that it is whole.
+   *
+   * <p>Until all is done the promise is unreadable: a crash finds a damaged member again.
+   *
+   * @param epoch of the configuration; callers with an earlier one are refused
+   * @param andState has an empty state replace the one beside the log
+   * @return false when a former leader may still store to the memory: to be asked again
+   * @throws TakoException that {@code andState} throws; the member stays damaged
+   */
+  public synchronized boolean renew(long epoch, Renewal andState) throws TakoException {
+    Invariant.check(damage != null && leadingTerm == 0, "only a damaged member begins anew");
+    if (intake != null) {
+      if (!intake.revokeAndClose()) {
+        return false;
+      }
+      intake = null;
+    }
+    pool.poll();
+    if (pool.isResting() || !writersAreGone.getAsBoolean()) {
+      return false;
+    }
+    Promise.destroy(zone);
+    for (int slot = 0; slot < zone.slotCount(); slot++) {
+      zone.zeroHeader(slot);
+    }
+    andState.run();
+    // Earlier incarnations gave grants whose connections may still be asked for.
+    long grant = (long) identity.incarnation() << Integer.SIZE;
+    Promise.anew(epoch, Math.max(promise.grant(), grant)).write(zone, identity.logId(), crc);
+    checkpointIndex = 0;
+    missingIndex = 0;
+    missing = false;
+    recover();
+    damage = null;
+    return true;
+  }
+
+  /** Replaces what is beside the log. */
+  @FunctionalInterface
+  public interface Renewal {
+    /** Returns when it is durable. */
+    void run() throws TakoException;
   }
 
   /** Number of this member; 0 until it is known, and nobody may ask before. */

@@ -3,6 +3,7 @@ package io.takofs.server.log;
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
 import io.takofs.memory.MappedMemory;
+import io.takofs.memory.Zeros;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -72,6 +73,14 @@ public final class LogZone {
     int length = segmentSize - Layout.SEGMENT_DATA_OFFSET;
     slots[to].put(Layout.SEGMENT_DATA_OFFSET, slots[from], Layout.SEGMENT_DATA_OFFSET, length);
     persist(to, Layout.SEGMENT_DATA_OFFSET, length);
+  }
+
+  /** Makes what the slot says of itself zero, durably; promises and frames stay. */
+  void zeroHeader(int slot) {
+    Zeros.write(slots[slot], 0, Layout.PROMISE_OFFSET);
+    int after = Layout.PROMISE_OFFSET + Layout.PROMISE_SIZE;
+    Zeros.write(slots[slot], after, Layout.SEGMENT_DATA_OFFSET - after);
+    persist(slot, 0, Layout.SEGMENT_DATA_OFFSET);
   }
 
   void persist(int slot, int offset, int length) {

@@ -83,6 +83,27 @@ record Promise(
   }
 
   /**
+   * The promise of a member that has forgotten all, and begins anew as one that no configuration up
+   * to {@code epoch} counts.
+   *
+   * @param grant all numbers of grants that were ever given are lower or equal
+   */
+  static Promise anew(long epoch, long grant) {
+    return new Promise(0, 0, 0, epoch, grant, 0, 0, 0, 1);
+  }
+
+  /** Makes both copies unreadable, durably: a member that has neither does not vote. */
+  static void destroy(LogZone zone) {
+    for (int slot = 0; slot < 2; slot++) {
+      ByteBuffer memory = zone.slot(slot);
+      for (int i = 0; i < Layout.PROMISE_SIZE; i += Long.BYTES) {
+        memory.putLong(Layout.PROMISE_OFFSET + i, -1);
+      }
+      zone.persist(slot, Layout.PROMISE_OFFSET, Layout.PROMISE_SIZE);
+    }
+  }
+
+  /**
    * Writes both copies, each made persistent before the next: first the one that is not the newest
    * whole one, which a crash may have left alone with the present truth.
    */

@@ -415,6 +415,14 @@ public final class ReplicatedLog implements Log {
     }
   }
 
+  /** The log has begun anew ({@link LogReplica#renew}): nothing was delivered yet. */
+  public void restart() {
+    synchronized (replica) {
+      commitIndex = 0;
+      deliveredIndex = 0;
+    }
+  }
+
   @Override
   public void close() {
     follow();

@@ -93,6 +93,11 @@ final class SlotPool {
     resting.add(new Resting(slots, ended));
   }
 
+  /** Whether a former leader may still store to one of the slots. */
+  boolean isResting() {
+    return !resting.isEmpty();
+  }
+
   /** Releases what rested for long enough. */
   void poll() {
     for (Iterator<Resting> all = resting.iterator(); all.hasNext(); ) {

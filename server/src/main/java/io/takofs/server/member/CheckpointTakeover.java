@@ -111,6 +111,11 @@ final class CheckpointTakeover implements AutoCloseable {
     running.arriveAndDeregister();
   }
 
+  /** Whether an attempt is under way. */
+  boolean isBusy() {
+    return busy;
+  }
+
   /** Waits until the attempt under way, if there is one, has ended. */
   @Override
   public void close() {

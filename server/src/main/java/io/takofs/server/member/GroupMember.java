@@ -63,6 +63,7 @@ public final class GroupMember implements Leader, AutoCloseable {
   private final MappedMemory pages;
   private final LogTransports transports = new LogTransports();
   private final PageExports exports = new PageExports();
+  private final long incarnation;
   private final LogReplica replica;
   private final ReplicatedLog log;
   private final LogDoor door;
@@ -84,6 +85,7 @@ public final class GroupMember implements Leader, AutoCloseable {
       MemberLinks links,
       MemberChange change,
       CheckpointTakeover takeover,
+      MemberRenewal renewal,
       MapCatalog catalog,
       Owner owner) {}
 
@@ -103,6 +105,13 @@ public final class GroupMember implements Leader, AutoCloseable {
 
     /** Has the state of {@code store} from now on, and what the log delivers after it. */
     void takeState(PagedStore store);
+
+    /**
+     * The log or the state here is damaged; or, by an empty text, it was and is whole again.
+     *
+     * @param what is damaged, and where
+     */
+    void damaged(String what);
   }
 
   /**
@@ -112,7 +121,10 @@ public final class GroupMember implements Leader, AutoCloseable {
    * @param pages the page zone: when it is incomplete, there is no state, and one is taken over
    * @param checkpointIndex entries up to here are in the state; 0 for none
    * @param writersAreGone as of {@link LogReplica#open}
-   * @throws TakoException CORRUPT
+   * @param damage that was found in the log or in the page zone: then nothing is read from them,
+   *     and this member begins anew when no configuration counts it ({@link MemberRenewal}); null
+   *     for none
+   * @throws TakoException CORRUPT when the log is damaged and nothing was said of that
    */
   public GroupMember(
       MemberSettings settings,
@@ -122,22 +134,21 @@ public final class GroupMember implements Leader, AutoCloseable {
       MappedMemory pages,
       LogIdentity identity,
       long checkpointIndex,
-      BooleanSupplier writersAreGone)
+      BooleanSupplier writersAreGone,
+      TakoException damage)
       throws TakoException {
     this.settings = settings;
     this.cluster = cluster;
     this.known = known;
     this.memory = memory;
     this.pages = pages;
-    this.stateless = SnapshotZone.isIncomplete(pages);
+    this.stateless = damage != null || SnapshotZone.isIncomplete(pages);
+    LogZone zone = LogZone.of(memory, 0, memory.length());
+    this.incarnation = identity.incarnation();
     this.replica =
-        LogReplica.open(
-            0,
-            LogZone.of(memory, 0, memory.length()),
-            transports,
-            identity,
-            checkpointIndex,
-            writersAreGone);
+        damage == null
+            ? LogReplica.open(0, zone, transports, identity, checkpointIndex, writersAreGone)
+            : LogReplica.openDamaged(zone, transports, identity, writersAreGone, damage);
     this.log = new ReplicatedLog(replica, checkpointIndex);
     this.door = new LogDoor(cluster, replica, transports, exports, this::wake);
   }
@@ -249,7 +260,7 @@ public final class GroupMember implements Leader, AutoCloseable {
     StateOfMember state = new StateOfMember(member, owner);
     CheckpointTakeover takeover =
         new CheckpointTakeover(
-            () -> stateless || replica.needsCheckpoint(),
+            () -> replica.damage() == null && (stateless || replica.needsCheckpoint()),
             (server, over) ->
                 new TakeoverAttempt(links, exports, pages, cluster.serverId(), state)
                     .run(server, over),
@@ -260,8 +271,11 @@ public final class GroupMember implements Leader, AutoCloseable {
             links,
             new MemberChange(member, links, catalog, cluster, settings),
             takeover,
+            new MemberRenewal(
+                new MemberThatRenews(state, takeover), catalog, cluster, incarnation, connecting),
             catalog,
             owner);
+    parts.renewal.tick(Clock.SYSTEM.nanoTime()); // says what is damaged, before anybody is served
     thread = new Thread(this::run, "tako-group-member");
     thread.setDaemon(true);
     thread.start();
@@ -312,6 +326,7 @@ public final class GroupMember implements Leader, AutoCloseable {
       now.catalog.read().members().forEach(now.links::warm);
       now.change.tick(nowNs);
       now.takeover.tick(nowNs, sources(now.catalog.read().members()));
+      now.renewal.tick(nowNs);
     }
     long term = now.member.leadingTerm();
     if (term != lastTerm || (term == 0 && log.hasNews())) {
@@ -371,6 +386,67 @@ public final class GroupMember implements Leader, AutoCloseable {
     @Override
     public boolean isGivenUp() {
       return stateless;
+    }
+
+    /** The state is no good any more, whoever this member is: it is damaged and cannot lead. */
+    void drop() {
+      stateless = true;
+      member.setUnable();
+      owner.giveUpState();
+    }
+
+    /** An empty state, like that of a new server, is that of this one from now on. */
+    void begin(PagedStore empty) {
+      owner.takeState(empty);
+      stateless = false;
+      member.setAble();
+      wake();
+    }
+  }
+
+  /** This member, when it is damaged. */
+  private final class MemberThatRenews implements MemberRenewal.Renewed {
+    private final StateOfMember state;
+    private final CheckpointTakeover takeover;
+
+    MemberThatRenews(StateOfMember state, CheckpointTakeover takeover) {
+      this.state = state;
+      this.takeover = takeover;
+    }
+
+    @Override
+    public TakoException damage() {
+      return replica.damage();
+    }
+
+    @Override
+    public void tell(TakoException damage) {
+      LOG.error(
+          "{}: this server keeps its file data, and takes no part in keeping the namespace; it begins"
+              + " anew as a new member when the other ones go on without it",
+          damage.getMessage());
+      state.owner.damaged(damage.getMessage());
+    }
+
+    @Override
+    public boolean isBusy() {
+      return takeover.isBusy();
+    }
+
+    @Override
+    public boolean renew(long epoch) throws TakoException {
+      state.drop();
+      if (!replica.renew(epoch, this::formatState)) {
+        return false;
+      }
+      state.begin(PagedStore.open(pages));
+      state.owner.damaged("");
+      return true;
+    }
+
+    private void formatState() {
+      PagedStore.format(pages);
+      log.restart();
     }
   }
 

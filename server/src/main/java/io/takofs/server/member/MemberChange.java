@@ -209,6 +209,9 @@ final class MemberChange {
     if (asked != null && !now.members().contains(asked.leaves)) {
       replacement = null; // it is done
     }
+    if (spare.isEmpty() && wanted.stream().anyMatch(this::isDamaged)) {
+      return without(now.members());
+    }
     int size = Math.max(now.members().size(), target(spare.size() + now.members().size()));
     for (int each : now.members()) {
       if (!spare.isEmpty() && wanted.size() == now.members().size() && mustGo(each, nowNs)) {
@@ -223,6 +226,20 @@ final class MemberChange {
       return fewer(now.members());
     }
     return wanted.size() == size ? wanted : now.members();
+  }
+
+  /**
+   * The members but for one that is damaged: it comes back when it has begun anew, which it may not
+   * before it is none. An even number for that time survives as much as there is left to survive.
+   */
+  private Set<Integer> without(Set<Integer> members) {
+    Set<Integer> whole = new TreeSet<>(members);
+    members.stream().filter(this::isDamaged).findFirst().ifPresent(whole::remove);
+    return whole.size() < members.size() && lives(whole) ? whole : members;
+  }
+
+  private boolean isDamaged(int server) {
+    return cluster.server(server).filter(entry -> !entry.getDamage().isEmpty()).isPresent();
   }
 
   private boolean leaves(int server) {
@@ -256,6 +273,7 @@ final class MemberChange {
     Long silentNs = silentSinceNs.get(server);
     return entry == null
         || entry.getState() != ServerEntry.State.UP
+        || !entry.getDamage().isEmpty()
         || (silentNs != null && nowNs - silentNs >= settings.replaceAfterNs());
   }
 

@@ -32,6 +32,11 @@ public interface ClusterTopology {
     return Optional.empty();
   }
 
+  /** What is damaged of what this server keeps of the namespace. */
+  default Optional<String> damaged() {
+    return Optional.empty();
+  }
+
   /** The servers that this one's configuration lists, {@code host:port}; none of one alone. */
   default List<String> listed() {
     return List.of();

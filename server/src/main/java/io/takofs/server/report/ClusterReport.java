@@ -116,6 +116,7 @@ public final class ClusterReport {
       addOwnWarnings(map, status);
     } else {
       status.setLeaderAgeMs(ageMs(ofGroupNs));
+      addDamage(self, status);
     }
     said.keySet().retainAll(map.getServersList().stream().map(ServerEntry::getId).toList());
     for (ServerEntry each : map.getServersList()) {
@@ -184,6 +185,16 @@ public final class ClusterReport {
     }
   }
 
+  /** The leader may not have heard of it yet, or there may be none. */
+  private void addDamage(int self, ClusterStatus.Builder status) {
+    if (cluster.damaged().isPresent()) {
+      String warning = "server %d: %s".formatted(self, cluster.warning().orElse(""));
+      if (!status.getWarningsList().contains(warning)) {
+        status.addWarnings(warning);
+      }
+    }
+  }
+
   /** Returns what {@code server} said last; nothing when it is lost, or has said nothing yet. */
   private ServerStatus lastOf(ServerEntry server) {
     Said last = said.get(server.getId());
@@ -220,7 +231,8 @@ public final class ClusterReport {
         .setHeardAgeMs(0)
         .setUsage(status.getUsage())
         .setUptimeMs(status.getUptimeMs())
-        .setTrouble(status.getSafeMode() ? "safe mode: all changes are refused" : "");
+        .setTrouble(
+            status.getSafeMode() ? "safe mode: all changes are refused" : entry.getDamage());
   }
 
   private ServerHealth.Builder other(ServerEntry entry, int leader) {
@@ -237,6 +249,9 @@ public final class ClusterReport {
       return health.setTrouble(
           "its pool is gone; when all copies are there again: tako cluster remove "
               + entry.getId());
+    }
+    if (!entry.getDamage().isEmpty()) {
+      health.setTrouble(entry.getDamage());
     }
     boolean silent = health.getHeardAgeMs() >= SILENCE.toMillis();
     if (silent && (!hearsay || entry.getId() == leader)) {

@@ -54,4 +54,39 @@ class ClusterMapsTest {
     assertThatThrownBy(() -> ClusterMaps.changeMembers(active, GROUP, 1, Set.of(1, 2, 9)))
         .hasFieldOrPropertyWithValue("status", Status.NOT_FOUND);
   }
+
+  @Test
+  void shouldLetADamagedServerBecomeNoMember() throws Exception {
+    ClusterMap active = ClusterMaps.activate(map(), GROUP, 1);
+    ClusterMap damaged = ClusterMaps.damaged(active, 4, "CORRUPT: a segment");
+    assertThat(damaged.getEpoch()).isEqualTo(active.getEpoch() + 1);
+    assertThat(ClusterMaps.changeMembers(damaged, GROUP, 1, Set.of(1, 2, 4))).isSameAs(damaged);
+    ClusterMap whole = ClusterMaps.damaged(damaged, 4, "");
+    assertThat(ClusterMaps.changeMembers(whole, GROUP, 1, Set.of(1, 2, 4))).isNotSameAs(whole);
+  }
+
+  /** It is a member already, so it is no new one. */
+  @Test
+  void shouldLetOthersChangeWhileADamagedMemberStays() throws Exception {
+    ClusterMap damaged =
+        ClusterMaps.damaged(ClusterMaps.activate(map(), GROUP, 1), 3, "CORRUPT: a segment");
+    assertThat(
+            ClusterMaps.changeMembers(damaged, GROUP, 1, Set.of(1, 3, 4))
+                .getGroups(0)
+                .getMembersList())
+        .containsExactlyInAnyOrder(1, 3, 4);
+  }
+
+  @Test
+  void shouldTellWhetherAMajorityThatIsWholeGoesOn() throws Exception {
+    ClusterMap active = ClusterMaps.activate(map(), GROUP, 1);
+    assertThat(ClusterMaps.goesOnWithout(active, 3)).isTrue();
+    assertThat(ClusterMaps.goesOnWithout(ClusterMap.getDefaultInstance(), 3)).isFalse();
+    ClusterMap damaged = ClusterMaps.damaged(active, 2, "CORRUPT: a segment");
+    assertThat(ClusterMaps.goesOnWithout(damaged, 2)).isTrue();
+    assertThat(ClusterMaps.goesOnWithout(damaged, 3)).isFalse();
+    ClusterMap changed = ClusterMaps.changeMembers(damaged, GROUP, 1, Set.of(1, 3, 4));
+    assertThat(ClusterMaps.goesOnWithout(changed, 4)).as("of the former ones, too").isTrue();
+    assertThat(ClusterMaps.goesOnWithout(changed, 3)).isFalse();
+  }
 }
