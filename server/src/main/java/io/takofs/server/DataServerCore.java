@@ -45,6 +45,7 @@ import io.takofs.server.zone.ServerDataZone;
 import io.takofs.server.zone.WriteWindows;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -85,6 +86,7 @@ final class DataServerCore {
   private final Cluster cluster;
   private final WriteWindows windows;
   private final HeldReplies replies;
+  private final ProvenLooks looks;
   private final Leader leader;
   private final SteadyClock time;
   private final List<Long> ended = new ArrayList<>(); // sessions, while another server leads
@@ -115,6 +117,7 @@ final class DataServerCore {
     this.cluster = cluster;
     this.windows = zone.windows();
     this.replies = new HeldReplies(journal, leader);
+    this.looks = new ProvenLooks(journal, leader);
     this.callers = new Callers(settings, groups);
     this.persistence = DataPersistence.of(zone.arenas(), machine::committedLength, journal::stop);
     this.local = new LocalExtents(cluster::serverId, machine);
@@ -195,6 +198,7 @@ final class DataServerCore {
     if (term != 0) {
       Facts.of("term", term).info(LOG, "this server leads the namespace no more");
     }
+    looks.end();
     return replies.takeAll();
   }
 
@@ -250,11 +254,15 @@ final class DataServerCore {
   void poll(List<FencedReply> out) {
     journal.poll();
     replies.release(out);
+    looks.release();
   }
 
-  /** Runs {@code action} when all is committed that the state has now. */
-  void whenCommitted(Runnable action) {
-    journal.whenCommitted(action);
+  /**
+   * Tells true when what a {@link #query} has just answered may be shown, as a reply may be sent;
+   * false when this server leads no more before.
+   */
+  CompletableFuture<Boolean> whenProven() {
+    return looks.add(term);
   }
 
   /** Takes away what nobody may write any more, before anybody else is told that he may. */

@@ -21,8 +21,10 @@ import io.takofs.server.zone.WriteWindows;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -45,8 +47,8 @@ final class GroupServer implements RpcHandler {
   /** Pause between two ticks without a state. */
   private static final long STATELESS_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Time for which a page waits until what it shows is committed. */
-  private static final long COMMIT_WAIT_MS = 2000;
+  /** Time for which a page waits until what it shows is committed, and proved to be the newest. */
+  private static final long PROOF_WAIT_MS = 2000;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final BoundedLock boundedLock;
@@ -383,7 +385,7 @@ final class GroupServer implements RpcHandler {
   /** As {@link io.takofs.server.http.ServerView#query}. */
   Reply query(String user, Request request) throws TakoException {
     lookups.await(user);
-    CountDownLatch committed = new CountDownLatch(1);
+    CompletableFuture<Boolean> proven;
     Reply reply;
     boundedLock.lock();
     try {
@@ -391,19 +393,29 @@ final class GroupServer implements RpcHandler {
         throw new TakoException(Status.UNAVAILABLE, NO_STATE);
       }
       reply = core.query(user, request);
-      core.whenCommitted(committed::countDown);
+      proven = core.whenProven();
     } finally {
       lock.unlock();
     }
+    pollIfWanted();
+    if (isGivenSoon(proven)) {
+      return reply;
+    }
+    throw new TakoException(
+        Status.UNAVAILABLE,
+        "no majority of the servers that keep the namespace answers this one, so what it has may not"
+            + " be the newest: try again; tako group status and the servers' logs say who is missing");
+  }
+
+  private static boolean isGivenSoon(CompletableFuture<Boolean> proven) {
     try {
-      if (committed.await(COMMIT_WAIT_MS, TimeUnit.MILLISECONDS)) {
-        return reply;
-      }
+      return proven.get(PROOF_WAIT_MS, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      proven.complete(false); // it is not looked at again
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    throw new TakoException(
-        Status.UNAVAILABLE, "the log takes too long to commit what is in it; try again");
+    return false;
   }
 
   /** The reason why no call is answered, if there is one; waits for a bounded time. */

@@ -10,6 +10,7 @@ import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogZone;
 import io.takofs.server.log.SegmentedLog;
 import io.takofs.server.loggroup.GroupStorage;
+import io.takofs.server.loggroup.Leader;
 import io.takofs.server.loggroup.ServerSettings;
 import io.takofs.server.peer.Cluster;
 import io.takofs.server.peer.LocalDataServer;
@@ -82,6 +83,17 @@ public final class TestServer implements AutoCloseable {
         directory,
         clock,
         new Options(PoolSizes.DATA_MIN, GROUPS, Runnable::run, 1, cluster, leads));
+  }
+
+  /** A server that leads when {@code leader} says so. */
+  static TestServer ledBy(Path directory, ManualClock clock, Leader leader) throws IOException {
+    TestServer made = inCluster(directory, clock, new LoneCluster(), false);
+    made.server.join(
+        made.storage(),
+        leader,
+        new GroupLookups(GROUPS, Runnable::run),
+        new LocalDataServer(ServerEntry.newBuilder().setId(1).build(), made.zone::handle));
+    return made;
   }
 
   private record Options(
