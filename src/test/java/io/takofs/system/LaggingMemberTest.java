@@ -6,6 +6,7 @@ import io.takofs.client.CreateOptions;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
+import io.takofs.proto.ClusterStatus;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
  * A member whose log no other one can continue takes over a checkpoint while the others serve, and
  * leads a whole namespace later.
  */
-@Timeout(value = 20, unit = TimeUnit.MINUTES)
+@Timeout(value = 4, unit = TimeUnit.HOURS) // where a member is away for long
 class LaggingMemberTest {
   private static final Duration LIMIT = Duration.ofMinutes(4);
   private static final URI CLUSTER = URI.create("tako://bay");
@@ -36,6 +37,10 @@ class LaggingMemberTest {
 
   /** What a member may hold of the log while others trim theirs: some segments of 8 MiB. */
   private static final long LOG_BYTES = 40 << 20;
+
+  /** For which a member is away at least, and changes go on: {@code -Dtako.test.member.away=1h}. */
+  private static final Duration AWAY =
+      Duration.parse("PT" + System.getProperty("tako.test.member.away", "1s"));
 
   private static final int VALUE_BYTES = 15_000;
   private static final int FILES = 700;
@@ -59,19 +64,69 @@ class LaggingMemberTest {
         awaitMembers(client, cluster);
         ServerProcess away = follower(client, cluster);
         away.kill();
-        change(client, LOG_BYTES);
+        long bytes = changeFor(client, AWAY);
+        long[] times = {System.nanoTime(), 0, 0};
         changeDuring(
             client,
             () -> {
               away.restart();
               awaitText(away, TAKEN);
+              times[1] = System.nanoTime();
+              awaitReached(client, 3);
+              times[2] = System.nanoTime();
             });
+        System.out.printf(
+            "a member was away for %s and %d MiB of the log: it has a checkpoint %d ms after its start began, and gets the log after %d ms, while changes go on%n",
+            AWAY,
+            bytes >> 20,
+            TimeUnit.NANOSECONDS.toMillis(times[1] - times[0]),
+            TimeUnit.NANOSECONDS.toMillis(times[2] - times[0]));
         awaitLead(client, cluster, away);
         System.out.println(
             "takeovers: " + away.log().lines().filter(line -> line.contains(TAKEN)).toList());
         assertWhole(client);
         change(client, LOG_BYTES);
         assertWhole(client);
+      } catch (Exception | AssertionError e) {
+        throw explained(cluster, e);
+      }
+    }
+  }
+
+  /** It comes back as another server, which nobody asked to become a member. */
+  @Test
+  void shouldHaveThreeMembersAgainWhenOneComesBackWithoutItsPool() throws Exception {
+    try (ServerCluster cluster = start(3, 3);
+        TakoClient client = connect(cluster)) {
+      try {
+        awaitMembers(client, cluster);
+        awaitReached(client, 3);
+        change(client, LOG_BYTES);
+        for (boolean leads : new boolean[] {false, true}) {
+          ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
+          ServerProcess lost = leads ? leader : follower(client, cluster);
+          int number = ClusterHealth.of(client, lost).getEntry().getId();
+          lost.kill();
+          lost.losePool();
+          change(client, 1 << 20);
+          long before = System.nanoTime();
+          lost.restart();
+          ClusterHealth.await(
+              client,
+              "three members, of which none is " + number,
+              LIMIT,
+              status ->
+                  reached(status) == 3
+                      && status.getGroup().getMembersList().stream()
+                          .noneMatch(member -> member.getServer() == number));
+          System.out.printf(
+              "a %s that lost its pool: three members %d ms after its start began%n",
+              leads ? "leader" : "follower",
+              TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
+          assertWhole(client);
+          awaitLead(client, cluster, lost); // with what it got from the others
+          assertWhole(client);
+        }
       } catch (Exception | AssertionError e) {
         throw explained(cluster, e);
       }
@@ -216,6 +271,17 @@ class LaggingMemberTest {
     throw new AssertionError("it never leads: " + wanted.uri());
   }
 
+  private static void awaitReached(TakoClient client, int count) throws Exception {
+    ClusterHealth.await(
+        client, count + " members get the log", LIMIT, status -> reached(status) == count);
+  }
+
+  private static long reached(ClusterStatus status) {
+    return status.getGroup().getMembersList().stream()
+        .filter(member -> member.getReached() && !member.getLearner())
+        .count();
+  }
+
   // ---- the namespace ----------------------------------------------------------------------------
 
   /** Changes of so many bytes in the log. */
@@ -233,6 +299,17 @@ class LaggingMemberTest {
       client.xattrs().set(path, "user.value", value, true, true);
       values.put(path, value);
     }
+  }
+
+  /** Changes for so long, and of as many bytes as no log keeps; returns how many that were. */
+  private long changeFor(TakoClient client, Duration time) throws IOException {
+    long begin = System.nanoTime();
+    long bytes = 0;
+    while (bytes < LOG_BYTES || System.nanoTime() - begin < time.toNanos()) {
+      change(client, 1 << 20);
+      bytes += 1 << 20;
+    }
+    return bytes;
   }
 
   /** What happens while changes go on. */
