@@ -141,7 +141,8 @@ final class ClusterPlace implements AutoCloseable {
         new HostAddresses(InetAddress::getAllByName),
         racks,
         leader,
-        () -> damage);
+        () -> damage,
+        config.get(ConfigKeys.GROUP_MEMBERS));
   }
 
   /** The server as the catalog shows it, and the pool that remembers which server it is. */

@@ -6,6 +6,7 @@ import io.takofs.proto.OpenServerSession;
 import io.takofs.proto.OpenWindows;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.SessionTicket;
+import io.takofs.server.catalog.FewMembers;
 import io.takofs.server.catalog.Membership;
 import io.takofs.server.catalog.Racks;
 import io.takofs.server.catalog.ServerSecret;
@@ -25,6 +26,7 @@ import java.util.function.Supplier;
  * @param listed as the configuration has them
  * @param leader of the group with the namespace
  * @param damage of what this server keeps of it; empty for none
+ * @param groupMembers that the group has where there are as many servers
  */
 record MemberCluster(
     List<String> listed,
@@ -34,7 +36,8 @@ record MemberCluster(
     HostAddresses hosts,
     Racks racks,
     KnownLeader leader,
-    Supplier<String> damage)
+    Supplier<String> damage,
+    int groupMembers)
     implements Cluster {
   @Override
   public ClusterMap map() {
@@ -60,6 +63,11 @@ record MemberCluster(
                     + "; it serves its file data, and keeps the namespace again when the other"
                     + " members go on without it: it comes back by itself as a new one")
         .or(racks::problem);
+  }
+
+  @Override
+  public Optional<String> groupWarning() {
+    return FewMembers.warning(map(), NAMESPACE_GROUP, groupMembers);
   }
 
   @Override

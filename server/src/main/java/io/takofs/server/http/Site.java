@@ -1,5 +1,6 @@
 package io.takofs.server.http;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.takofs.base.Clock;
@@ -140,7 +141,19 @@ public final class Site {
     JsonObject health = new JsonObject();
     health.addProperty("healthy", sickness.isEmpty());
     health.addProperty("why", sickness.orElse("the server answers calls"));
+    health.add("warnings", warnings());
     return HttpResponse.of(sickness.isEmpty() ? 200 : 503, JSON, health + "\n");
+  }
+
+  /** About the cluster, as {@code tako status} has them: they make no server sick. */
+  private JsonArray warnings() {
+    JsonArray warnings = new JsonArray();
+    try {
+      server.cluster().getWarningsList().forEach(warnings::add);
+    } catch (TakoException e) {
+      LOG.debug("no warnings can be told: {}", e.toString()); // then the server is sick
+    }
+    return warnings;
   }
 
   private ServerStatus status() throws TakoException {

@@ -44,6 +44,7 @@ final class MemberChange {
   private final ClusterTopology cluster;
   private final MemberSettings settings;
   private final Map<Integer, Long> silentSinceNs = new HashMap<>();
+  private String warned = "";
   private long askedNs = Long.MIN_VALUE; // when another configuration was asked for
   private volatile Replacement replacement; // that somebody wants; null for none
 
@@ -139,6 +140,7 @@ final class MemberChange {
       return;
     }
     watch(now, nowNs);
+    warn();
     Set<Integer> wanted = wanted(now, nowNs);
     Set<Integer> learners = new TreeSet<>(wanted);
     learners.removeAll(now.members());
@@ -153,6 +155,17 @@ final class MemberChange {
           now.epoch(),
           wanted,
           () -> term != 0 && member.leadingTerm() == term && isRight(learners, wanted));
+    }
+  }
+
+  /** Says once, and when it changes, why there are fewer members than there should be. */
+  private void warn() {
+    String warning = cluster.groupWarning().orElse("");
+    if (!warning.equals(warned)) {
+      warned = warning;
+      if (!warning.isEmpty()) {
+        LOG.warn("{}", warning);
+      }
     }
   }
 

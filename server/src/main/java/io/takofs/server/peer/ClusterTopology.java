@@ -32,6 +32,11 @@ public interface ClusterTopology {
     return Optional.empty();
   }
 
+  /** Why the namespace is on fewer servers than it should be. */
+  default Optional<String> groupWarning() {
+    return Optional.empty();
+  }
+
   /** What is damaged of what this server keeps of the namespace. */
   default Optional<String> damaged() {
     return Optional.empty();

@@ -112,6 +112,7 @@ public final class ClusterReport {
     if (leader == self) {
       absent(map).ifPresent(status::addWarnings); // others pass on what the leader says
       notReached().ifPresent(status::addWarnings);
+      cluster.groupWarning().ifPresent(status::addWarnings);
       addOtherLists(map, status);
       addOwnWarnings(map, status);
     } else {

@@ -204,7 +204,9 @@ class HttpEndpointTest {
 
   @Test
   void shouldSayWhyItIsNotHealthy() throws Exception {
+    view.cluster = ClusterStatus.newBuilder().addWarnings("few members; do something").build();
     assertThat(get("health").statusCode()).isEqualTo(200);
+    assertThat(get("health").body()).contains("\"warnings\":[\"few members; do something\"]");
     view.sickness = Optional.of("log entry 7 cannot be applied");
     HttpResponse<String> sick = get("health");
     assertThat(sick.statusCode()).isEqualTo(503);

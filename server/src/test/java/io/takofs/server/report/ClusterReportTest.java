@@ -14,6 +14,7 @@ import io.takofs.proto.SpaceUsage;
 import io.takofs.server.ManualClock;
 import io.takofs.server.peer.ClusterTopology;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -95,6 +96,51 @@ class ClusterReportTest {
     ClusterReport other = new ClusterReport(new Three(2, listed), clock);
     other.ofGroup(status);
     assertThat(other.build(OWN).getWarningsList()).isEqualTo(status.getWarningsList());
+  }
+
+  @Test
+  void leaderSaysWhyTheGroupHasFewMembersAndEachServerThatItIsDamaged() {
+    ClusterReport leader = new ClusterReport(new Troubled(1), clock);
+    leader.answered(2, OWN.toBuilder().setWarning("CORRUPT: a page; it comes back").build());
+    ClusterStatus said = leader.build(OWN);
+    assertThat(said.getWarningsList())
+        .containsExactly("few members; do something", "server 2: CORRUPT: a page; it comes back");
+    assertThat(said.getServers(1).getTrouble()).isEqualTo("CORRUPT: a page");
+
+    ClusterReport damaged = new ClusterReport(new Troubled(2), clock);
+    assertThat(damaged.build(OWN).getWarningsList())
+        .as("no leader has said anything")
+        .containsExactly("server 2: CORRUPT: a page; it comes back");
+    damaged.ofGroup(said);
+    assertThat(damaged.build(OWN).getWarningsList()).isEqualTo(said.getWarningsList());
+    assertThat(damaged.build(OWN).getServers(1).getTrouble()).isEqualTo("CORRUPT: a page");
+  }
+
+  /** A cluster with few members, of which the second server is damaged. */
+  private record Troubled(int serverId) implements ClusterTopology {
+    @Override
+    public ClusterMap map() {
+      return ClusterMap.newBuilder()
+          .addServers(ServerEntry.newBuilder().setId(1))
+          .addServers(ServerEntry.newBuilder().setId(2).setDamage("CORRUPT: a page"))
+          .addGroups(GroupEntry.newBuilder().setId(1).addMembers(1))
+          .build();
+    }
+
+    @Override
+    public Optional<String> groupWarning() {
+      return Optional.of("few members; do something");
+    }
+
+    @Override
+    public Optional<String> damaged() {
+      return serverId == 2 ? Optional.of("CORRUPT: a page") : Optional.empty();
+    }
+
+    @Override
+    public Optional<String> warning() {
+      return damaged().map(damage -> damage + "; it comes back");
+    }
   }
 
   @Test
