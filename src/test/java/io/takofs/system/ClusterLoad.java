@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.IntStream;
 
 /**
  * Mixed loads of several clients at once, and the longest that any operation of theirs took.
@@ -27,31 +28,45 @@ final class ClusterLoad implements AutoCloseable {
 
   private static final long PACE_NS = Duration.ofMillis(20).toNanos();
 
-  private final URI uri;
+  private final Connector connector;
   private final List<String> transports;
   private final List<TakoClient> clients = new ArrayList<>();
   private final List<MixedLoad> loads = new ArrayList<>();
   private final List<Future<?>> running = new ArrayList<>();
   private final ExecutorService threads;
-  private final AtomicLong longestNs = new AtomicLong();
+  private final List<AtomicLong> longestNs = new ArrayList<>(); // a client
   private final ReadWriteLock pause = new ReentrantReadWriteLock(true);
   private volatile boolean stop;
+
+  /** How clients are made; see {@link Clients#connect(URI, String, String...)}. */
+  @FunctionalInterface
+  interface Connector {
+    TakoClient connect(String transport, String... keysAndValues) throws IOException;
+  }
 
   /**
    * A client for each of {@code transports}; the files of each have one of {@code copies} replicas.
    */
   ClusterLoad(URI uri, List<String> transports, List<Integer> copies, Random random)
       throws IOException {
-    this.uri = uri;
+    this((transport, more) -> connect(uri, transport, more), transports, copies, random);
+  }
+
+  /** Likewise, of clients that {@code connector} makes. */
+  ClusterLoad(Connector connector, List<String> transports, List<Integer> copies, Random random)
+      throws IOException {
+    this.connector = connector;
     this.transports = List.copyOf(transports);
     this.threads = Executors.newFixedThreadPool(transports.size());
     for (String transport : transports) {
       String wanted = copies.get(loads.size() % copies.size()).toString();
-      TakoClient client = connect(uri, transport, "fs.tako.replication", wanted);
+      TakoClient client = connector.connect(transport, "fs.tako.replication", wanted);
       clients.add(client);
       MixedLoad load = new MixedLoad(client, "/load" + loads.size(), random.nextLong());
       loads.add(load);
-      running.add(threads.submit(() -> work(load)));
+      AtomicLong longest = new AtomicLong();
+      longestNs.add(longest);
+      running.add(threads.submit(() -> work(load, longest)));
     }
   }
 
@@ -67,13 +82,13 @@ final class ClusterLoad implements AutoCloseable {
     return all.toArray(String[]::new);
   }
 
-  private Void work(MixedLoad load) throws IOException {
+  private Void work(MixedLoad load, AtomicLong longest) throws IOException {
     while (!stop) {
       pause.readLock().lock();
       try {
         long before = System.nanoTime();
         load.step();
-        longestNs.accumulateAndGet(System.nanoTime() - before, Math::max);
+        longest.accumulateAndGet(System.nanoTime() - before, Math::max);
       } finally {
         pause.readLock().unlock();
       }
@@ -103,18 +118,42 @@ final class ClusterLoad implements AutoCloseable {
         operations + " more operations",
         Duration.ofMinutes(4),
         () -> {
-          for (Future<?> one : running) {
-            if (one.isDone()) {
-              one.get();
-            }
-          }
+          checkRunning(running);
           return total(loads) >= target;
+        });
+  }
+
+  private static void checkRunning(List<Future<?>> running) throws Exception {
+    for (Future<?> one : running) {
+      if (one.isDone()) {
+        one.get();
+      }
+    }
+  }
+
+  /** Until each load has begun and ended another operation; fails when one of them failed. */
+  void letAllGoOn(Duration limit) throws Exception {
+    List<Long> targets = loads.stream().map(load -> load.operations() + 2).toList();
+    Poll.until(
+        "all clients go on",
+        limit,
+        () -> {
+          checkRunning(running);
+          return IntStream.range(0, loads.size())
+              .allMatch(i -> loads.get(i).operations() >= targets.get(i));
         });
   }
 
   /** The longest that an operation has taken since this was called last, milliseconds. */
   long takeLongestMs() {
-    return TimeUnit.NANOSECONDS.toMillis(longestNs.getAndSet(0));
+    return takeLongestOfEachMs().stream().mapToLong(Long::longValue).max().orElseThrow();
+  }
+
+  /** Likewise, of each client. */
+  List<Long> takeLongestOfEachMs() {
+    return longestNs.stream()
+        .map(longest -> TimeUnit.NANOSECONDS.toMillis(longest.getAndSet(0)))
+        .toList();
   }
 
   /** How many operations there were. */
@@ -139,7 +178,7 @@ final class ClusterLoad implements AutoCloseable {
     pause.writeLock().lock();
     try {
       for (String transport : transports.stream().distinct().toList()) {
-        try (TakoClient reader = connect(uri, transport)) {
+        try (TakoClient reader = connector.connect(transport)) {
           for (MixedLoad load : loads) {
             load.verifyAll(reader);
           }
@@ -161,7 +200,7 @@ final class ClusterLoad implements AutoCloseable {
   void clean() throws Exception {
     clients.forEach(TakoClient::close);
     clients.clear();
-    try (TakoClient client = connect(uri, transports.get(0))) {
+    try (TakoClient client = connector.connect(transports.get(0))) {
       Clients.checkNothingLeaks(client);
     }
   }

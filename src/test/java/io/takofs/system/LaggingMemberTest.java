@@ -8,7 +8,6 @@ import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
 import io.takofs.proto.ClusterStatus;
 import java.io.IOException;
-import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
@@ -18,7 +17,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,7 +27,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 4, unit = TimeUnit.HOURS) // where a member is away for long
 class LaggingMemberTest {
   private static final Duration LIMIT = Duration.ofMinutes(4);
-  private static final URI CLUSTER = URI.create("tako://bay");
   private static final String TAKEN = "a checkpoint was taken over";
   private static final String GIVEN_UP = "the state here is given up";
   private static final String UNFINISHED = "the takeover of a checkpoint did not end";
@@ -59,7 +56,7 @@ class LaggingMemberTest {
   @Test
   void shouldTakeOverACheckpointAfterAWhileAway() throws Exception {
     try (ServerCluster cluster = start(3, 3);
-        TakoClient client = connect(cluster)) {
+        TakoClient client = ClusterClients.connect(cluster, "tcp", ClusterLoad.settings())) {
       try {
         awaitMembers(client, cluster);
         ServerProcess away = follower(client, cluster);
@@ -136,7 +133,7 @@ class LaggingMemberTest {
   @Test
   void shouldGoOnWithATakeoverThatAKillHasInterrupted() throws Exception {
     try (ServerCluster cluster = start(3, 3);
-        TakoClient client = connect(cluster)) {
+        TakoClient client = ClusterClients.connect(cluster, "tcp", ClusterLoad.settings())) {
       try {
         awaitMembers(client, cluster);
         ServerProcess away = follower(client, cluster);
@@ -163,7 +160,7 @@ class LaggingMemberTest {
   @Test
   void shouldLetAnotherServerTakeThePlaceOfOneThatLostItsPool() throws Exception {
     try (ServerCluster cluster = start(3, 4);
-        TakoClient client = connect(cluster)) {
+        TakoClient client = ClusterClients.connect(cluster, "tcp", ClusterLoad.settings())) {
       try {
         awaitMembers(client, cluster);
         change(client, LOG_BYTES);
@@ -190,16 +187,6 @@ class LaggingMemberTest {
   private ServerCluster start(int count, int all) throws Exception {
     System.out.println("tako.test.seed=" + seed);
     return ServerCluster.startSome(count, new String[all], SETTINGS);
-  }
-
-  /** A client that finds any of the servers, whichever leads. */
-  private static TakoClient connect(ServerCluster cluster) throws IOException {
-    String all =
-        cluster.servers().stream()
-            .map(server -> server.uri().getAuthority())
-            .collect(Collectors.joining(","));
-    return Clients.connect(
-        CLUSTER, "tcp", ClusterLoad.settings("fs.tako.cluster.bay.servers", all));
   }
 
   private static AssertionError explained(ServerCluster cluster, Throwable e) throws IOException {

@@ -6,10 +6,7 @@ import io.takofs.base.Clock;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
-import io.takofs.proto.ClusterStatus;
-import io.takofs.proto.MemberStatus;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +14,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -129,11 +125,11 @@ class LeaderDeathTest {
   void shouldCostClientsNothingButTime() throws Exception {
     List<Worker> workers = new ArrayList<>();
     try (ServerCluster cluster = ServerCluster.start(SERVERS, "fs.tako.server.pool.size", "512m");
-        TakoClient watcher = connect(cluster, "tcp")) {
-      awaitMembers(watcher);
+        TakoClient watcher = ClusterClients.connect(cluster, "tcp")) {
+      GroupHealth.awaitMembers(watcher, SERVERS, LIMIT);
       try {
         for (int i = 0; i < 4; i++) {
-          workers.add(new Worker(connect(cluster, i % 2 == 0 ? "shm" : "tcp"), i));
+          workers.add(new Worker(ClusterClients.connect(cluster, i % 2 == 0 ? "shm" : "tcp"), i));
         }
         List<FailoverPhases> phases = new ArrayList<>();
         List<Double> gapsMs = killLeaders(cluster, watcher, workers, phases);
@@ -174,7 +170,7 @@ class LeaderDeathTest {
       throws Exception {
     List<Double> gapsMs = new ArrayList<>();
     for (int kill = 0; kill < KILLS; kill++) {
-      awaitMembers(watcher);
+      GroupHealth.awaitMembers(watcher, SERVERS, LIMIT);
       Clock.SYSTEM.pause(workers, STEADY_NS, () -> false);
       workers.forEach(Worker::takeGapNs);
       ServerProcess leader = ClusterHealth.awaitLeader(watcher, cluster, LIMIT);
@@ -208,28 +204,5 @@ class LeaderDeathTest {
       }
     }
     return true;
-  }
-
-  /** Each of three members has what is written now, so that any of them may die. */
-  private static void awaitMembers(TakoClient watcher) throws Exception {
-    Poll.until(
-        "all members get the log",
-        LIMIT,
-        () -> {
-          ClusterStatus status = watcher.administration().clusterStatus();
-          List<MemberStatus> members = status.getGroup().getMembersList();
-          return members.size() == SERVERS
-              && members.stream().allMatch(each -> each.getReached() && !each.getLearner());
-        });
-  }
-
-  /** A client that finds any of the servers, whichever leads. */
-  private static TakoClient connect(ServerCluster cluster, String transport) throws IOException {
-    String servers =
-        cluster.servers().stream()
-            .map(server -> server.uri().getAuthority())
-            .collect(Collectors.joining(","));
-    return Clients.connect(
-        URI.create("tako://bay"), transport, "fs.tako.cluster.bay.servers", servers);
   }
 }

@@ -9,7 +9,6 @@ import io.takofs.history.HistoryOperation;
 import io.takofs.history.HistoryReader;
 import io.takofs.history.HistoryRecorder;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -36,7 +34,6 @@ class LinearizabilityTest {
   private static final int KILLS = Integer.getInteger("tako.test.leader.kills", 3);
   private static final int SERVERS = 3;
   private static final Duration LIMIT = Duration.ofMinutes(4);
-  private static final URI CLUSTER = URI.create("tako://bay");
 
   /** Of clients that wait for a server that starts. */
   private static final List<String> PATIENT = List.of("shm", "tcp", "shm", "tcp");
@@ -95,7 +92,7 @@ class LinearizabilityTest {
     }
     TakoClient watcher = connect(cluster, "tcp", ClusterLoad.settings());
     ClusterHealth.awaitServers(watcher, SERVERS, LIMIT);
-    try (RecordedLoad load = new RecordedLoad(working, recorder, random)) {
+    try (RecordedLoad load = new RecordedLoad(working, recorder, random, "", Duration.ZERO)) {
       for (int kill = 0; kill < KILLS; kill++) {
         if (kill > 0) {
           load.useNewPaths();
@@ -120,7 +117,7 @@ class LinearizabilityTest {
       throws Exception {
     for (String transport : List.of("shm", "tcp")) {
       TakoClient client = connect(cluster, transport, ClusterLoad.settings());
-      RecordedCalls reader = new RecordedCalls(client, recorder, clients.size());
+      RecordedCalls reader = new RecordedCalls(client, recorder, clients.size(), Duration.ZERO);
       for (String path : paths) {
         reader.read(path);
         reader.stat(path);
@@ -128,16 +125,9 @@ class LinearizabilityTest {
     }
   }
 
-  /** A client that finds any of the servers, whichever leads. */
   private TakoClient connect(ServerCluster cluster, String transport, String... settings)
       throws IOException {
-    List<String> all = new ArrayList<>(List.of(settings));
-    all.add("fs.tako.cluster.bay.servers");
-    all.add(
-        cluster.servers().stream()
-            .map(server -> server.uri().getAuthority())
-            .collect(Collectors.joining(",")));
-    TakoClient client = Clients.connect(CLUSTER, transport, all.toArray(String[]::new));
+    TakoClient client = ClusterClients.connect(cluster, transport, settings);
     clients.add(client);
     return client;
   }

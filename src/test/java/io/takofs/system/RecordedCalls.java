@@ -13,6 +13,7 @@ import io.takofs.history.NamespaceCall;
 import io.takofs.history.NamespaceCall.Action;
 import io.takofs.proto.Status;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -40,12 +41,18 @@ final class RecordedCalls {
 
   private final TakoClient client;
   private final HistoryRecorder recorder;
+  private final Duration patience;
   private int process;
 
-  RecordedCalls(TakoClient client, HistoryRecorder recorder, int process) {
+  /**
+   * @param patience no call may fail earlier because a server does not answer or is not the right
+   *     one
+   */
+  RecordedCalls(TakoClient client, HistoryRecorder recorder, int process, Duration patience) {
     this.client = client;
     this.recorder = recorder;
     this.process = process;
+    this.patience = patience;
   }
 
   /** What is asked of the client; returns what it answered. */
@@ -136,10 +143,15 @@ final class RecordedCalls {
     long operation = recorder.begin(process, call);
     CallResult result;
     String why = "what was read is gone";
+    long begin = System.nanoTime();
     try {
       result = asked.run();
     } catch (TakoException e) {
       result = CallResult.of(outcome(call, e));
+      Duration taken = Duration.ofNanos(System.nanoTime() - begin);
+      if (result.outcome() == Outcome.UNKNOWN && taken.compareTo(patience) < 0) {
+        throw new AssertionError(call + " failed after " + taken + ", too early", e);
+      }
       why = e.status().name();
     }
     if (result.outcome() == Outcome.UNKNOWN) {

@@ -32,6 +32,7 @@ final class RecordedLoad implements AutoCloseable {
   private static final int LARGE_BYTES_MIN = 6_000; // in extents
 
   private final HistoryRecorder recorder;
+  private final String home;
   private final AtomicLong contents = new AtomicLong();
   private final List<Future<?>> running = new ArrayList<>();
   private final ExecutorService threads;
@@ -40,13 +41,24 @@ final class RecordedLoad implements AutoCloseable {
   private volatile boolean hurry;
   private volatile boolean stop;
 
-  /** Each of {@code clients} gets a thread. */
-  RecordedLoad(List<TakoClient> clients, HistoryRecorder recorder, Random random) {
+  /**
+   * Each of {@code clients} gets a thread.
+   *
+   * @param home directory of all paths, which is there; or the empty string, for the root
+   * @param patience of calls, none of which may fail earlier because of a server
+   */
+  RecordedLoad(
+      List<TakoClient> clients,
+      HistoryRecorder recorder,
+      Random random,
+      String home,
+      Duration patience) {
     this.recorder = recorder;
+    this.home = home;
     this.threads = Executors.newFixedThreadPool(clients.size());
     useNewPaths();
     for (int process = 0; process < clients.size(); process++) {
-      RecordedCalls calls = new RecordedCalls(clients.get(process), recorder, process);
+      RecordedCalls calls = new RecordedCalls(clients.get(process), recorder, process, patience);
       Random own = new Random(random.nextLong());
       running.add(threads.submit(() -> work(calls, own)));
     }
@@ -61,7 +73,7 @@ final class RecordedLoad implements AutoCloseable {
     for (int group = 0; group < GROUPS; group++) {
       List<String> paths = new ArrayList<>();
       for (int path = 0; path < PATHS; path++) {
-        paths.add("/recorded-" + used.size());
+        paths.add(home + "/recorded-" + used.size());
         used.add(paths.get(path));
       }
       next.add(paths);

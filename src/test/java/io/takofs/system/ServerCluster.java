@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -43,19 +44,30 @@ public final class ServerCluster implements TestedFileSystem {
     return startSome(sizes.length, sizes, keysAndValues);
   }
 
+  /** Starts a server with a small fresh pool at each of {@code places}. */
+  static ServerCluster startAt(List<ServerPlace> places, String... keysAndValues) throws Exception {
+    return startSome(places.size(), new String[places.size()], places, keysAndValues);
+  }
+
   /** Starts the first {@code count} of the servers; {@link #startNext} starts another one. */
   static ServerCluster startSome(int count, String[] sizes, String... keysAndValues)
       throws Exception {
+    return startSome(count, sizes, freePlaces(sizes.length), keysAndValues);
+  }
+
+  private static ServerCluster startSome(
+      int count, String[] sizes, List<ServerPlace> places, String... keysAndValues)
+      throws Exception {
     ServerCluster cluster =
         new ServerCluster(Files.createTempDirectory(Path.of("/dev/shm"), "tako-cluster-"));
-    List<String> addresses = freeAddresses(sizes.length);
     ExecutorService threads = Executors.newFixedThreadPool(count);
     try {
       List<Future<ServerProcess>> starting = new ArrayList<>();
       for (int index = 0; index < sizes.length; index++) {
-        String[] settings = cluster.settings(addresses, index, sizes[index], keysAndValues);
+        String[] settings = cluster.settings(places, index, sizes[index], keysAndValues);
         if (index < count) {
-          starting.add(threads.submit(() -> ServerProcess.start(settings)));
+          List<String> before = places.get(index).before();
+          starting.add(threads.submit(() -> ServerProcess.startBehind(before, settings)));
         } else {
           cluster.later.add(settings);
         }
@@ -85,19 +97,19 @@ public final class ServerCluster implements TestedFileSystem {
     servers.add(ServerProcess.start(later.remove(0)));
   }
 
-  private String[] settings(List<String> addresses, int index, String size, String... more) {
-    String address = addresses.get(index);
-    List<String> settings = new ArrayList<>();
+  private String[] settings(List<ServerPlace> places, int index, String size, String... more) {
+    ServerPlace place = places.get(index);
+    List<String> settings = new ArrayList<>(List.of("fs.tako.server.host", place.host()));
     if (size != null) {
       settings.addAll(List.of("fs.tako.server.pool.size", size));
     }
-    if (addresses.size() > 1) {
+    if (places.size() > 1) {
       settings.addAll(
           List.of(
               "fs.tako.server.port",
-              address.substring(address.lastIndexOf(':') + 1),
+              Integer.toString(place.port()),
               "fs.tako.cluster.servers",
-              String.join(",", addresses),
+              places.stream().map(ServerPlace::address).collect(Collectors.joining(",")),
               "fs.tako.cluster.catalog.dir",
               directory.resolve("catalog").toString()));
     }
@@ -106,22 +118,22 @@ public final class ServerCluster implements TestedFileSystem {
   }
 
   /** All different, and free a moment ago. */
-  private static List<String> freeAddresses(int count) throws Exception {
+  private static List<ServerPlace> freePlaces(int count) throws Exception {
     List<ServerSocket> held = new ArrayList<>();
-    List<String> addresses = new ArrayList<>();
+    List<ServerPlace> places = new ArrayList<>();
     InetAddress host = InetAddress.getByName(ServerAddress.host());
     try {
       for (int index = 0; index < count; index++) {
         ServerSocket socket = new ServerSocket(0, 1, host);
         held.add(socket);
-        addresses.add(ServerAddress.host() + ":" + socket.getLocalPort());
+        places.add(new ServerPlace(ServerAddress.host(), socket.getLocalPort(), List.of()));
       }
     } finally {
       for (ServerSocket socket : held) {
         socket.close();
       }
     }
-    return addresses;
+    return places;
   }
 
   @Override

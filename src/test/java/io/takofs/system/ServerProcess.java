@@ -30,6 +30,7 @@ public final class ServerProcess implements AutoCloseable {
   private final Map<String, String> settings = new LinkedHashMap<>();
   private final Map<String, String> environment = new LinkedHashMap<>();
   private final List<String> options = new ArrayList<>();
+  private final List<String> before = new ArrayList<>();
   private Process process;
   private URI uri;
   private int starts;
@@ -47,8 +48,27 @@ public final class ServerProcess implements AutoCloseable {
   static ServerProcess startWith(
       Map<String, String> environment, List<String> options, String... keysAndValues)
       throws Exception {
+    return start(List.of(), environment, options, keysAndValues);
+  }
+
+  /**
+   * Starts one as if on another machine.
+   *
+   * @param before words of a command that becomes the one after it, as {@code exec} does
+   */
+  static ServerProcess startBehind(List<String> before, String... keysAndValues) throws Exception {
+    return start(before, Map.of(), List.of(), keysAndValues);
+  }
+
+  private static ServerProcess start(
+      List<String> before,
+      Map<String, String> environment,
+      List<String> options,
+      String... keysAndValues)
+      throws Exception {
     ServerProcess server =
         new ServerProcess(Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-"));
+    server.before.addAll(before);
     server.environment.putAll(environment);
     server.options.addAll(options);
     server.settings.put("fs.tako.server.host", ServerAddress.host());
@@ -208,7 +228,7 @@ public final class ServerProcess implements AutoCloseable {
     starts++;
     Path uriFile = directory.resolve("uri");
     Files.deleteIfExists(uriFile);
-    List<String> command = new ArrayList<>();
+    List<String> command = new ArrayList<>(before);
     command.add(launcher());
     command.add("server");
     settings.forEach((key, value) -> command.add("-D" + key + "=" + value));
