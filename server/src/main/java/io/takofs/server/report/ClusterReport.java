@@ -75,10 +75,14 @@ public final class ClusterReport {
     ofGroupNs = clock.nanoTime();
   }
 
-  /** The leader answered this server, which does not lead. */
+  /**
+   * The leader answered this server, which does not lead. What others answered or refused, while
+   * this server led or nobody did, is older than what the leader says of them.
+   */
   public synchronized void leaderAnswered(int leader, ClusterStatus status) {
     ofGroup(status);
-    said.remove(leader); // what it refused before; its status says how it is
+    said.remove(leader);
+    said.replaceAll((server, old) -> new Said(null, old.ns(), ""));
   }
 
   /**

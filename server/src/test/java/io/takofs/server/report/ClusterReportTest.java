@@ -44,6 +44,19 @@ class ClusterReportTest {
     }
   }
 
+  /** The second of six servers, of which the first leads. */
+  private record OneOfSix(int serverId, List<String> listed) implements ClusterTopology {
+    @Override
+    public ClusterMap map() {
+      ClusterMap.Builder map =
+          ClusterMap.newBuilder().addGroups(GroupEntry.newBuilder().setId(1).addMembers(1));
+      for (int id = 1; id <= 6; id++) {
+        map.addServers(ServerEntry.newBuilder().setId(id).setHost("h" + id));
+      }
+      return map.build();
+    }
+  }
+
   private static SpaceUsage space(long used) {
     return SpaceUsage.newBuilder().setUsed(used).setCapacity(100).build();
   }
@@ -189,6 +202,44 @@ class ClusterReportTest {
         .isEqualTo("silent for 00:00:11: no route");
     report.answered(2, OWN);
     assertThat(report.build(OWN).getServers(1).getTrouble()).isEmpty();
+  }
+
+  /** It asks only the leader then, and what it heard before gets old. */
+  @Test
+  void serverThatLedBeforePassesOnWhatTheLeaderSays() {
+    ClusterReport report = new ClusterReport(new OneOfSix(2, List.of()), clock);
+    report.answered(3, OWN);
+    report.answered(4, OWN);
+    report.refused(4, "no route");
+    report.refused(5, "no route");
+    report.refused(6, "no route");
+    pass(60);
+    report.leaderAnswered(
+        1,
+        ClusterStatus.newBuilder()
+            .addServers(heard(1, 1))
+            .addServers(heard(3, 33))
+            .addServers(heard(4, 34))
+            .addServers(heard(5, 35))
+            .build());
+    List<ServerHealth> servers = report.build(OWN).getServersList();
+    for (int id = 3; id <= 5; id++) {
+      ServerHealth server = servers.get(id - 1);
+      assertThat(server.getTrouble()).as("server " + id).isEmpty();
+      assertThat(server.getUsage().getUsed()).isEqualTo(30 + id);
+      assertThat(server.getHeardAgeMs()).isZero();
+    }
+    assertThat(servers.get(5).getTrouble())
+        .as("the leader has not heard of it, either")
+        .startsWith("silent for 00:01:00");
+  }
+
+  private static ServerHealth heard(int id, long used) {
+    return ServerHealth.newBuilder()
+        .setEntry(ServerEntry.newBuilder().setId(id))
+        .setHeard(true)
+        .setUsage(space(used))
+        .build();
   }
 
   @Test
