@@ -42,6 +42,7 @@ public final class ServerWatch {
     ServerEntry entry;
     long heardNs; // the last answer, or when it was first seen in the map
     boolean everHeard;
+    boolean hasFailed;
     boolean suspect = true;
     boolean dead;
     boolean removed; // from the map
@@ -57,6 +58,8 @@ public final class ServerWatch {
   private final Map<Integer, Watched> watched = new TreeMap<>();
   private final Map<Report, Long> reports = new HashMap<>();
   private boolean allHeard;
+  private boolean ticked;
+  private boolean hasFollowed; // before it looked first, which is when it began to lead
 
   /** Silent servers that are not waited for, until they answer. */
   private final Set<Integer> withoutThem = new TreeSet<>();
@@ -71,6 +74,10 @@ public final class ServerWatch {
   /** Looks at the map, and at the time. */
   void tick() {
     long now = clock.nanoTime();
+    if (!ticked) {
+      ticked = true;
+      hasFollowed = now - startedNs >= settings.deadInterval().toNanos();
+    }
     List<ServerEntry> entries = servers.servers();
     boolean all = true;
     for (ServerEntry entry : entries) {
@@ -156,6 +163,7 @@ public final class ServerWatch {
   void failed(int id) {
     Watched server = watched.get(id);
     if (server != null) {
+      server.hasFailed = true;
       server.suspect = true;
     }
   }
@@ -186,12 +194,14 @@ public final class ServerWatch {
 
   /**
    * Whether a server may still answer for the first time: a leader that has just started does not
-   * do without the others yet.
+   * do without the others yet. One that followed for a while before does without those that fail:
+   * the leader before it, say, whose death clients would wait for otherwise.
    */
   boolean isAwaited(int id) {
     Watched server = watched.get(id);
     return server != null
         && !server.everHeard
+        && !(server.hasFailed && hasFollowed)
         && server.entry.getState() == ServerEntry.State.UP
         && clock.nanoTime() - server.heardNs < settings.deadInterval().toNanos();
   }

@@ -89,6 +89,25 @@ class ServerWatchTest {
   }
 
   @Test
+  void shouldAwaitWhoMayBeStartingAsThisServerIs() {
+    answer(1, 2, 3);
+    watch.failed(4);
+    assertThat(watch.isAwaited(4)).isTrue();
+    pass(10);
+    assertThat(watch.isAwaited(4)).isFalse();
+  }
+
+  @Test
+  void shouldNotAwaitWhoFailsALeaderThatFollowedBefore() {
+    clock.advance(Duration.ofSeconds(10)); // so long it was led by another server
+    answer(1, 2);
+    assertThat(watch.isAwaited(3)).as("it is being asked").isTrue();
+    watch.failed(4);
+    assertThat(watch.isAwaited(4)).isFalse();
+    assertThat(watch.isAwaited(3)).isTrue();
+  }
+
+  @Test
   void shouldSayWhenTooManyAreSilent() {
     answer(1, 2, 3, 4);
     watch.failed(4);
