@@ -6,6 +6,7 @@ import io.takofs.proto.GroupStatus;
 import io.takofs.proto.MemberStatus;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** What the leader of the namespace says of the servers that keep it. */
 final class GroupHealth {
@@ -16,23 +17,26 @@ final class GroupHealth {
    * the leader had when this was called, so that any of them may fail.
    */
   static void awaitMembers(TakoClient client, int members, Duration limit) throws Exception {
+    long begin = System.nanoTime();
     long[] wanted = {-1}; // index of the last entry at first
     ClusterHealth.await(
         client,
         "all of " + members + " members have the log",
         limit,
         status -> {
-          if (wanted[0] < 0 && leads(status)) {
-            wanted[0] = status.getGroup().getLastIndex();
+          long beganMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+          if (!isFresh(status, beganMs)) {
+            return false;
           }
-          return wanted[0] >= 0 && leads(status) && have(status.getGroup(), members, wanted[0]);
+          wanted[0] = wanted[0] < 0 ? status.getGroup().getLastIndex() : wanted[0];
+          return have(status.getGroup(), members, wanted[0]);
         });
   }
 
-  /** Whether the server that answers leads, and so knows the others. */
-  private static boolean leads(ClusterStatus status) {
-    return status.getServer() == status.getLeader()
-        && status.getGroup().getLeader() == status.getServer();
+  /** Whether the leader has said this since: another server only passes it on. */
+  private static boolean isFresh(ClusterStatus status, long beganMs) {
+    return status.getGroup().getLeader() == status.getLeader()
+        && status.getLeaderAgeMs() < Math.max(1, beganMs);
   }
 
   private static boolean have(GroupStatus group, int members, long index) {
