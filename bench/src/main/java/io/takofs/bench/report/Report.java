@@ -94,7 +94,7 @@ public final class Report {
   }
 
   private static String ratio(double advantage) {
-    return String.format(Locale.ROOT, "%.2fx", advantage);
+    return Double.isFinite(advantage) ? String.format(Locale.ROOT, "%.2fx", advantage) : "";
   }
 
   /** With as many digits as mean something. */
@@ -145,16 +145,20 @@ public final class Report {
             .filter(baseline -> measurements.containsKey(baseline.of().apply(name)))
             .map(
                 baseline ->
-                    String.format(
-                        Locale.ROOT,
-                        "\"%s\": %.3f",
-                        baseline.name(),
-                        advantage(row, measurements, name, baseline.of().apply(name))))
+                    "\"%s\": %s"
+                        .formatted(
+                            baseline.name(),
+                            json(advantage(row, measurements, name, baseline.of().apply(name)))))
             .collect(Collectors.joining(", ", "{", "}")),
         cpu,
         Arrays.stream(measured.figures())
             .mapToObj(figure -> String.format(Locale.ROOT, "%.3f", figure))
             .collect(Collectors.joining(", ", "[", "]")));
+  }
+
+  /** Null for what has no ratio: one of the two figures is zero. */
+  private static String json(double number) {
+    return Double.isFinite(number) ? String.format(Locale.ROOT, "%.3f", number) : "null";
   }
 
   private static double advantage(

@@ -3,7 +3,10 @@ package io.takofs.bench.report;
 /** Units of figures. */
 public enum Unit {
   SECONDS("s", "s", 1e-6),
+  NANOSECONDS("ns", "ns/op", 1e3),
   MICROSECONDS("us", "us/op", 1),
+  /** How often something happens, the less the better. */
+  TIMES("times", "us/op", 1),
   MEBIBYTES_PER_SECOND("MiB/s", "us/MiB", 1),
   OPERATIONS_PER_SECOND("op/s", "us/op", 1);
 
@@ -36,6 +39,8 @@ public enum Unit {
     return switch (this) {
       case SECONDS -> nanoseconds / 1e9 / count;
       case MICROSECONDS -> nanoseconds / 1e3 / count;
+      case NANOSECONDS -> (double) nanoseconds / count;
+      case TIMES -> throw new IllegalArgumentException("times are counted, not measured");
       case MEBIBYTES_PER_SECOND, OPERATIONS_PER_SECOND -> count * 1e9 / nanoseconds;
     };
   }
@@ -43,7 +48,7 @@ public enum Unit {
   /** The factor by which {@code ours} is better than {@code theirs}. */
   double advantage(double ours, double theirs) {
     return switch (this) {
-      case SECONDS, MICROSECONDS -> theirs / ours;
+      case SECONDS, MICROSECONDS, NANOSECONDS, TIMES -> theirs / ours;
       case MEBIBYTES_PER_SECOND, OPERATIONS_PER_SECOND -> ours / theirs;
     };
   }
