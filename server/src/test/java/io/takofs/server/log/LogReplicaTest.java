@@ -17,6 +17,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 class LogReplicaTest {
+  private static final String DAMAGE = "as the test says";
+
   @Test
   void shouldNeedACheckpointWhenTheBestLogBeginsLater() throws Exception {
     LogReplica replica =
@@ -37,8 +39,6 @@ class LogReplicaTest {
     assertThat(replica.missingIndex()).isZero();
   }
 
-  private static final TakoException DAMAGE = new TakoException(Status.CORRUPT, "as the test says");
-
   private static LogReplica open(LogFixture fixture) throws TakoException {
     return LogReplica.open(
         1, fixture.zone(), new LogTransports(), LogFixture.IDENTITY, 0, () -> true);
@@ -46,7 +46,11 @@ class LogReplicaTest {
 
   private static LogReplica openDamaged(LogFixture fixture, BooleanSupplier writersAreGone) {
     return LogReplica.openDamaged(
-        fixture.zone(), new LogTransports(), LogFixture.IDENTITY, writersAreGone, DAMAGE);
+        fixture.zone(),
+        new LogTransports(),
+        LogFixture.IDENTITY,
+        writersAreGone,
+        new TakoException(Status.CORRUPT, DAMAGE));
   }
 
   private static PrepareLog prepare(long term, long epoch) {

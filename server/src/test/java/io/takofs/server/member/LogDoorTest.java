@@ -86,6 +86,7 @@ class LogDoorTest {
           .hasMessageContaining("grant 7");
       exports.remove(export);
       assertThat(exports.regions("tcp")).isEmpty();
+      assertThat(severed.get()).isZero();
     }
   }
 }
