@@ -74,9 +74,9 @@ class LogReplicaTest {
   @Test
   void shouldPromiseNothingAndLetNobodyInWhileItIsDamaged() throws Exception {
     LogReplica replica = openDamaged(written(), () -> true);
-    assertThatThrownBy(() -> replica.prepare(prepare(9, 9))).isSameAs(DAMAGE);
+    assertThatThrownBy(() -> replica.prepare(prepare(9, 9))).hasMessage(DAMAGE);
     assertThatThrownBy(() -> replica.grant(GrantLog.newBuilder().setTerm(9).build()))
-        .isSameAs(DAMAGE);
+        .hasMessage(DAMAGE);
     assertThat(replica.admits(0, 0)).isFalse();
     assertThat(replica.lastIndex()).isZero();
   }
@@ -115,7 +115,7 @@ class LogReplicaTest {
     LogReplica replica = openDamaged(fixture, gone::get);
     assertThat(replica.renew(7, () -> {})).isFalse();
     assertThat(Arrays.deepEquals(fixture.snapshot(), before)).isTrue();
-    assertThat(replica.damage()).isSameAs(DAMAGE);
+    assertThat(replica.damage()).hasMessage(DAMAGE);
     gone.set(true);
     assertThat(replica.renew(7, () -> {})).isTrue();
   }
