@@ -312,7 +312,9 @@ final class DataServerCore {
 
   /** Applies what the leader, another server, has committed. */
   private void follow() {
-    journal.applyCommitted();
+    if (journal.applyCommitted()) {
+      group.watch().followed();
+    }
     housekeeping.advanceCheckpoint();
     machine.takeEndedLeases(); // the leader fences; a later lease may have windows here by now
     ended.addAll(sessions.forgetEnded(id -> machine.session(id) != null));

@@ -305,15 +305,18 @@ public final class Journal {
   /**
    * Applies what was committed by whoever leads, for a member that does not. Never blocks.
    *
+   * @return whether there was anything
    * @throws RuntimeException as {@link #poll}
    */
-  public void applyCommitted() {
+  public boolean applyCommitted() {
+    long before = appliedIndex;
     if (failure == null && !diverged) {
       learn();
       if (!diverged && isSettled()) {
         beginCheckpointIfWanted();
       }
     }
+    return appliedIndex > before;
   }
 
   /**

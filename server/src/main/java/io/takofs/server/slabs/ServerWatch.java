@@ -71,12 +71,17 @@ public final class ServerWatch {
     this.startedNs = clock.nanoTime();
   }
 
+  /** Another server leads, and this one has applied what that committed: the cluster runs. */
+  public void followed() {
+    hasFollowed = true;
+  }
+
   /** Looks at the map, and at the time. */
   void tick() {
     long now = clock.nanoTime();
     if (!ticked) {
       ticked = true;
-      hasFollowed = now - startedNs >= settings.deadInterval().toNanos();
+      hasFollowed |= now - startedNs >= settings.deadInterval().toNanos();
     }
     List<ServerEntry> entries = servers.servers();
     boolean all = true;

@@ -108,6 +108,15 @@ class ServerWatchTest {
   }
 
   @Test
+  void shouldNotAwaitWhoFailsALeaderThatAppliedWhatAnotherOneCommitted() {
+    watch.followed(); // a moment ago it was started again
+    answer(1, 2);
+    watch.failed(4);
+    assertThat(watch.isAwaited(4)).isFalse();
+    assertThat(watch.isAwaited(3)).isTrue();
+  }
+
+  @Test
   void shouldSayWhenTooManyAreSilent() {
     answer(1, 2, 3, 4);
     watch.failed(4);
