@@ -1,15 +1,18 @@
 package io.takofs.hadoop;
 
+import io.takofs.system.LeaderKiller;
 import io.takofs.system.ServerCluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.time.Duration;
 import org.apache.hadoop.conf.Configuration;
 
 /**
  * The data server of all tests of this JVM, or as many as {@code tako.test.servers} says, in
  * processes of their own. The tests see nothing of it: their class path holds the shaded jar and
- * Hadoop.
+ * Hadoop. With {@code tako.test.leader.kill.every}, a number of seconds, the server that leads the
+ * namespace is killed so long after the last one runs again; tests shall not notice.
  *
  * <p>Thread rule: any thread.
  */
@@ -34,7 +37,10 @@ public final class TestServer {
         };
         ServerCluster servers =
             ServerCluster.start(Integer.getInteger("tako.test.servers", 1), settings);
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(servers)));
+        int everyS = Integer.getInteger("tako.test.leader.kill.every", 0);
+        LeaderKiller killer =
+            everyS == 0 ? null : LeaderKiller.start(servers, Duration.ofSeconds(everyS));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(servers, killer)));
         uri = servers.uri();
       } catch (Exception e) {
         throw new IllegalStateException("no server to test with", e);
@@ -43,8 +49,11 @@ public final class TestServer {
     return uri;
   }
 
-  private static void close(ServerCluster servers) {
+  private static void close(ServerCluster servers, LeaderKiller killer) {
     try {
+      if (killer != null) {
+        killer.close();
+      }
       servers.close();
     } catch (IOException e) {
       throw new UncheckedIOException("the servers do not end", e);
