@@ -94,7 +94,7 @@ class LaggingMemberTest {
   @Test
   void shouldHaveThreeMembersAgainWhenOneComesBackWithoutItsPool() throws Exception {
     try (ServerCluster cluster = start(3, 3);
-        TakoClient client = connect(cluster)) {
+        TakoClient client = ClusterClients.connect(cluster, "tcp", ClusterLoad.settings())) {
       try {
         awaitMembers(client, cluster);
         awaitReached(client, 3);
