@@ -209,12 +209,17 @@ public final class LogMember {
 
   /**
    * The leader's connection has ended: its process died, unless it connects again. The members ask
-   * one after the other, in an order that all know, so that they do not split the promises.
+   * one after the other, in the order of their numbers from the leader's on, so that they do not
+   * split the promises.
    */
   private void onSevered(long now) {
+    int leader = replica.promisedTo();
+    int self = replica.server();
     int before = 0;
     for (int member : catalog.read().members()) {
-      if (member < replica.server() && member != replica.promisedTo()) {
+      boolean isBetween =
+          leader < self ? leader < member && member < self : member > leader || member < self;
+      if (isBetween) {
         before++;
       }
     }
