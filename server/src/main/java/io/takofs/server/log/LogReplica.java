@@ -578,6 +578,20 @@ public class LogReplica {
     return wrong == null;
   }
 
+  /**
+   * Looks once more at all frames from segment {@code sequence} on; the member is damaged when one
+   * is not whole any more. For those who hold its monitor.
+   */
+  void checkFrom(long sequence) {
+    for (Segment segment : chain.segments()) {
+      String wrong =
+          segment.header().segmentSequence() < sequence ? null : segment.checkAll(scanner);
+      if (wrong != null && damage == null) {
+        damaged(wrong);
+      }
+    }
+  }
+
   private void damaged(String why) {
     damage =
         new TakoException(

@@ -119,4 +119,21 @@ class LogReplicaTest {
     gone.set(true);
     assertThat(replica.renew(7, () -> {})).isTrue();
   }
+
+  @Test
+  void shouldFindBitsThatHaveChangedSinceTheyWereLookedAt() throws Exception {
+    LogFixture fixture = written();
+    LogReplica replica = open(fixture);
+    replica.checkFrom(1);
+    assertThat(replica.damage()).isNull();
+
+    Segment tail = replica.chain().tail();
+    int last = tail.length() - 1;
+    ByteBuffer memory = fixture.slot(tail.slot());
+    memory.put(last, (byte) (memory.get(last) ^ 1));
+    replica.checkFrom(tail.header().segmentSequence() + 1);
+    assertThat(replica.damage()).isNull();
+    replica.checkFrom(tail.header().segmentSequence());
+    assertThat(replica.damage()).hasMessageContaining("is damaged");
+  }
 }
