@@ -29,18 +29,20 @@ final class Crc32cScratch {
    * bytes are given, because a writer stores them last.
    */
   int ofHeader(int previousChain, long first, ByteBuffer memory, int offset) {
-    words.putInt(0, previousChain);
-    words.putLong(4, first);
-    words.putLong(12, memory.getLong(offset + 8));
-    words.putLong(20, memory.getLong(offset + 16));
-    words.putInt(28, memory.getInt(offset + 24));
+    // In the sizes in which they are loaded again: else a load has to wait for several stores.
+    long second = memory.getLong(offset + 8);
+    long third = memory.getLong(offset + 16);
+    long fourth = Integer.toUnsignedLong(memory.getInt(offset + 24));
+    words.putLong(0, Integer.toUnsignedLong(previousChain) | first << Integer.SIZE);
+    words.putLong(8, first >>> Integer.SIZE | second << Integer.SIZE);
+    words.putLong(16, second >>> Integer.SIZE | third << Integer.SIZE);
+    words.putLong(24, third >>> Integer.SIZE | fourth << Integer.SIZE);
     return ofRange(wordsView, 0, 4 + Layout.FRAME_HEADER_HEADER_CRC_OFFSET);
   }
 
   /** CRC of two words. */
   int ofInts(int first, int second) {
-    words.putInt(0, first);
-    words.putInt(4, second);
+    words.putLong(0, Integer.toUnsignedLong(first) | (long) second << Integer.SIZE);
     return ofRange(wordsView, 0, 8);
   }
 
