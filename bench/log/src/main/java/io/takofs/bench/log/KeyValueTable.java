@@ -19,16 +19,18 @@ final class KeyValueTable {
   private static final int RECORD_SIZE = ENTRY_SIZE + Short.BYTES + Integer.BYTES; // aligned
   private static final int LOAD_FACTOR_INVERSE = 2;
 
+  private static final long TAG = -1L << Integer.SIZE;
+
   private final MappedMemory memory;
   private final ByteBuffer records;
-  private final int[] places; // number of the record + 1, or 0
+  private final long[] places; // high half of the key's hash, and number of the record + 1; or 0
   private int count;
 
   /** An empty table with room for {@code objects}. */
   KeyValueTable(int objects) throws TakoException {
     memory = MappedMemory.anonymous((long) objects * RECORD_SIZE, false);
     records = memory.slice(0, objects * RECORD_SIZE).order(ByteOrder.LITTLE_ENDIAN);
-    places = new int[Integer.highestOneBit(LOAD_FACTOR_INVERSE * objects - 1) << 1];
+    places = new long[Integer.highestOneBit(LOAD_FACTOR_INVERSE * objects - 1) << 1];
   }
 
   /** Mixes the bits of {@code number}. */
@@ -55,35 +57,40 @@ final class KeyValueTable {
 
   /** Copies the value of the key at {@code at} to {@code value}; returns whether there is one. */
   boolean get(ByteBuffer key, int at, ByteBuffer value) {
-    int place = find(key, at);
+    int place = find(key, at, hash(key, at));
     if (places[place] == 0) {
       return false;
     }
-    value.put(0, records, record(place) + KEY_SIZE, VALUE_SIZE);
+    value.put(0, records, record(places[place]) + KEY_SIZE, VALUE_SIZE);
     return true;
   }
 
   /** Stores the value that follows the key at {@code at}. */
   void put(ByteBuffer entry, int at) {
-    int place = find(entry, at);
+    long hash = hash(entry, at);
+    int place = find(entry, at, hash);
     if (places[place] == 0) {
       Invariant.check((count + 1) * RECORD_SIZE <= records.capacity(), "more objects than room");
-      places[place] = ++count;
-      records.put(record(place), entry, at, ENTRY_SIZE);
+      places[place] = (hash & TAG) | ++count;
+      records.put(record(places[place]), entry, at, ENTRY_SIZE);
     } else {
-      records.put(record(place) + KEY_SIZE, entry, at + KEY_SIZE, VALUE_SIZE);
+      records.put(record(places[place]) + KEY_SIZE, entry, at + KEY_SIZE, VALUE_SIZE);
     }
   }
 
-  private int record(int place) {
-    return (places[place] - 1) * RECORD_SIZE;
+  private static int record(long place) {
+    return ((int) place - 1) * RECORD_SIZE;
+  }
+
+  private static long hash(ByteBuffer key, int at) {
+    return scatter(key.getLong(at) ^ key.getLong(at + 16) ^ key.getLong(at + 8) << 1);
   }
 
   /** The place of a key, or the empty one where it goes. */
-  private int find(ByteBuffer key, int at) {
-    long hash = scatter(key.getLong(at) ^ key.getLong(at + 16) ^ key.getLong(at + 8) << 1);
+  private int find(ByteBuffer key, int at, long hash) {
     int place = (int) hash & places.length - 1;
-    while (places[place] != 0 && !isAt(record(place), key, at)) {
+    while (places[place] != 0
+        && ((places[place] & TAG) != (hash & TAG) || !isAt(record(places[place]), key, at))) {
       place = place + 1 & places.length - 1;
     }
     return place;

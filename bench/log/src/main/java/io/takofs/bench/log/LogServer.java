@@ -11,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -33,6 +35,7 @@ final class LogServer {
   private final LogNode node;
   private final KeyValueTable followed;
   private final RunWindows windows = new RunWindows(names());
+  private final Queue<String> lines = new ConcurrentLinkedQueue<>();
   private final PutClients clients;
 
   private LogServer(int number, LogNode node, int objects) throws TakoException {
@@ -75,16 +78,17 @@ final class LogServer {
 
   private void serve() throws IOException {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-    BufferedReader in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    Thread reader = new Thread(this::read, "bench-log-input");
+    reader.setDaemon(true);
+    reader.start();
     out.println(ANSWER + node.endpoint());
-    node.connect(in.readLine());
+    node.connect(next());
     while (!node.leads()) {
       idle();
     }
     out.println(ANSWER + "leads");
     while (true) {
-      String line = next(in);
+      String line = next();
       if (line.isEmpty()) {
         return;
       }
@@ -94,17 +98,32 @@ final class LogServer {
       }
       run(load);
       out.println(ANSWER + windows.line());
-      windows.keep(kept(next(in)));
+      windows.keep(kept(next()));
       out.println(ANSWER + windows.report().line());
     }
   }
 
-  /** The next line of the input; serves the other server until it comes. */
-  private String next(BufferedReader in) throws IOException {
-    while (!in.ready()) {
-      idle();
+  /** Reads the input. Whoever started this process has ended when there is no more. */
+  private void read() {
+    try (BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        lines.add(line);
+      }
+    } catch (IOException e) {
+      System.err.println("no input any more: " + e);
     }
-    return in.readLine();
+    lines.add("");
+  }
+
+  /** The next line of the input; serves the other server until it comes. */
+  private String next() throws IOException {
+    String line = lines.poll();
+    while (line == null) {
+      idle();
+      line = lines.poll();
+    }
+    return line;
   }
 
   /** The parts for which {@code line} has a 1. */

@@ -18,7 +18,7 @@ final class PutClients implements Log.CommitHandler {
   private static final int CLIENTS_MAX = 1 << 10;
 
   /** Operations of one client in a turn at most. */
-  private static final int OPERATIONS_IN_A_TURN = 16;
+  private static final int OPERATIONS_IN_A_TURN = 4;
 
   private final KeyValueTable table;
   private final ZipfDraws objects;
