@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Rounds of failures of a cluster of three servers under two loads: one whose bytes are compared,
@@ -35,12 +36,14 @@ final class FailureRounds implements AutoCloseable {
 
   private static final double PERCENTILE = 0.99;
 
+  /** For so long it lasts at least, up to twice as long: elections and timeouts come meanwhile. */
+  private static final long LASTS_NS = TimeUnit.SECONDS.toNanos(3);
+
   /** Of a recorded load, before a failure, while it lasts, and after it. */
   private static final int CALLS = 120;
 
   private final ServerCluster cluster;
   private final Random random;
-  private final TakoClient watcher;
   private final ClusterLoad load;
   private final List<TakoClient> recorded = new ArrayList<>();
   private final List<Long> longestMs = new ArrayList<>();
@@ -67,12 +70,11 @@ final class FailureRounds implements AutoCloseable {
     long seed = Long.getLong("tako.test.seed", System.nanoTime());
     System.out.println("tako.test.seed=" + seed);
     this.random = new Random(seed);
-    this.watcher = connect("tcp");
     try {
       for (String transport : transports) {
         recorded.add(connect(transport));
       }
-      GroupHealth.awaitMembers(watcher, SERVERS, LIMIT);
+      awaitRedundancy();
       this.load = new ClusterLoad(this::connect, transports, List.of(SERVERS), random);
     } catch (Exception e) {
       closeClients();
@@ -84,11 +86,33 @@ final class FailureRounds implements AutoCloseable {
     return ClusterClients.connect(cluster, transport, ClusterLoad.settings(more));
   }
 
+  /**
+   * A client that finds the leader. One that found it earlier may be at a server that is cut off,
+   * and would be told what that knows.
+   */
+  private TakoClient connectToLeader() throws IOException {
+    return ClusterClients.connect(
+        cluster, "tcp", "fs.tako.client.timeout", "3m", "fs.tako.client.connect.timeout", "3s");
+  }
+
+  private ServerProcess leader() throws Exception {
+    try (TakoClient client = connectToLeader()) {
+      return ClusterHealth.awaitLeader(client, cluster, LIMIT);
+    }
+  }
+
+  private void awaitRedundancy() throws Exception {
+    try (TakoClient client = connectToLeader()) {
+      GroupHealth.awaitMembers(client, SERVERS, LIMIT);
+      ClusterHealth.awaitCopies(client, SERVERS, LIMIT);
+    }
+  }
+
   /** One round after the other; prints what each costs. */
   void run(int count, Chosen chosen) throws Exception {
     try {
       load.letThemWork(50);
-      ClusterHealth.awaitCopies(watcher, SERVERS, LIMIT);
+      awaitRedundancy();
       for (int round = 0; round < count; round++) {
         round(chosen);
       }
@@ -105,26 +129,24 @@ final class FailureRounds implements AutoCloseable {
     String home = "/round-" + rounds++;
     try (RoundHistory history = new RoundHistory(recorded, home, PATIENCE, LIMIT, random)) {
       history.letThemWork(CALLS);
-      ServerProcess leader = ClusterHealth.awaitLeader(watcher, cluster, LIMIT);
+      ServerProcess leader = leader();
       ClusterFault fault = chosen.fault(cluster.servers().indexOf(leader), random);
       load.takeLongestMs();
       long start = System.nanoTime();
       fault.inflict();
       load.letAllGoOn(LIMIT);
-      List<Long> gapsMs = load.takeLongestOfEachMs();
       if (fault.endsLead()) {
-        Poll.until(
-            "another server leads",
-            LIMIT,
-            () -> ClusterHealth.awaitLeader(watcher, cluster, LIMIT) != leader);
+        Poll.until("another server leads", LIMIT, () -> leader() != leader);
       }
       history.letThemWork(CALLS);
+      long lastsNs = (long) ((1 + random.nextDouble()) * LASTS_NS);
+      Poll.until("it has lasted", LIMIT, () -> System.nanoTime() - start > lastsNs);
+      List<Long> gapsMs = load.takeLongestOfEachMs();
       long gone = System.nanoTime();
       fault.heal();
       history.letThemWork(CALLS);
       long healed = System.nanoTime();
-      GroupHealth.awaitMembers(watcher, SERVERS, LIMIT);
-      ClusterHealth.awaitCopies(watcher, SERVERS, LIMIT);
+      awaitRedundancy();
       long whole = System.nanoTime();
       load.letAllGoOn(LIMIT);
       long laterMs = load.takeLongestMs();
@@ -164,7 +186,6 @@ final class FailureRounds implements AutoCloseable {
   }
 
   private void closeClients() {
-    watcher.close();
     recorded.forEach(TakoClient::close);
   }
 

@@ -95,9 +95,28 @@ final class RecordedCalls {
         NamespaceCall.read(path),
         () -> {
           try (TakoInputStream in = client.open(path)) {
-            return readAll(path, in);
+            boolean wasWritten = in.length() > 0;
+            CallResult read = readAll(path, in);
+            return wasWritten || read.content() == 0 || isAt(path, in.fileId())
+                ? read
+                : CallResult.UNKNOWN;
           }
         });
+  }
+
+  /**
+   * Whether a file is there. One that was empty when it was opened, and had bytes when it was read,
+   * may have been renamed in between: then its bytes were never to be read at the path.
+   */
+  private boolean isAt(String path, long id) throws IOException {
+    try {
+      return client.getStatus(path).id() == id;
+    } catch (TakoException e) {
+      if (e.status() == Status.NOT_FOUND) {
+        return false;
+      }
+      throw e;
+    }
   }
 
   /** That a file which was found is not there any more does not say that nothing is at its path. */
@@ -142,7 +161,7 @@ final class RecordedCalls {
   private void run(NamespaceCall call, Asked asked) throws IOException {
     long operation = recorder.begin(process, call);
     CallResult result;
-    String why = "what was read is gone";
+    String why = "what was read is gone, or elsewhere";
     long begin = System.nanoTime();
     try {
       result = asked.run();
