@@ -1,6 +1,5 @@
 package io.takofs.server;
 
-import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
@@ -19,10 +18,7 @@ import io.takofs.server.pool.Pool;
 import io.takofs.server.store.PagedStore;
 import io.takofs.server.store.SnapshotZone;
 import io.takofs.server.store.Store;
-import io.takofs.transport.shm.ShmTransport;
-import java.io.IOException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,9 +34,6 @@ final class MemberPlace implements AutoCloseable {
 
   private static final int LOG_ID = 1;
 
-  /** Pause between two looks at who may still write to the log. */
-  private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
-
   /** Attempts to connect to other members at a time. */
   private static final int CONNECTING_MAX = 8;
 
@@ -49,16 +42,16 @@ final class MemberPlace implements AutoCloseable {
   private final ClusterPlace place;
   private final ExecutorService connecting =
       DaemonThreads.create("tako-member-connect", CONNECTING_MAX, Integer.MAX_VALUE);
-  private boolean formerWriters = true; // as of lookedNs
-  private long lookedNs = Clock.SYSTEM.nanoTime() - LOOK_NS;
+  private final FormerPeers formerPeers;
   private GroupMember member; // null alone
   private Log log;
   private GroupStorage storage; // with which this server starts; null for none
 
-  MemberPlace(TakoConfig config, Pool pool, ClusterPlace place) {
+  MemberPlace(TakoConfig config, Pool pool, ClusterPlace place, FormerPeers formerPeers) {
     this.config = config;
     this.pool = pool;
     this.place = place;
+    this.formerPeers = formerPeers;
   }
 
   /**
@@ -95,7 +88,7 @@ final class MemberPlace implements AutoCloseable {
       LogZone zone = LogZone.of(pool.log(), 0, pool.log().length());
       log = SegmentedLog.open(zone, identity, checkpointIndex);
     } else {
-      hasFormerWriters(); // before the first look at what they may have written
+      formerPeers.look(); // before the first look at what they may have written
       try {
         member = member(identity, checkpointIndex, damage);
       } catch (TakoException e) {
@@ -119,7 +112,7 @@ final class MemberPlace implements AutoCloseable {
         pool.pages(),
         identity,
         checkpointIndex,
-        () -> !hasFormerWritersNow(),
+        () -> !formerPeers.areThere(),
         damage);
   }
 
@@ -157,31 +150,6 @@ final class MemberPlace implements AutoCloseable {
     PagedStore again = PagedStore.open(pool.pages());
     member.log().rewind(again.checkpointIndex());
     return again;
-  }
-
-  private boolean hasFormerWriters() throws TakoException {
-    try {
-      return ShmTransport.hasFormerPeers(pool.shm());
-    } catch (TakoException e) {
-      throw e;
-    } catch (IOException e) {
-      throw new TakoException(
-          Status.UNAVAILABLE, pool.shm() + ": cannot tell who still maps the pool: " + e, e);
-    }
-  }
-
-  /** As of a short while ago: it is asked in every turn of the member, and looks at files. */
-  private synchronized boolean hasFormerWritersNow() {
-    long now = Clock.SYSTEM.nanoTime();
-    if (formerWriters && now - lookedNs >= LOOK_NS) {
-      lookedNs = now;
-      try {
-        formerWriters = hasFormerWriters();
-      } catch (TakoException e) {
-        LOG.debug("{}; it is asked again", e.getMessage());
-      }
-    }
-    return formerWriters;
   }
 
   /** Has {@code server} lead the group when it may; before any transport is added. */

@@ -105,11 +105,11 @@ public final class RunningServer implements AutoCloseable {
         ShmTransport.unavailabilityCause().isEmpty()
             ? keep(new PoolHolds(pool.data()))
             : ReaderHolds.NONE;
+    FormerPeers formerPeers = new FormerPeers(pool.shm());
     ServerDataZone zone =
-        new ServerDataZone(
-            pool.arenas(), slabs(pool), holds, registering, () -> hasFormerPeers(pool));
+        new ServerDataZone(pool.arenas(), slabs(pool), holds, registering, formerPeers::areThere);
     ClusterPlace place = keep(new ClusterPlace(config, pool));
-    MemberPlace member = keep(new MemberPlace(config, pool, place));
+    MemberPlace member = keep(new MemberPlace(config, pool, place, formerPeers));
     member.open();
     DataServer server =
         new DataServer(
@@ -170,15 +170,6 @@ public final class RunningServer implements AutoCloseable {
   private static SlabTable slabs(Pool pool) throws TakoException {
     return SlabTable.open(
         SlabZone.of(pool.slabs()), pool.arenas().stream().map(MappedMemory::length).toList());
-  }
-
-  private static boolean hasFormerPeers(Pool pool) {
-    try {
-      return ShmTransport.hasFormerPeers(pool.shm());
-    } catch (IOException e) {
-      LOG.warn("{}: cannot tell who still maps the pool: {}", pool.shm(), e.toString());
-      return true;
-    }
   }
 
   private <T extends AutoCloseable> T keep(T resource) {

@@ -271,11 +271,11 @@ public final class Membership implements MapChanges, AutoCloseable {
 
   /**
    * Takes the copy of the catalog that this server wrote last, while there is no catalog, so that
-   * it serves what it keeps. The server with the namespace does not: it needs a term of its own.
+   * it serves what it keeps, and takes part in the group: an old configuration harms nobody.
    */
   private void takeKept() {
     Registration me = self.registration();
-    if (settings.first || me.serverId() == 0) {
+    if (me.serverId() == 0) {
       return;
     }
     try {
