@@ -29,12 +29,12 @@ public final class SimLinks {
   }
 
   /** What {@code process} sends and gets takes {@code nanos} longer until {@link #heal}. */
-  void slow(SimProcess process, long nanos) {
+  public void slow(SimProcess process, long nanos) {
     extraNs.put(process, nanos);
   }
 
   /** Everyone reaches everyone again, in the usual time. */
-  void heal() {
+  public void heal() {
     cutOff.clear();
     cut.clear();
     extraNs.clear();

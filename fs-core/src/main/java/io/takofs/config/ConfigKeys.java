@@ -463,6 +463,24 @@ public final class ConfigKeys {
                       + " as long. Shorter pauses of its process must not cost it its place.")
               .readByServers());
 
+  /** Time for which a leader reads without asking anybody. */
+  public static final ConfigKey<Duration> READ_LEASE =
+      register(
+          ConfigKey.duration(
+                  "fs.tako.group.read.lease",
+                  "0ms",
+                  "1m",
+                  "0ms",
+                  "How long the leader of the namespace answers queries without asking the other"
+                      + " members, after a majority of them has taken a heartbeat; 0 to ask for each"
+                      + " query, once for all that wait. More than nine tenths of"
+                      + " fs.tako.group.election.timeout counts as that. It takes that the servers'"
+                      + " monotonic clocks differ by less than 5 % while it lasts, also where a"
+                      + " machine stands still: a leader in a virtual machine that is stopped, or"
+                      + " moved, and whose clock stands still with it, could answer with what is not"
+                      + " the newest. Leases of writers are always renewed with a proof.")
+              .readByServers());
+
   /** Time after which a silent member is replaced. */
   public static final ConfigKey<Duration> REPLACE_AFTER =
       register(

@@ -233,11 +233,13 @@ final class DataServerCore {
       closeWindows(call.clientId(), call.request(), reply);
       ClientState client = sessions.of(call.connection());
       boolean wantsProofs = client != null && client.wantsProofs;
-      // An entry of its own proves, once it is committed, that the state was the newest.
-      boolean proofDue = journal.ticket().equals(before);
+      ProofDue due =
+          journal.ticket().equals(before)
+              ? ProofDue.of(call.request().getOperationCase())
+              : ProofDue.NONE;
       answers.add(
           new HeldReplies.Answer(
-              FencedReply.to(call, reply, journal.ticket(), rights, wantsProofs), proofDue));
+              FencedReply.to(call, reply, journal.ticket(), rights, wantsProofs), due));
       times.record(
           call.request().getOperationCase(), reply.getStatus(), clock.nanoTime() - arrivedNs);
     }

@@ -9,8 +9,8 @@ import java.util.Queue;
 /**
  * The replies to calls that are executed, held until all is committed that they may tell of: the
  * entries of a change, and of a query those that the state had when it was answered. A query's
- * waits, too, until it is proved that this server still led then. They leave in the order of their
- * calls.
+ * waits, too, until it is proved that this server still led then, be it by a lease where that is
+ * enough. They leave in the order of their calls.
  *
  * <p>Thread rule: the owner of the group.
  */
@@ -22,9 +22,9 @@ final class HeldReplies {
   /**
    * A reply.
    *
-   * @param proofDue whether no entry of its own proves that the state was the newest
+   * @param due what proves that the state was the newest
    */
-  record Answer(FencedReply reply, boolean proofDue) {}
+  record Answer(FencedReply reply, ProofDue due) {}
 
   private record Held(FencedReply reply, Leader.Proof proof) {}
 
@@ -39,12 +39,15 @@ final class HeldReplies {
    * @param term in which they were answered
    */
   void add(List<Answer> answers, long term, List<FencedReply> out) {
+    boolean lease = false;
     Leader.Proof proof = null;
-    for (Answer answer : answers) {
-      if (answer.proofDue && proof == null) {
-        proof = leader.prove(term); // one for all of them, after the last has read the state
+    for (Answer answer : answers) { // one for all of them, after the last has read the state
+      lease = lease || (answer.due == ProofDue.LEASE && leader.hasLease(term));
+      boolean due = answer.due == ProofDue.ROUND || (answer.due == ProofDue.LEASE && !lease);
+      if (due && proof == null) {
+        proof = leader.prove(term);
       }
-      Held next = new Held(answer.reply, answer.proofDue ? proof : Leader.Proof.GIVEN);
+      Held next = new Held(answer.reply, due ? proof : Leader.Proof.GIVEN);
       if (held.isEmpty() && mayLeave(next)) {
         out.add(answer.reply);
       } else {

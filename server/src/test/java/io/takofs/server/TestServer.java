@@ -87,13 +87,11 @@ public final class TestServer implements AutoCloseable {
 
   /** A server that leads when {@code leader} says so. */
   static TestServer ledBy(Path directory, ManualClock clock, Leader leader) throws IOException {
-    TestServer made = inCluster(directory, clock, new LoneCluster(), false);
-    made.server.join(
-        made.storage(),
-        leader,
-        new GroupLookups(GROUPS, Runnable::run),
-        new LocalDataServer(ServerEntry.newBuilder().setId(1).build(), made.zone::handle));
-    return made;
+    return new TestServer(
+        directory,
+        clock,
+        new Options(PoolSizes.DATA_MIN, GROUPS, Runnable::run, 1, new LoneCluster(), true),
+        leader);
   }
 
   private record Options(
@@ -105,6 +103,11 @@ public final class TestServer implements AutoCloseable {
       boolean leads) {}
 
   private TestServer(Path directory, ManualClock clock, Options options) throws IOException {
+    this(directory, clock, options, null);
+  }
+
+  private TestServer(Path directory, ManualClock clock, Options options, Leader leader)
+      throws IOException {
     int copies = options.copies;
     this.clock = clock;
     pool =
@@ -132,8 +135,10 @@ public final class TestServer implements AutoCloseable {
             arenas, slabs(arenas, copies), ReaderHolds.NONE, Runnable::run, () -> false);
     server = new DataServer(clock, settings, pool.epoch(), zone, options.cluster, 16);
     if (options.leads) {
-      server.lead(
-          storage(),
+      GroupStorage storage = storage();
+      server.join(
+          storage,
+          leader == null ? new OnlyMember(options.cluster, storage.epoch()) : leader,
           new GroupLookups(options.groups, options.blocking),
           new LocalDataServer(ServerEntry.newBuilder().setId(1).build(), zone::handle));
     }

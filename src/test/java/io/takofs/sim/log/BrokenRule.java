@@ -1,8 +1,9 @@
 package io.takofs.sim.log;
 
 /**
- * A rule of the log that somebody breaks, to see that the simulation finds it: all but the last two
- * have the name of the run that removes the same rule from the models of the log.
+ * A rule of the log that somebody breaks, to see that the simulation finds it: all but the last
+ * two, and those of leases, have the name of the run that removes the same rule from the models of
+ * the log.
  */
 enum BrokenRule {
   /** A member looks at what it has before the leader's connection has ended. */
@@ -33,6 +34,10 @@ enum BrokenRule {
   LAST_ENTRY_TERM,
   /** A leader answers a read without a proof that it still leads. */
   READ_UNPROVED,
+  /** A leader counts its lease from when it learned that a majority had taken the heartbeat. */
+  LEASE_FROM_ANSWER,
+  /** A member lets another leader in sooner after a heartbeat than it has said. */
+  VOTE_IN_LEASE,
   /** A leader connects anew after an error, and goes on with its next frame. */
   RECONNECT_BLIND,
   /** A member that is brought in again keeps only what its leader began with. */

@@ -1,5 +1,6 @@
 package io.takofs.sim.log;
 
+import io.takofs.server.log.LogMember;
 import io.takofs.sim.Fault;
 import io.takofs.sim.Faults;
 import io.takofs.sim.SimConditions;
@@ -42,6 +43,12 @@ final class GroupLogSimulation {
 
   /** How often a connection breaks while an operation is under way. */
   private static final double[] DROPS = {0.002, 0.002, 0.02};
+
+  /** Longest time until leaders are estranged from the others again, and for which they are. */
+  private static final long ESTRANGE_MAX_NS = 400_000_000;
+
+  private static final long ESTRANGED_MAX_NS = 300_000_000;
+  private static final long SLOW_MAX_NS = 100_000_000;
 
   private static final int USERS = 2;
 
@@ -101,6 +108,7 @@ final class GroupLogSimulation {
       int members,
       int acknowledged,
       int reads,
+      int leaseReads,
       int terms,
       int changes,
       Map<Fault, Integer> faults,
@@ -116,6 +124,13 @@ final class GroupLogSimulation {
       throw new AssertionError(
           "seed " + seed + " with " + swarm + ": " + e + "\n" + catalog.newest() + state, e);
     }
+  }
+
+  /** In every other run leaders have leases, and always where a rule of those is broken. */
+  private boolean hasLeases() {
+    return seed % 2 != 0
+        || broken.contains(BrokenRule.LEASE_FROM_ANSWER)
+        || broken.contains(BrokenRule.VOTE_IN_LEASE);
   }
 
   private static String describe(SimLogMember member) {
@@ -148,6 +163,7 @@ final class GroupLogSimulation {
               spite,
               damaged,
               (count - 1) / 2,
+              hasLeases(),
               broken));
     }
     for (SimLogMember member : members) {
@@ -166,6 +182,9 @@ final class GroupLogSimulation {
     if (servers > count) {
       changeMembers();
     }
+    if (hasLeases()) {
+      estrangeLeaders();
+    }
     scheduler.await(LIMIT_NS, () -> users.stream().allMatch(LogUser::isDone));
     users.forEach(user -> user.process().kill());
     faults.end();
@@ -174,6 +193,7 @@ final class GroupLogSimulation {
         count,
         history.acknowledgedCount(),
         history.reads(),
+        history.leaseReads(),
         invariants.terms(),
         catalog.changes(),
         faults.counts(),
@@ -196,6 +216,41 @@ final class GroupLogSimulation {
           if (!calm || !catalog.newest().active()) {
             standForElection();
           }
+        });
+  }
+
+  /**
+   * Now and then somebody who leads is cut off, far away or frozen for as long as leases matter.
+   */
+  private void estrangeLeaders() {
+    scheduler.schedule(
+        fate,
+        scheduler.delayNs(0, ESTRANGE_MAX_NS),
+        () -> {
+          if (calm) {
+            return;
+          }
+          for (SimLogMember each : members) {
+            if (each.isAlive() && each.member().role() == LogMember.Role.LEADING) {
+              estrange(each.process());
+            }
+          }
+          estrangeLeaders();
+        });
+  }
+
+  private void estrange(SimProcess leader) {
+    switch (scheduler.random().nextInt(3)) {
+      case 0 -> network.links().cutOff(leader);
+      case 1 -> network.links().slow(leader, scheduler.delayNs(0, SLOW_MAX_NS));
+      default -> leader.pause();
+    }
+    scheduler.schedule(
+        fate,
+        scheduler.delayNs(0, ESTRANGED_MAX_NS),
+        () -> {
+          network.links().heal();
+          leader.resume(scheduler);
         });
   }
 

@@ -14,6 +14,7 @@ final class LogHistory {
   private final SortedMap<Long, Long> byTerm = new TreeMap<>(); // highest index acknowledged
   private long acknowledgedIndex;
   private int reads;
+  private int leaseReads;
 
   /** A member delivers an entry, after all before it. */
   void deliver(int member, long index, long value) {
@@ -59,6 +60,15 @@ final class LogHistory {
   /** A read was answered. */
   void countRead() {
     reads++;
+  }
+
+  /** A read was answered by a lease. */
+  void countLeaseRead() {
+    leaseReads++;
+  }
+
+  int leaseReads() {
+    return leaseReads;
   }
 
   int reads() {

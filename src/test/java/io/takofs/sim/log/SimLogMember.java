@@ -48,7 +48,11 @@ final class SimLogMember extends SimMachine {
   private static final int CHECKPOINT_IN = 50;
 
   private static final long TICK_MAX_NS = 2_000_000;
-  static final LogTimes TIMES = new LogTimes(5_000_000, 40_000_000, 120_000_000, 5_000_000);
+  static final long MISSED_NS = 40_000_000;
+  private static final long LEASE_NS = 36_000_000;
+
+  /** So many times as long do members say that they hold out, where they do not. */
+  private static final int LONG = 10;
 
   private final SimNetwork network;
   private final int id;
@@ -59,6 +63,7 @@ final class SimLogMember extends SimMachine {
   private final Spite spite;
   private final Set<Integer> damaged; // of all members
   private final int damagedMax;
+  private final LogTimes times;
   private double restlessness;
   private final int slotCount;
   private final MappedMemory memory;
@@ -72,6 +77,10 @@ final class SimLogMember extends SimMachine {
   private long deliveredIndex;
   private long checkpointIndex;
   private long straysEndNs;
+  private LogMember.ReadTicket round; // of heartbeats, for a lease
+  private long roundNs; // before it began
+  private long leaseNs; // when the last one that was taken began, in a term
+  private long leaseTerm;
 
   SimLogMember(
       SimNetwork network,
@@ -83,6 +92,7 @@ final class SimLogMember extends SimMachine {
       double spite,
       Set<Integer> damaged,
       int damagedMax,
+      boolean leases,
       Set<BrokenRule> broken)
       throws TakoException {
     super(network.scheduler(), "member" + id, false);
@@ -94,6 +104,8 @@ final class SimLogMember extends SimMachine {
     this.restlessness = restlessness;
     this.damaged = damaged;
     this.damagedMax = damagedMax;
+    long longNs = broken.contains(BrokenRule.VOTE_IN_LEASE) ? LONG * LEASE_NS : LEASE_NS;
+    this.times = new LogTimes(5_000_000, MISSED_NS, 3 * MISSED_NS, 5_000_000, leases ? longNs : 0);
     this.spite = new Spite(network, spite);
     this.broken = broken;
     this.slotCount = SLOTS[network.scheduler().random().nextInt(SLOTS.length)];
@@ -174,6 +186,8 @@ final class SimLogMember extends SimMachine {
     born.atDeath(() -> straysEndNs = scheduler().nowNs() + network.strayNs());
     waiting.clear();
     reads.clear();
+    leaseTerm = 0;
+    round = null;
     delivered.clear();
     delivered.putAll(checkpoint);
     deliveredIndex = checkpointIndex;
@@ -186,7 +200,7 @@ final class SimLogMember extends SimMachine {
             log,
             new SimLogPeers(network, group, born, transport, via, pairs, parts, spite),
             catalog.view(),
-            TIMES,
+            times,
             clock(),
             new Random(network.scheduler().random().nextLong()));
     transport.listen(endpoint(), new SimLogDoor(pairs, replica, parts));
@@ -231,6 +245,7 @@ final class SimLogMember extends SimMachine {
               }
               log.poll(this::deliver);
               answerReads();
+              readByLease();
               if (member.role() != before) {
                 spite.strike(born);
               }
@@ -307,12 +322,44 @@ final class SimLogMember extends SimMachine {
   /** Answers a call of another member. */
   Reply answer(Request request) {
     Reply reply = member.handle(request);
+    if (broken.contains(BrokenRule.VOTE_IN_LEASE) && reply.hasLogGrant()) {
+      return reply.toBuilder()
+          .setLogGrant(reply.getLogGrant().toBuilder().setHoldNs(LONG * MISSED_NS))
+          .build();
+    }
     if (broken.contains(BrokenRule.ADOPT_UNHEARD)
         && request.hasAdoptLog()
         && reply.getStatus() == Status.BUSY) {
       return Reply.getDefaultInstance();
     }
     return reply;
+  }
+
+  /** A read that asks nobody, where this member has a lease. */
+  private void readByLease() {
+    if (times.leaseNs() != 0
+        && member.role() == LogMember.Role.LEADING
+        && (member.hasLease(member.term()) || hasLeaseByTime())) {
+      checkRead(history.acknowledgedIndex());
+      history.countLeaseRead();
+    }
+  }
+
+  /**
+   * A lease as the clock alone tells: it outlives connections that have failed, which the member's
+   * own does not.
+   */
+  private boolean hasLeaseByTime() {
+    if (round != null && member.isProven(round)) {
+      leaseNs = broken.contains(BrokenRule.LEASE_FROM_ANSWER) ? clock().nanoTime() : roundNs;
+      leaseTerm = round.term();
+      round = null;
+    }
+    if (round == null || round.term() != member.term()) {
+      roundNs = clock().nanoTime();
+      round = member.beginRead();
+    }
+    return member.term() == leaseTerm && clock().nanoTime() - leaseNs < times.leaseNs();
   }
 
   /** Begins a read, which must see all that anybody was told of before; whether it did. */
@@ -330,14 +377,18 @@ final class SimLogMember extends SimMachine {
       if (!leads) {
         reads.remove(ticket); // its caller asks another member
       } else if (broken.contains(BrokenRule.READ_UNPROVED) || member.isProven(ticket)) {
-        long index = reads.remove(ticket);
-        if (log.commitIndex() < index) {
-          throw new AssertionError(
-              "member %d answers a read as of index %d, and %d was acknowledged before"
-                  .formatted(id, log.commitIndex(), index));
-        }
+        checkRead(reads.remove(ticket));
         history.countRead();
       }
+    }
+  }
+
+  /** An answer must have all that anybody was told of up to {@code index}. */
+  private void checkRead(long index) {
+    if (log.commitIndex() < index) {
+      throw new AssertionError(
+          "member %d answers a read as of index %d, and %d was acknowledged before"
+              .formatted(id, log.commitIndex(), index));
     }
   }
 

@@ -21,9 +21,6 @@ final class FollowerSetup {
   /** Times that a member may have no slot for what it lacks. */
   private static final int REFUSALS_MAX = 20;
 
-  /** Times that a member may find that what came to it is not whole yet. */
-  private static final int BUSY_MAX = 20;
-
   private final int server;
   private final int group;
   private final long term;
@@ -42,7 +39,6 @@ final class FollowerSetup {
   private boolean ended;
   private long missingIndex; // it needs a checkpoint up to here of another member; 0 for none
   private int refusedSlots; // in a row
-  private int busyAnswers; // in a row
   private String lastRefusal = "";
 
   private enum Step {
@@ -290,12 +286,8 @@ final class FollowerSetup {
       }
       if (reply.getStatus() == Status.OK) {
         stream.setAdopted();
-        busyAnswers = 0;
         step = Step.ADOPTED;
       } else if (reply.getStatus() == Status.BUSY || reply.getStatus() == Status.UNAVAILABLE) {
-        if (++busyAnswers % BUSY_MAX == 0) {
-          replica.checkFrom(stream.firstSequence()); // what is written may be damaged here
-        }
         step = Step.WRITE;
         notBeforeNs = nowNs + times.retryNs();
       } else {

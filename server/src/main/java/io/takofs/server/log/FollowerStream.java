@@ -47,6 +47,7 @@ final class FollowerStream {
   private long writtenIndex;
   private long beatSent;
   private long beatWritten;
+  private long beatWrittenNs; // when that one was about to be sent
   private boolean adopted;
   private boolean failed;
 
@@ -55,8 +56,9 @@ final class FollowerStream {
    *
    * @param index entries up to here are there when it has completed
    * @param beat number of the heartbeat; 0 for a write of frames
+   * @param ns by the leader's clock, before it was sent; of a heartbeat
    */
-  private record Sent(long id, long index, long beat) {}
+  private record Sent(long id, long index, long beat, long ns) {}
 
   /**
    * @param via the transport of {@code pair}
@@ -139,6 +141,14 @@ final class FollowerStream {
     return beatWritten;
   }
 
+  /**
+   * Whether the member lets nobody else in, at {@code nowNs}, because of a heartbeat that it has
+   * taken.
+   */
+  boolean isHeld(long nowNs, LogTimes times) {
+    return beatWritten != 0 && nowNs - beatWrittenNs < times.leaseNs(grant.getHoldNs());
+  }
+
   /** Slots that were given so far. */
   int slotCount() {
     return slots.size();
@@ -183,12 +193,16 @@ final class FollowerStream {
     }
     piece.clear().add(via.memory().slots().get(segment.slot()), from, bytes);
     pair.write(++lastId, piece, slot.getAddress() + from, slot.getRkey(), QueuePair.SIGNALED);
-    underWay.add(new Sent(lastId, sentIndex, 0));
+    underWay.add(new Sent(lastId, sentIndex, 0, 0));
     return true;
   }
 
-  /** Writes heartbeat {@code beat}, unless one is under way; returns whether it did. */
-  boolean beat(long beat, long term, long commitIndex) {
+  /**
+   * Writes heartbeat {@code beat}, unless one is under way; returns whether it did.
+   *
+   * @param nowNs by the leader's clock, or a little earlier
+   */
+  boolean beat(long beat, long term, long commitIndex, long nowNs) {
     if (hasFailed() || beatSent != beatWritten || underWay.size() >= SENDS_MAX) {
       return false;
     }
@@ -202,7 +216,7 @@ final class FollowerStream {
     pair.write(
         ++lastId, piece, grant.getHeartbeatAddress(), grant.getHeartbeatRkey(), QueuePair.SIGNALED);
     pair.ring();
-    underWay.add(new Sent(lastId, 0, beat));
+    underWay.add(new Sent(lastId, 0, beat, nowNs));
     beatSent = beat;
     return true;
   }
@@ -222,6 +236,7 @@ final class FollowerStream {
       writtenIndex = Math.max(writtenIndex, sent.index);
     } else {
       beatWritten = sent.beat;
+      beatWrittenNs = sent.ns;
     }
   }
 }

@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.AskLog;
 import io.takofs.proto.GroupStatus;
+import io.takofs.proto.LogGrant;
 import io.takofs.proto.LogPosition;
 import io.takofs.proto.LogSegment;
 import io.takofs.proto.MemberStatus;
@@ -65,10 +66,15 @@ public final class LogMember {
   private long wantedBeat;
   private boolean activated; // the configuration, by an entry of this leader or an earlier one
   private long majorityNs;
+  private long verifyDueNs; // while no majority adopts the log
   private LogPosition best;
   private SegmentReader reader;
   private boolean able = true; // to lead
   private boolean severed; // the leader's connection had ended when it was looked last
+  private long beatsSeen;
+  private long heldSinceNs;
+  private long releasedTerm; // in which the leader said that it uses its lease no more; 0 for none
+  private boolean leaseReleased; // by this leader, in its present term
 
   /** The part that a member plays. */
   public enum Role {
@@ -104,6 +110,7 @@ public final class LogMember {
     this.clock = clock;
     this.random = random;
     await(clock.nanoTime());
+    heldSinceNs = clock.nanoTime(); // an earlier process may have taken a heartbeat just now
   }
 
   public Role role() {
@@ -135,15 +142,16 @@ public final class LogMember {
         return switch (request.getOperationCase()) {
           case ASK_LOG -> ok(answer(request.getAskLog()));
           case PREPARE_LOG -> {
-            LogPosition position = replica.prepare(request.getPrepareLog());
+            LogPosition position = prepared(request.getPrepareLog());
             hear();
             yield ok(position);
           }
           case GRANT_LOG -> {
-            Reply reply =
-                Reply.newBuilder().setLogGrant(replica.grant(request.getGrantLog())).build();
+            LogGrant grant = replica.grant(request.getGrantLog());
             hear();
-            yield reply;
+            yield Reply.newBuilder()
+                .setLogGrant(grant.toBuilder().setHoldNs(times.holdNs()))
+                .build();
           }
           case ADOPT_LOG -> {
             LogPosition position = replica.adopt(request.getAdoptLog());
@@ -166,6 +174,38 @@ public final class LogMember {
             .setLogPosition(LogPosition.newBuilder().setPromisedTerm(replica.promisedTerm()))
             .build();
       }
+    }
+  }
+
+  /**
+   * Promises, unless a leader may still answer reads by its lease. A heartbeat that is noticed only
+   * when the leader has been shut out holds as well: then the promise is made, and told to the
+   * candidate later.
+   */
+  private LogPosition prepared(PrepareLog request) throws TakoException {
+    checkHold(request);
+    LogPosition position = replica.prepare(request);
+    checkHold(request);
+    return position;
+  }
+
+  private void checkHold(PrepareLog request) throws TakoException {
+    if (times.holdNs() == 0) {
+      return;
+    }
+    replica.scan();
+    noticeBeats();
+    boolean released = replica.wasBeatOf(request.getReleasedTerm(), request.getCandidate());
+    if (!released && clock.nanoTime() - heldSinceNs < times.holdNs()) {
+      throw new TakoException(
+          Status.BUSY, "member " + replica.server() + " lets the leader read for a moment yet");
+    }
+  }
+
+  private void noticeBeats() {
+    if (replica.beats() != beatsSeen) {
+      beatsSeen = replica.beats();
+      heldSinceNs = clock.nanoTime();
     }
   }
 
@@ -239,6 +279,7 @@ public final class LogMember {
       long now = clock.nanoTime();
       replica.poll();
       log.advance();
+      noticeBeats();
       if (role != Role.FOLLOWER && (!holdsTerm() || replica.damage() != null)) {
         stepDown();
       }
@@ -296,6 +337,15 @@ public final class LogMember {
    * leader does so when the configuration is another one than that in which it leads.
    */
   public void stand() {
+    stand(0);
+  }
+
+  /**
+   * As {@link #stand()}.
+   *
+   * @param released the leader of this term has asked for it, by {@link #releaseLease}; 0 for none
+   */
+  public void stand(long released) {
     synchronized (replica) {
       GroupConfig former = config;
       boolean mayStand = able && (role == Role.FOLLOWER || role == Role.LEADING);
@@ -310,6 +360,7 @@ public final class LogMember {
         }
         stepDown();
       }
+      releasedTerm = released;
       prepare(clock.nanoTime());
     }
   }
@@ -354,6 +405,7 @@ public final class LogMember {
       return;
     }
     role = Role.ASKING;
+    releasedTerm = 0;
     beginRound(now);
     highestTerm = Math.max(highestTerm, replica.promisedTerm());
     answers.put(replica.server(), LogPosition.getDefaultInstance());
@@ -426,9 +478,10 @@ public final class LogMember {
             .setTerm(term)
             .setCandidate(replica.server())
             .setEpoch(config.epoch())
+            .setReleasedTerm(releasedTerm)
             .build();
     try {
-      answers.put(replica.server(), replica.prepare(prepare));
+      answers.put(replica.server(), prepared(prepare));
     } catch (TakoException e) {
       stepDown();
       return;
@@ -587,9 +640,11 @@ public final class LogMember {
       return;
     }
     role = Role.OPENING;
+    leaseReleased = false;
     activated = config.active();
     round++;
     majorityNs = now;
+    verifyDueNs = now + 2 * times.electionMaxNs();
     beatDueNs = now;
     for (int other : config.members()) {
       if (other != replica.server()) {
@@ -716,6 +771,14 @@ public final class LogMember {
       stepDown(); // another leads, or will: a leader that reaches no majority helps nobody
       return;
     }
+    if (role == Role.OPENING && now - verifyDueNs >= 0) {
+      verifyDueNs = now + 2 * times.electionMaxNs();
+      replica.verify(); // a frame whose bits changed here is adopted by nobody
+      if (replica.damage() != null) {
+        stepDown();
+        return;
+      }
+    }
     if (role == Role.OPENING && log.isAdopted()) {
       try {
         log.begin();
@@ -740,7 +803,7 @@ public final class LogMember {
     for (int server : setups.keySet()) {
       FollowerStream stream = log.stream(server);
       if (stream != null && stream.beatSent() < beat) {
-        stream.beat(beat, term, log.commitIndex());
+        stream.beat(beat, term, log.commitIndex(), now);
       }
     }
   }
@@ -819,6 +882,49 @@ public final class LogMember {
           && replica.isLeading(term)
           && log.hasBegun()
           && hasWritten(ticket.beat, true);
+    }
+  }
+
+  /**
+   * Whether this member leads in {@code asked} and no other one can: a majority has taken
+   * heartbeats that were about to be sent less than the lease ago, and each of them lets nobody
+   * else in for longer than that. So what was read before this is asked was the newest there was.
+   */
+  public boolean hasLease(long asked) {
+    synchronized (replica) {
+      if (times.leaseNs() == 0
+          || leaseReleased
+          || role != Role.LEADING
+          || term != asked
+          || !replica.isLeading(term)
+          || !log.hasBegun()) {
+        return false;
+      }
+      long now = clock.nanoTime();
+      int count = 1;
+      for (int server : config.members()) {
+        FollowerStream stream = log.stream(server);
+        if (stream != null && stream.isAdopted() && stream.isHeld(now, times)) {
+          count++;
+        }
+      }
+      return 2 * count > config.members().size();
+    }
+  }
+
+  /**
+   * This leader answers no read by its lease any more, for the rest of its term, so that another
+   * member need not wait for the end of it.
+   *
+   * @return the term; 0 when this member does not lead
+   */
+  public long releaseLease() {
+    synchronized (replica) {
+      if (role != Role.LEADING) {
+        return 0;
+      }
+      leaseReleased = true;
+      return term;
     }
   }
 

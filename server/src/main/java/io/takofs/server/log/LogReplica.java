@@ -53,6 +53,9 @@ public class LogReplica {
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
   private boolean missing; // no leader's log was adopted since that was said
   private int lastBeat;
+  private long beats; // heartbeats that were seen
+  private long beatTerm; // of the last one
+  private int beatLeader; // of the last one
   private boolean heard;
   private TakoException damage;
 
@@ -372,6 +375,7 @@ public class LogReplica {
     }
     Intake ending = intake; // until all is done: a part of it may have to be done again
     boolean ended = ending.revoke();
+    readHeartbeat(); // one that came since the last look is the last: none counts that comes now
     List<Integer> left = ending.copied();
     if (!ending.isAdopted()) {
       left.addAll(ending.slots());
@@ -553,6 +557,16 @@ public class LogReplica {
     return since;
   }
 
+  /** Heartbeats that were seen here: it grows when there was a new one. */
+  synchronized long beats() {
+    return beats;
+  }
+
+  /** Whether the last of them was of the leader of {@code term}, or of {@code server}. */
+  synchronized boolean wasBeatOf(long term, int server) {
+    return beats > 0 && (beatTerm == term || beatLeader == server);
+  }
+
   private boolean readHeartbeat() {
     int term = heartbeat.getInt(Layout.HEARTBEAT_TERM_OFFSET);
     int counter = heartbeat.getInt(Layout.HEARTBEAT_COUNTER_OFFSET);
@@ -560,6 +574,9 @@ public class LogReplica {
       return false;
     }
     lastBeat = counter;
+    beats++;
+    beatTerm = intake.term();
+    beatLeader = promise.candidate();
     if (intake.isAdopted()) { // else the index says nothing of this member's log
       commitIndex = Math.max(commitIndex, heartbeat.getLong(Layout.HEARTBEAT_COMMIT_INDEX_OFFSET));
     }
@@ -579,15 +596,16 @@ public class LogReplica {
   }
 
   /**
-   * Looks once more at all frames from segment {@code sequence} on; the member is damaged when one
-   * is not whole any more. For those who hold its monitor.
+   * Looks at all frames of the log again; this member is damaged when one is not whole any more.
    */
-  void checkFrom(long sequence) {
+  synchronized void verify() {
     for (Segment segment : chain.segments()) {
-      String wrong =
-          segment.header().segmentSequence() < sequence ? null : segment.checkAll(scanner);
-      if (wrong != null && damage == null) {
-        damaged(wrong);
+      int offset = Layout.SEGMENT_DATA_OFFSET;
+      for (long index = segment.header().baseIndex(); index <= segment.lastIndex(); index++) {
+        if (!isStillWhole(segment, offset, index)) {
+          return;
+        }
+        offset = segment.next(offset);
       }
     }
   }

@@ -248,12 +248,6 @@ final class Segment {
     return scanner.check(memory, header, offset, length, index);
   }
 
-  /** As {@link #check}, for all frames. */
-  String checkAll(SegmentScanner scanner) {
-    Result result = scanner.scan(memory, header, 0, length, length);
-    return result.end() == End.CORRUPT ? result.reason() : null;
-  }
-
   /** Zeroes where frames go. */
   static void zero(LogZone zone, int slot) {
     ByteBuffer memory = zone.slot(slot);

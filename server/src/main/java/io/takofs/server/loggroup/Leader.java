@@ -27,6 +27,15 @@ public interface Leader {
   }
 
   /**
+   * Whether this server leads in {@code term} and no other one can, by a lease that others gave it
+   * for a short time: then what it had read before is the newest there was, as after {@link
+   * #prove}.
+   */
+  default boolean hasLease(long term) {
+    return false;
+  }
+
+  /**
    * Has another member lead soon.
    *
    * @param server that shall; 0 for any that can

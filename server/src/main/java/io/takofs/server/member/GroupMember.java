@@ -462,7 +462,7 @@ public final class GroupMember implements Leader, AutoCloseable {
           .build();
     }
     if (request.hasMoveLeader()) {
-      now.member.stand();
+      now.member.stand(request.getMoveLeader().getTerm());
       wake();
       return Reply.newBuilder().setDone(true).build();
     }
@@ -482,6 +482,11 @@ public final class GroupMember implements Leader, AutoCloseable {
     LogMember member = parts.member;
     LogMember.ReadTicket ticket = member.beginRead();
     return ticket == null || ticket.term() != term ? () -> false : () -> member.isProven(ticket);
+  }
+
+  @Override
+  public boolean hasLease(long term) {
+    return parts.member.hasLease(term);
   }
 
   @Override

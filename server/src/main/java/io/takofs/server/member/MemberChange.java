@@ -117,7 +117,8 @@ final class MemberChange {
   private void askToStand(int server) {
     Request stand =
         Request.newBuilder()
-            .setMoveLeader(MoveLeader.newBuilder().setGroup(catalog.group()))
+            .setMoveLeader(
+                MoveLeader.newBuilder().setGroup(catalog.group()).setTerm(member.releaseLease()))
             .build();
     links.call(server, stand, reply -> {});
   }

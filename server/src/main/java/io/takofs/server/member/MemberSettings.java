@@ -19,7 +19,12 @@ public record MemberSettings(LogTimes times, int members, long replaceAfterNs) {
   public static MemberSettings of(TakoConfig config) {
     long missedNs = config.get(ConfigKeys.ELECTION_TIMEOUT).toNanos();
     return new MemberSettings(
-        new LogTimes(missedNs / BEATS, missedNs, 2 * missedNs, missedNs / BEATS),
+        new LogTimes(
+            missedNs / BEATS,
+            missedNs,
+            2 * missedNs,
+            missedNs / BEATS,
+            config.get(ConfigKeys.READ_LEASE).toNanos()),
         config.get(ConfigKeys.GROUP_MEMBERS),
         config.get(ConfigKeys.REPLACE_AFTER).toNanos());
   }
