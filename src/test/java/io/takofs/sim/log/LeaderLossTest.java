@@ -46,7 +46,8 @@ class LeaderLossTest {
     members = new ArrayList<>();
     for (int id = 1; id <= 3; id++) {
       members.add(
-          new SimLogMember(network, id, members, catalog, history, 0, 0, Set.of(), 0, false, Set.of()));
+          new SimLogMember(
+              network, id, members, catalog, history, 0, 0, Set.of(), 0, false, Set.of()));
     }
     for (SimLogMember member : members) {
       assertThat(member.start()).isTrue();
