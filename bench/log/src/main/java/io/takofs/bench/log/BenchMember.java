@@ -90,7 +90,7 @@ record BenchMember(
               log,
               peers,
               catalog(),
-              new LogTimes(HEARTBEAT_NS, ELECTION_NS, ELECTION_NS, RETRY_NS),
+              new LogTimes(HEARTBEAT_NS, ELECTION_NS, ELECTION_NS, RETRY_NS, 0),
               Clock.SYSTEM,
               new Random(group));
       undo.keep();
