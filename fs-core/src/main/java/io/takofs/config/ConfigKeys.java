@@ -474,7 +474,7 @@ public final class ConfigKeys {
                   "How long the leader of the namespace answers queries without asking the other"
                       + " members, after a majority of them has taken a heartbeat; 0 to ask for each"
                       + " query, once for all that wait. More than nine tenths of"
-                      + " fs.tako.group.election.timeout counts as that. It takes that the servers'"
+                      + " fs.tako.group.election.timeout counts as that. It assumes that the servers'"
                       + " monotonic clocks differ by less than 5 % while it lasts, also where a"
                       + " machine stands still: a leader in a virtual machine that is stopped, or"
                       + " moved, and whose clock stands still with it, could answer with what is not"

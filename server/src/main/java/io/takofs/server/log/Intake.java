@@ -14,6 +14,7 @@ import java.util.List;
 final class Intake {
   private final long number;
   private final long term;
+  private final int leader;
   private final LogMemory memory;
   private final List<Integer> slots;
   private final List<QueuePair> pairs = new ArrayList<>();
@@ -25,11 +26,13 @@ final class Intake {
   private int begun;
 
   /**
+   * @param leader the server that writes
    * @param memory as the leader names it; null where nobody writes
    */
-  Intake(long number, long term, LogMemory memory, List<Integer> slots) {
+  Intake(long number, long term, int leader, LogMemory memory, List<Integer> slots) {
     this.number = number;
     this.term = term;
+    this.leader = leader;
     this.memory = memory;
     this.slots = new ArrayList<>(slots);
   }
@@ -41,6 +44,11 @@ final class Intake {
 
   long term() {
     return term;
+  }
+
+  /** The server that writes. */
+  int leader() {
+    return leader;
   }
 
   /** This member's memory, as the leader names it. */

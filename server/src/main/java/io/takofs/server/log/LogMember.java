@@ -18,6 +18,7 @@ import io.takofs.transport.QueuePair;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -52,6 +53,7 @@ public final class LogMember {
   private final Clock clock;
   private final Random random;
   private final Map<Integer, LogPosition> answers = new HashMap<>();
+  private final Set<Integer> refusals = new HashSet<>(); // to miss the leader, too
   private final Map<Integer, FollowerSetup> setups = new HashMap<>();
   private Set<Integer> learners = Set.of();
   private final Map<Integer, LogTransport> transports = new HashMap<>(); // to those asked
@@ -67,10 +69,11 @@ public final class LogMember {
   private boolean activated; // the configuration, by an entry of this leader or an earlier one
   private long majorityNs;
   private long verifyDueNs; // while no majority adopts the log
+  private long verifyNext; // the segment to look at; 0 for the first
   private LogPosition best;
   private SegmentReader reader;
   private boolean able = true; // to lead
-  private boolean severed; // the leader's connection had ended when it was looked last
+  private boolean severed; // the leader's connection had ended at the last look
   private long beatsSeen;
   private long heldSinceNs;
   private long releasedTerm; // in which the leader said that it uses its lease no more; 0 for none
@@ -233,8 +236,8 @@ public final class LogMember {
 
   /** Somebody who may lead has shown himself. */
   private void hear() {
-    if (role != Role.FOLLOWER && !holdsTerm()) {
-      stepDown();
+    if (role == Role.ASKING || (role != Role.FOLLOWER && !holdsTerm())) {
+      stepDown(); // what this one wanted to ask for is there
     }
     if (role == Role.FOLLOWER) {
       await(clock.nanoTime());
@@ -409,6 +412,8 @@ public final class LogMember {
     beginRound(now);
     highestTerm = Math.max(highestTerm, replica.promisedTerm());
     answers.put(replica.server(), LogPosition.getDefaultInstance());
+    refusals.clear();
+    refusals.add(replica.isSevered() ? replica.promisedTo() : 0); // its own process has ended
     Request request =
         Request.newBuilder()
             .setAskLog(
@@ -457,7 +462,12 @@ public final class LogMember {
       answers.put(server, position);
       prepareIfMissed(clock.nanoTime());
     } else if (role == Role.ASKING && replica.isSevered()) {
-      stepDown(); // it may not have seen yet that its connection has ended, too: asked again soon
+      refusals.add(server);
+      Set<Integer> others = new HashSet<>(config.asked());
+      others.removeAll(refusals);
+      if (!config.isQuorum(others)) {
+        stepDown(); // those that refuse may not have seen it yet: they are asked again soon
+      }
     }
   }
 
@@ -645,6 +655,7 @@ public final class LogMember {
     round++;
     majorityNs = now;
     verifyDueNs = now + 2 * times.electionMaxNs();
+    verifyNext = 0;
     beatDueNs = now;
     for (int other : config.members()) {
       if (other != replica.server()) {
@@ -772,8 +783,9 @@ public final class LogMember {
       return;
     }
     if (role == Role.OPENING && now - verifyDueNs >= 0) {
-      verifyDueNs = now + 2 * times.electionMaxNs();
-      replica.verify(); // a frame whose bits changed here is adopted by nobody
+      // A frame whose bits changed here is adopted by nobody. A segment at a time takes 2 ms.
+      verifyNext = replica.verify(verifyNext);
+      verifyDueNs = verifyNext == 0 ? now + 2 * times.electionMaxNs() : now;
       if (replica.damage() != null) {
         stepDown();
         return;

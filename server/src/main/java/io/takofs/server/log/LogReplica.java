@@ -33,6 +33,9 @@ import java.util.function.BooleanSupplier;
  * memory.
  */
 public class LogReplica {
+  /** The term and the server of a heartbeat that nobody here knows. */
+  private static final int NOBODY = -1;
+
   private int server; // 0 until it is known
   private final LogZone zone;
   private final LogTransports transports;
@@ -52,6 +55,7 @@ public class LogReplica {
   private long checkpointIndex;
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
   private boolean missing; // no leader's log was adopted since that was said
+  private int lastBeatTerm; // the low half of it, as a heartbeat has it
   private int lastBeat;
   private long beats; // heartbeats that were seen
   private long beatTerm; // of the last one
@@ -375,7 +379,7 @@ public class LogReplica {
     }
     Intake ending = intake; // until all is done: a part of it may have to be done again
     boolean ended = ending.revoke();
-    readHeartbeat(); // one that came since the last look is the last: none counts that comes now
+    readHeartbeat(); // one that came since the last look is the last: later ones do not count
     List<Integer> left = ending.copied();
     if (!ending.isAdopted()) {
       left.addAll(ending.slots());
@@ -445,7 +449,8 @@ public class LogReplica {
     List<Integer> slots = new ArrayList<>();
     promise = promise.granted();
     promise.write(zone, identity.logId(), crc);
-    intake = new Intake(promise.grant(), request.getTerm(), via.memory(), slots);
+    intake =
+        new Intake(promise.grant(), request.getTerm(), request.getLeader(), via.memory(), slots);
     storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
     if (intake.slots().isEmpty()) {
       intake = null;
@@ -474,6 +479,7 @@ public class LogReplica {
   private void clearHeartbeat() {
     heartbeat.putLong(0, 0);
     heartbeat.putLong(Layout.HEARTBEAT_COMMIT_INDEX_OFFSET, 0);
+    lastBeatTerm = 0;
     lastBeat = 0;
   }
 
@@ -570,13 +576,19 @@ public class LogReplica {
   private boolean readHeartbeat() {
     int term = heartbeat.getInt(Layout.HEARTBEAT_TERM_OFFSET);
     int counter = heartbeat.getInt(Layout.HEARTBEAT_COUNTER_OFFSET);
-    if (term != (int) intake.term() || counter == lastBeat) {
+    if (term == lastBeatTerm && counter == lastBeat) {
       return false;
     }
+    lastBeatTerm = term;
     lastBeat = counter;
+    boolean own = term == (int) intake.term();
+    // A late store of a former leader may lie over a heartbeat of this one, which counts it.
     beats++;
-    beatTerm = intake.term();
-    beatLeader = promise.candidate();
+    beatTerm = own ? intake.term() : NOBODY;
+    beatLeader = own ? intake.leader() : NOBODY;
+    if (!own) {
+      return false;
+    }
     if (intake.isAdopted()) { // else the index says nothing of this member's log
       commitIndex = Math.max(commitIndex, heartbeat.getLong(Layout.HEARTBEAT_COMMIT_INDEX_OFFSET));
     }
@@ -596,18 +608,24 @@ public class LogReplica {
   }
 
   /**
-   * Looks at all frames of the log again; this member is damaged when one is not whole any more.
+   * Looks again at all frames of the first segment from {@code sequence} on; this member is damaged
+   * when one is not whole any more.
+   *
+   * @return the sequence to go on with; 0 after the last one
    */
-  synchronized void verify() {
+  synchronized long verify(long sequence) {
     for (Segment segment : chain.segments()) {
-      int offset = Layout.SEGMENT_DATA_OFFSET;
-      for (long index = segment.header().baseIndex(); index <= segment.lastIndex(); index++) {
-        if (!isStillWhole(segment, offset, index)) {
-          return;
+      if (segment.header().segmentSequence() >= sequence) {
+        int offset = Layout.SEGMENT_DATA_OFFSET;
+        long index = segment.header().baseIndex();
+        while (index <= segment.lastIndex() && isStillWhole(segment, offset, index)) {
+          offset = segment.next(offset);
+          index++;
         }
-        offset = segment.next(offset);
+        return segment == chain.tail() ? 0 : segment.header().segmentSequence() + 1;
       }
     }
+    return 0;
   }
 
   private void damaged(String why) {
@@ -615,6 +633,7 @@ public class LogReplica {
         new TakoException(
             Status.CORRUPT,
             "the log of member " + server + " is damaged: " + why + "; replace the member");
+    leadingTerm = 0;
     if (intake != null) {
       intake.revoke(); // what it acknowledges would count
     }
@@ -739,7 +758,7 @@ public class LogReplica {
     promise = promise.granted();
     List<SegmentHeader> planned = storage.planned(segments, slots, promise.grant());
     boolean all = storage.replacesAll(planned.get(0), checkpointIndex);
-    Intake read = new Intake(promise.grant(), term, null, slots);
+    Intake read = new Intake(promise.grant(), term, server, null, slots);
     boolean whole = storage.arrive(read, planned, all);
     LogSegment last = segments.get(segments.size() - 1);
     if (!whole

@@ -124,14 +124,37 @@ class LogReplicaTest {
   void shouldFindBitsThatHaveChangedSinceTheyWereLookedAt() throws Exception {
     LogFixture fixture = written();
     LogReplica replica = open(fixture);
-    replica.verify();
+    verify(replica);
     assertThat(replica.damage()).isNull();
 
     Segment tail = replica.chain().tail();
     int last = tail.length() - 1;
     ByteBuffer memory = fixture.slot(tail.slot());
     memory.put(last, (byte) (memory.get(last) ^ 1));
-    replica.verify();
+    verify(replica);
     assertThat(replica.damage()).hasMessageContaining("is damaged");
+  }
+
+  private static void verify(LogReplica replica) {
+    long next = 0;
+    do {
+      next = replica.verify(next);
+    } while (next != 0);
+  }
+
+  @Test
+  void shouldBeginAnewAfterItLed() throws Exception {
+    LogFixture fixture = written();
+    LogReplica replica = open(fixture);
+    replica.prepare(prepare(6, 4).toBuilder().setCandidate(1).build());
+    replica.lead(6);
+    Segment first = replica.chain().segments().get(0);
+    ByteBuffer memory = fixture.slot(first.slot());
+    memory.put(first.length() - 1, (byte) (memory.get(first.length() - 1) ^ 1));
+    verify(replica);
+    assertThat(replica.damage()).isNotNull();
+    assertThat(replica.isLeading(6)).isFalse();
+    assertThat(replica.renew(7, () -> {})).isTrue();
+    assertThat(replica.damage()).isNull();
   }
 }

@@ -1,0 +1,166 @@
+package io.takofs.server.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.base.Undo;
+import io.takofs.layout.Layout;
+import io.takofs.proto.GrantLog;
+import io.takofs.proto.PrepareLog;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.server.ManualClock;
+import io.takofs.transport.Access;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.QueuePair;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** A member that holds out for a leader that may answer reads by its lease. */
+class LeaseHoldTest {
+  private static final int SELF = 2;
+  private static final int LEADER = 1;
+  private static final int CANDIDATE = 3;
+  private static final LogTimes TIMES =
+      new LogTimes(
+          TimeUnit.MILLISECONDS.toNanos(50),
+          TimeUnit.MILLISECONDS.toNanos(300),
+          TimeUnit.MILLISECONDS.toNanos(600),
+          TimeUnit.MILLISECONDS.toNanos(50),
+          TimeUnit.MILLISECONDS.toNanos(200));
+
+  private final ManualClock clock = new ManualClock();
+  private ByteBuffer heartbeat;
+
+  @Test
+  void shouldPromiseNothingOnceAHeartbeatCameWhileTheLeaderWasShutOut() throws Exception {
+    try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+        Undo undo = new Undo()) {
+      LogTransports transports = new LogTransports();
+      LogFixture fixture = new LogFixture(4, 4096);
+      transports.add(over(transport, fixture.slotCount(), undo));
+      LogReplica replica =
+          LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
+      LogMember member =
+          new LogMember(
+              1,
+              replica,
+              new ReplicatedLog(replica, 0),
+              new NoPeers(),
+              new FixedCatalog(),
+              TIMES,
+              clock,
+              new Random(1));
+      clock.advance(Duration.ofSeconds(1));
+      assertThat(prepare(member, 2, LEADER).getStatus()).isEqualTo(Status.OK);
+      long grant = grant(member, 2);
+      replica.connected(2, grant, leadersPair(2));
+      clock.advance(Duration.ofSeconds(1));
+
+      assertThat(prepare(member, 3, CANDIDATE).getStatus()).isEqualTo(Status.BUSY);
+      clock.advance(Duration.ofNanos(TIMES.electionMinNs()));
+      assertThat(prepare(member, 4, CANDIDATE).getStatus()).isEqualTo(Status.OK);
+    }
+  }
+
+  private LogTransport over(TcpTransport transport, int slots, Undo undo) throws IOException {
+    ProtectionDomain domain = undo.add(transport.allocateProtectionDomain());
+    List<MemoryRegion> regions = new ArrayList<>();
+    for (int i = 0; i < slots; i++) {
+      regions.add(domain.allocate(64, Access.REMOTE_READ_WRITE));
+    }
+    MemoryRegion beats = domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE);
+    heartbeat = beats.buffer();
+    CompletionQueue queue = undo.add(transport.createCompletionQueue(16));
+    return new LogTransport("tcp", domain, new LogMemory(regions, beats), queue);
+  }
+
+  /** The leader's last heartbeat lands while its connection is being ended, and counts there. */
+  private QueuePair leadersPair(int term) {
+    return (QueuePair)
+        Proxy.newProxyInstance(
+            QueuePair.class.getClassLoader(),
+            new Class<?>[] {QueuePair.class},
+            (pair, method, arguments) ->
+                switch (method.getName()) {
+                  case "revoke" -> {
+                    heartbeat.putInt(Layout.HEARTBEAT_TERM_OFFSET, term);
+                    heartbeat.putInt(Layout.HEARTBEAT_COUNTER_OFFSET, 1);
+                    yield true;
+                  }
+                  case "state" -> QueuePair.State.CONNECTED;
+                  case "equals" -> pair == arguments[0];
+                  case "hashCode" -> System.identityHashCode(pair);
+                  default -> null;
+                });
+  }
+
+  private static Reply prepare(LogMember member, long term, int candidate) {
+    PrepareLog prepare =
+        PrepareLog.newBuilder()
+            .setGroup(1)
+            .setTerm(term)
+            .setCandidate(candidate)
+            .setEpoch(1)
+            .setTransport("tcp")
+            .build();
+    return member.handle(Request.newBuilder().setPrepareLog(prepare).build());
+  }
+
+  private static long grant(LogMember member, long term) {
+    GrantLog grant =
+        GrantLog.newBuilder()
+            .setGroup(1)
+            .setTerm(term)
+            .setLeader(LEADER)
+            .setEpoch(1)
+            .setTransport("tcp")
+            .build();
+    Reply reply = member.handle(Request.newBuilder().setGrantLog(grant).build());
+    assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
+    return reply.getLogGrant().getGrant();
+  }
+
+  private static final class NoPeers implements LogPeers {
+    @Override
+    public void call(int server, Request request, Consumer<Reply> answer) {
+      throw new UnsupportedOperationException("this member asks nobody");
+    }
+
+    @Override
+    public LogTransport transportTo(int server) {
+      return null;
+    }
+
+    @Override
+    public void connect(
+        int server, LogTransport via, long term, long grant, Consumer<QueuePair> answer) {
+      throw new UnsupportedOperationException("this member connects to nobody");
+    }
+  }
+
+  private static final class FixedCatalog implements GroupCatalog {
+    @Override
+    public GroupConfig read() {
+      return new GroupConfig(1, Set.of(1, 2, 3), Set.of(), true);
+    }
+
+    @Override
+    public void activate(long epoch) {
+      // It is active.
+    }
+  }
+}
