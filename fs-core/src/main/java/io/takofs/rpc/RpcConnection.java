@@ -247,7 +247,12 @@ public final class RpcConnection {
     return true;
   }
 
-  /** The failure of the connection, or null. */
+  /** Whether it has ended: no reply reaches its peer any more. */
+  public synchronized boolean hasEnded() {
+    return fault != null;
+  }
+
+  /** Why it has ended; null while it stands. */
   synchronized String fault() {
     return fault;
   }

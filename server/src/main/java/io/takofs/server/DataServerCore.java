@@ -314,7 +314,7 @@ final class DataServerCore {
 
   /** Applies what the leader, another server, has committed. */
   private void follow() {
-    if (journal.applyCommitted()) {
+    if (journal.applyCommitted() && !cluster.leads(ClusterTopology.NAMESPACE_GROUP)) {
       group.watch().followed();
     }
     housekeeping.advanceCheckpoint();
@@ -537,6 +537,10 @@ final class DataServerCore {
       throw new TakoException(Status.INVALID_ARGUMENT, "a session needs a user; none was named");
     }
     StateMachine.check(open);
+    if (call.connection().hasEnded()) {
+      throw new TakoException( // whom nobody would ever take out of the session again
+          Status.DISCONNECTED, "the connection has ended while the call waited");
+    }
     Caller caller = callers.of(open.getUser());
     Reply reply;
     if (call.clientId() == 0) {

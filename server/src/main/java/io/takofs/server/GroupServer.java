@@ -537,6 +537,7 @@ final class GroupServer implements RpcHandler {
   public void onDisconnected(RpcConnection connection) {
     lock.lock();
     try {
+      waiting.forget(connection);
       state.clients().unbind(connection);
     } finally {
       lock.unlock();

@@ -1,6 +1,7 @@
 package io.takofs.server;
 
 import io.takofs.rpc.IncomingCall;
+import io.takofs.rpc.RpcConnection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,11 @@ final class WaitingSessions {
       }
     }
     return others;
+  }
+
+  /** {@code connection} has ended: nobody waits for its calls. */
+  void forget(RpcConnection connection) {
+    waiting.removeIf(each -> each.call.connection() == connection);
   }
 
   /**

@@ -325,7 +325,9 @@ public final class GroupMember implements Leader, AutoCloseable {
       warmedNs = nowNs;
       now.catalog.read().members().forEach(now.links::warm);
       now.change.tick(nowNs);
-      now.takeover.tick(nowNs, sources(now.catalog.read().members()));
+      if (!now.renewal.isBusy()) {
+        now.takeover.tick(nowNs, sources(now.catalog.read().members()));
+      }
       now.renewal.tick(nowNs);
     }
     long term = now.member.leadingTerm();

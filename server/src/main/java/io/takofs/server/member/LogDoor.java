@@ -32,7 +32,7 @@ final class LogDoor implements LogHandler {
   private final Set<QueuePair> readers = ConcurrentHashMap.newKeySet(); // of the page zone
 
   /**
-   * @param severed runs when a leader's connection has ended; it must not wait
+   * @param severed runs when the connection of a leader or a candidate has ended; it must not wait
    */
   LogDoor(
       Cluster cluster,

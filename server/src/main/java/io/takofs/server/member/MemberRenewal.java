@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * is a server like any other, and may become a member by learning the log.
  *
  * <p>Once in a process: the map that shows the mark must be one of this process and of this damage,
- * or else it says nothing of who counts this server now.
+ * since an older map does not tell who counts this server now.
  *
  * <p>Thread rule: {@link #tick} on one thread; the renewal has another, which may wait.
  */
@@ -76,6 +76,11 @@ final class MemberRenewal {
     this.cluster = cluster;
     this.incarnation = incarnation;
     this.threads = threads;
+  }
+
+  /** Whether the state is being made anew: nobody else may write to it. */
+  boolean isBusy() {
+    return busy;
   }
 
   /** Does what is due; when this server has a number. */
@@ -134,7 +139,7 @@ final class MemberRenewal {
             .info(LOG, "the damaged member has begun anew, with an empty log and an empty state");
       }
     } catch (TakoException | RuntimeException | Error e) {
-      LOG.error("a damaged member could not begin anew, it is tried again", e);
+      LOG.error("a damaged member could not begin anew; it is tried again", e);
     } finally {
       busy = false;
     }
