@@ -55,15 +55,22 @@ final class HandledCalls {
         handled.add(sample);
       }
     }
+    handled.addAll(atFollowers());
+    return handled;
+  }
+
+  /** The messages that the servers which do not lead have received by now. */
+  List<String> atFollowers() throws Exception {
+    List<String> received = new ArrayList<>();
     for (URI pages : others) {
-      handled.add(
+      received.add(
           metrics(pages).stream()
               .filter(sample -> sample.startsWith(RECEIVES))
               .findAny()
               .map(sample -> pages + " " + sample)
               .orElseThrow(() -> new AssertionError(pages + " shows no messages over verbs")));
     }
-    return handled;
+    return received;
   }
 
   /** A server shows for a moment what it showed before: this is newer. */

@@ -6,9 +6,11 @@ import io.takofs.client.BlockPlaces;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
+import io.takofs.proto.ServerHealth;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -23,8 +25,9 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A cluster on two machines that only a wire joins: the namespace and one more server are on the
- * other machine, the third server and the clients on this one. Every file has three copies.
+ * A cluster on two machines that only a wire joins: two servers are on the other machine, the third
+ * server and the clients on this one. Every file has three copies, and all three servers keep the
+ * namespace.
  */
 @Tag("wire")
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
@@ -33,12 +36,15 @@ class WireClusterTest {
   private static final int SERVERS = 3;
   private static final int PORT = 7420;
   private static final int LENGTH = 3_000_000;
+  private static final int CHANGES = 100;
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private static Wire wire;
   private static RemoteServer namespace;
   private static RemoteServer other;
   private static ServerProcess near;
+  private static Map<Integer, RemoteServer> remote; // by number
+  private static int nearId;
 
   private String directory;
 
@@ -69,6 +75,8 @@ class WireClusterTest {
     other.awaitReady();
     try (TakoClient client = connect()) {
       ClusterHealth.awaitServers(client, SERVERS, LIMIT);
+      remote = Map.of(idOf(client, namespace.uri()), namespace, idOf(client, other.uri()), other);
+      nearId = idOf(client, near.uri());
     }
   }
 
@@ -176,6 +184,102 @@ class WireClusterTest {
           namespace.kill();
           namespace.start();
         });
+  }
+
+  /** The log is written into the memory of the servers that follow. */
+  @Test
+  @Order(7)
+  void shouldReplicateChangesWithoutACallAtFollowers() throws Exception {
+    for (int id = 1; id <= SERVERS; id++) {
+      try (TakoClient client = connect()) {
+        lead(client, id);
+        HandledCalls handled = HandledCalls.of(client);
+        List<String> before = handled.atFollowers();
+        for (int i = 0; i < CHANGES; i++) {
+          client.mkdirs(directory + "/" + id + "-" + i, 0777, true);
+        }
+        assertThat(handled.atFollowers()).as("while " + id + " leads").isEqualTo(before);
+      }
+    }
+  }
+
+  @Test
+  @Order(8)
+  void shouldGoOnAfterEachLeaderIsKilled() throws Exception {
+    for (int leader = 1; leader <= SERVERS; leader++) {
+      int id = leader;
+      checkThatAWriterGoesOnWithout(
+          id,
+          () -> {
+            if (id == nearId) {
+              near.kill();
+              near.restart();
+            } else {
+              remote.get(id).kill();
+              remote.get(id).start();
+            }
+          });
+    }
+  }
+
+  @Test
+  @Order(9)
+  void shouldGoOnWhileEachLeaderStandsStill() throws Exception {
+    for (int leader = 1; leader <= SERVERS; leader++) {
+      int id = leader;
+      checkThatAWriterGoesOnWithout(
+          id,
+          () -> {
+            signal(id, "STOP");
+            Wire.pass();
+            signal(id, "CONT");
+          });
+    }
+  }
+
+  @Test
+  @Order(10)
+  void shouldGoOnAfterEachLeaderIsCutOff() throws Exception {
+    for (int id = 1; id <= SERVERS; id++) {
+      checkThatAWriterGoesOnWithout(id, () -> wire.whileCut(() -> {}));
+    }
+  }
+
+  /** Has {@code leader} lead, and checks a writer while it is disturbed. */
+  private void checkThatAWriterGoesOnWithout(int leader, Wire.Disturbance disturbance)
+      throws Exception {
+    try (TakoClient client = connect()) {
+      lead(client, leader);
+      Wire.checkThatAWriterGoesOn(client, uri(), directory + "-" + leader, disturbance);
+      GroupHealth.awaitMembers(client, SERVERS, LIMIT);
+      ClusterHealth.awaitCopies(client, SERVERS, LIMIT);
+    }
+  }
+
+  private static void lead(TakoClient client, int id) throws Exception {
+    GroupHealth.awaitMembers(client, SERVERS, LIMIT);
+    if (client.administration().clusterStatus().getLeader() != id) {
+      client.administration().moveLeader(id);
+    }
+    ClusterHealth.await(client, id + " leads", LIMIT, status -> status.getLeader() == id);
+    GroupHealth.awaitMembers(client, SERVERS, LIMIT);
+  }
+
+  private static int idOf(TakoClient client, URI server) throws Exception {
+    return client.administration().clusterStatus().getServersList().stream()
+        .map(ServerHealth::getEntry)
+        .filter(entry -> server.getAuthority().equals(entry.getHost() + ":" + entry.getPort()))
+        .findFirst()
+        .orElseThrow()
+        .getId();
+  }
+
+  private static void signal(int id, String name) throws Exception {
+    if (id == nearId) {
+      near.signal(name);
+    } else {
+      remote.get(id).signal(name);
+    }
   }
 
   private void checkThatAWriterGoesOn(Wire.Disturbance disturbance) throws Exception {
