@@ -468,9 +468,9 @@ public final class ConfigKeys {
       register(
           ConfigKey.duration(
                   "fs.tako.group.read.lease",
-                  "0ms",
+                  "0us",
                   "1m",
-                  "0ms",
+                  "0us",
                   "How long the leader of the namespace answers queries without asking the other"
                       + " members, after a majority of them has taken a heartbeat; 0 to ask for each"
                       + " query, once for all that wait. More than nine tenths of"
