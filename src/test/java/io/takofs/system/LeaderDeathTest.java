@@ -31,6 +31,9 @@ class LeaderDeathTest {
   /** Between two files of a client: without, the clients want more than two processors have. */
   private static final long PAUSE_NS = Long.getLong("tako.test.leader.pause.us", 0) * 1000;
 
+  /** Files of a client that are there at a time: a namespace has room for so many. */
+  private static final int KEPT = 2000;
+
   private static final int SERVERS = 3;
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final long STEADY_NS = TimeUnit.MILLISECONDS.toNanos(300);
@@ -59,13 +62,16 @@ class LeaderDeathTest {
     private void run() {
       try {
         for (int file = 0; !stopped; file++) {
-          String path = directory + "/f" + file;
+          String path = path(file);
           try (TakoOutputStream out = client.create(path, CreateOptions.DEFAULT)) {
             out.write(content(path));
           }
           answered();
           assertThat(Clients.read(client, path)).isEqualTo(content(path));
           answered();
+          if (file >= KEPT) {
+            client.delete(path(file - KEPT), false);
+          }
           files = file + 1;
           if (PAUSE_NS > 0) {
             LockSupport.parkNanos(PAUSE_NS);
@@ -98,10 +104,11 @@ class LeaderDeathTest {
 
     void check(TakoClient reader) throws IOException {
       assertThat(failure).isNull();
-      for (int i = 0; i < files; i++) {
-        String path = directory + "/f" + i;
-        assertThat(Clients.read(reader, path)).as(path).isEqualTo(content(path));
+      int first = Math.max(0, files - KEPT);
+      for (int i = first; i < files; i++) {
+        assertThat(Clients.read(reader, path(i))).as(path(i)).isEqualTo(content(path(i)));
       }
+      assertThat(Clients.list(reader, directory)).hasSize(files - first);
     }
 
     void stop() throws InterruptedException {
@@ -114,6 +121,10 @@ class LeaderDeathTest {
     public void close() {
       stopped = true;
       client.close();
+    }
+
+    private String path(int file) {
+      return directory + "/f" + file;
     }
 
     private static byte[] content(String path) {
