@@ -490,7 +490,6 @@ final class GroupServer implements RpcHandler {
     List<String> stale = List.of();
     boolean tick = false;
     boolean stateless;
-    List<IncomingCall> ready = calls;
     long arrivedNs = clock.nanoTime();
     lock.lock();
     try {
@@ -503,7 +502,8 @@ final class GroupServer implements RpcHandler {
       }
       if (!stateless) {
         unanswered = endIfOver();
-        ready = mayWait && isLeaderAwaited() ? waiting.keep(calls, arrivedNs) : calls;
+        List<IncomingCall> ready =
+            mayWait && isLeaderAwaited() ? waiting.keep(calls, arrivedNs) : calls;
         core.onCalls(ready, arrivedNs, replies);
         core.poll(replies);
         stale = core.staleUsers();

@@ -52,6 +52,7 @@ public final class LogMember {
   private final LogTimes times;
   private final Clock clock;
   private final Random random;
+  private final ReadHold hold;
   private final Map<Integer, LogPosition> answers = new HashMap<>();
   private final Set<Integer> refusals = new HashSet<>(); // to miss the leader, too
   private final Map<Integer, FollowerSetup> setups = new HashMap<>();
@@ -74,8 +75,6 @@ public final class LogMember {
   private SegmentReader reader;
   private boolean able = true; // to lead
   private boolean severed; // the leader's connection had ended at the last look
-  private long beatsSeen;
-  private long heldSinceNs;
   private long releasedTerm; // in which the leader said that it uses its lease no more; 0 for none
   private boolean leaseReleased; // by this leader, in its present term
 
@@ -113,7 +112,7 @@ public final class LogMember {
     this.clock = clock;
     this.random = random;
     await(clock.nanoTime());
-    heldSinceNs = clock.nanoTime(); // an earlier process may have taken a heartbeat just now
+    hold = new ReadHold(replica, times.holdNs(), clock);
   }
 
   public Role role() {
@@ -182,34 +181,14 @@ public final class LogMember {
 
   /**
    * Promises, unless a leader may still answer reads by its lease. A heartbeat that is noticed only
-   * when the leader has been shut out holds as well: then the promise is made, and told to the
-   * candidate later.
+   * when the leader has been shut out holds as well: then the promise is made, and the candidate,
+   * which is not told of it, has to stand again.
    */
   private LogPosition prepared(PrepareLog request) throws TakoException {
-    checkHold(request);
+    hold.check(request);
     LogPosition position = replica.prepare(request);
-    checkHold(request);
+    hold.check(request);
     return position;
-  }
-
-  private void checkHold(PrepareLog request) throws TakoException {
-    if (times.holdNs() == 0) {
-      return;
-    }
-    replica.scan();
-    noticeBeats();
-    boolean released = replica.wasBeatOf(request.getReleasedTerm(), request.getCandidate());
-    if (!released && clock.nanoTime() - heldSinceNs < times.holdNs()) {
-      throw new TakoException(
-          Status.BUSY, "member " + replica.server() + " lets the leader read for a moment yet");
-    }
-  }
-
-  private void noticeBeats() {
-    if (replica.beats() != beatsSeen) {
-      beatsSeen = replica.beats();
-      heldSinceNs = clock.nanoTime();
-    }
   }
 
   private static Reply ok(LogPosition position) {
@@ -282,7 +261,7 @@ public final class LogMember {
       long now = clock.nanoTime();
       replica.poll();
       log.advance();
-      noticeBeats();
+      hold.look();
       if (role != Role.FOLLOWER && (!holdsTerm() || replica.damage() != null)) {
         stepDown();
       }

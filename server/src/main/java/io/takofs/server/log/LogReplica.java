@@ -33,9 +33,6 @@ import java.util.function.BooleanSupplier;
  * memory.
  */
 public class LogReplica {
-  /** The term and the server of a heartbeat that nobody here knows. */
-  private static final int NOBODY = -1;
-
   private int server; // 0 until it is known
   private final LogZone zone;
   private final LogTransports transports;
@@ -47,7 +44,7 @@ public class LogReplica {
   private ReplicaStorage storage;
   private SlotPool pool;
   private Chain chain;
-  private ByteBuffer heartbeat = ByteBuffer.allocate(Layout.HEARTBEAT_SIZE); // of the last grant
+  private final HeartbeatRecord heartbeat = new HeartbeatRecord();
   private Promise promise;
   private Intake intake; // null when nobody may write here
   private long leadingTerm; // 0: this member does not lead
@@ -55,11 +52,6 @@ public class LogReplica {
   private long checkpointIndex;
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
   private boolean missing; // no leader's log was adopted since that was said
-  private int lastBeatTerm; // the low half of it, as a heartbeat has it
-  private int lastBeat;
-  private long beats; // heartbeats that were seen
-  private long beatTerm; // of the last one
-  private int beatLeader; // of the last one
   private boolean heard;
   private TakoException damage;
 
@@ -457,8 +449,7 @@ public class LogReplica {
       throw new TakoException(
           Status.NO_SPACE, "no slot of the log of member " + server + " is free");
     }
-    heartbeat = via.memory().heartbeat().buffer();
-    clearHeartbeat();
+    heartbeat.begin(via.memory().heartbeat().buffer());
     return describeGrant(0).setPosition(position(via)).build();
   }
 
@@ -474,13 +465,6 @@ public class LogReplica {
       grant.addSlots(LogSlot.newBuilder().setAddress(region.address()).setRkey(region.rkey()));
     }
     return grant;
-  }
-
-  private void clearHeartbeat() {
-    heartbeat.putLong(0, 0);
-    heartbeat.putLong(Layout.HEARTBEAT_COMMIT_INDEX_OFFSET, 0);
-    lastBeatTerm = 0;
-    lastBeat = 0;
   }
 
   /**
@@ -565,32 +549,20 @@ public class LogReplica {
 
   /** Heartbeats that were seen here: it grows when there was a new one. */
   synchronized long beats() {
-    return beats;
+    return heartbeat.count();
   }
 
   /** Whether the last of them was of the leader of {@code term}, or of {@code server}. */
   synchronized boolean wasBeatOf(long term, int server) {
-    return beats > 0 && (beatTerm == term || beatLeader == server);
+    return heartbeat.wasOf(term, server);
   }
 
   private boolean readHeartbeat() {
-    int term = heartbeat.getInt(Layout.HEARTBEAT_TERM_OFFSET);
-    int counter = heartbeat.getInt(Layout.HEARTBEAT_COUNTER_OFFSET);
-    if (term == lastBeatTerm && counter == lastBeat) {
-      return false;
-    }
-    lastBeatTerm = term;
-    lastBeat = counter;
-    boolean own = term == (int) intake.term();
-    // A late store of a former leader may lie over a heartbeat of this one, which counts it.
-    beats++;
-    beatTerm = own ? intake.term() : NOBODY;
-    beatLeader = own ? intake.leader() : NOBODY;
-    if (!own) {
+    if (!heartbeat.look(intake)) {
       return false;
     }
     if (intake.isAdopted()) { // else the index says nothing of this member's log
-      commitIndex = Math.max(commitIndex, heartbeat.getLong(Layout.HEARTBEAT_COMMIT_INDEX_OFFSET));
+      commitIndex = Math.max(commitIndex, heartbeat.commitIndex());
     }
     return true;
   }

@@ -4,7 +4,7 @@ import io.takofs.transport.CompletionHandler;
 import io.takofs.transport.CompletionQueue;
 
 /**
- * Where the writes of {@link CallWriter} complete: what the calls' own queue has is answers.
+ * The queue in which the writes of {@link CallWriter} complete; the calls' own has their answers.
  *
  * <p>Thread rule: one thread.
  */

@@ -72,7 +72,7 @@ final class CallSender {
     }
   }
 
-  /** Where the peer writes the payloads of replies. */
+  /** The memory into which the peer writes the payloads of replies. */
   MemoryRegion replies() {
     return replies;
   }
@@ -95,7 +95,7 @@ final class CallSender {
     pair = connected;
   }
 
-  /** Who learns of replies from now on. */
+  /** The listener that learns of replies from now on. */
   void onAnswered(Answered listener) {
     answered = listener;
   }

@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * What a leader writes to a follower, sent in calls: a write completes when the follower has
- * answered that its bytes are in its memory, and verified as far as they are frames of its log.
+ * A leader's writes to a follower, sent in calls: a write completes when the follower has answered
+ * that its bytes are in its memory, and verified as far as they are frames of its log.
  *
  * <p>Thread rule: one thread.
  */

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a follower's processor has done for the log so far, nanoseconds by the clock and counts.
+ * The work of a follower's processor for the log so far: nanoseconds by the clock, and counts.
  *
  * <p>Thread rule: one thread.
  */

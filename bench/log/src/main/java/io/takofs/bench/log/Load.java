@@ -1,7 +1,7 @@
 package io.takofs.bench.log;
 
 /**
- * What the clients of a server do, and for how long.
+ * The work of a server's clients, and its length.
  *
  * @param fresh whether what was kept of earlier runs is forgotten
  * @param readPercent of the operations

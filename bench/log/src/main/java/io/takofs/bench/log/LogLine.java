@@ -36,7 +36,7 @@ record LogLine(String name, Unit unit, ToDoubleFunction<List<RunFigures>> figure
             found.stream().mapToDouble(each -> each.get(percentile) / 1e3).average().orElseThrow());
   }
 
-  /** What the second server, which only follows, spends or counts for each put of the first. */
+  /** The cost or count of the second server, which only follows, for each put of the first. */
   static LogLine followed(String name, Unit unit, String counted) {
     return new LogLine(name, unit, found -> found.get(1).get(counted) / found.get(0).get("puts"));
   }

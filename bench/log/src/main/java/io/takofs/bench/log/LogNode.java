@@ -102,7 +102,7 @@ final class LogNode implements AutoCloseable, LogPeers {
     return BenchMember.create(number, group, file, slots, transport.name(), domain, queue, this);
   }
 
-  /** Where the other one connects. */
+  /** The endpoint to which the other one connects. */
   String endpoint() {
     return listener.endpoint();
   }
@@ -117,7 +117,7 @@ final class LogNode implements AutoCloseable, LogPeers {
     return follower;
   }
 
-  /** What the frames of the other server have cost this one so far. */
+  /** The cost of the other server's frames to this one so far. */
   FollowerCosts costs() {
     return costs;
   }

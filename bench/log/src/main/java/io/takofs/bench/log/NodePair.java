@@ -50,7 +50,7 @@ final class NodePair implements AutoCloseable {
     return node;
   }
 
-  /** Where to propose. */
+  /** The node that takes proposals. */
   BenchMember leader() {
     return first.leader();
   }

@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What a server found in one run, by name; a line of text between processes.
+ * The figures of a server in one run, by name; a line of text between processes.
  *
  * <p>Thread rule: one thread.
  */

@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What a server does in each short part of a run. On a machine with other work a thread is without
- * a processor at times, and the other server waits for it then: only those parts count in which
- * both had one.
+ * The work of a server in each short part of a run. On a machine with other work a thread is
+ * without a processor at times, and the other server waits for it then: only those parts count in
+ * which both had one.
  *
  * <p>Thread rule: one thread.
  */
