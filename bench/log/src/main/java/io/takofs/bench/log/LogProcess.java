@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A process that runs {@link LogServer}.
@@ -16,6 +17,9 @@ import java.util.List;
 final class LogProcess implements AutoCloseable {
   private static final List<String> JVM_OPTIONS =
       List.of("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m", "-XX:MaxDirectMemorySize=1g");
+
+  /** Seconds that a process may take to end. */
+  private static final int END_S = 10;
 
   private final Process process;
   private final BufferedReader answers;
@@ -63,5 +67,7 @@ final class LogProcess implements AutoCloseable {
   public void close() {
     questions.println();
     process.destroy();
+    process.onExit().completeOnTimeout(process, END_S, TimeUnit.SECONDS).join();
+    process.destroyForcibly();
   }
 }
