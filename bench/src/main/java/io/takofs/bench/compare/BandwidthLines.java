@@ -188,7 +188,7 @@ final class BandwidthLines {
     /** HDFS has such reads with short-circuit access only, which is not set up here. */
     @Override
     public Line of(BenchCandidate candidate) {
-      return candidate.is(BenchCandidate.HDFS) ? null : super.of(candidate);
+      return candidate.isHdfs() ? null : super.of(candidate);
     }
 
     @Override

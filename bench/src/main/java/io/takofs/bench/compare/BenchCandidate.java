@@ -18,6 +18,10 @@ import org.apache.hadoop.fs.Path;
 record BenchCandidate(
     String name, FileSystem fs, Path base, List<Long> serverPids, InetSocketAddress sender) {
   static final String HDFS = "hdfs";
+
+  /** HDFS with two NameNodes and three JournalNodes. */
+  static final String HDFS_HA = "hdfs-ha";
+
   static final String TAKO_SHM = "tako-shm";
   static final String TAKO_TCP = "tako-tcp";
 
@@ -45,6 +49,11 @@ record BenchCandidate(
   /** Whether it has files, which memory and a stream have not. */
   boolean hasFiles() {
     return !(is(MEMORY) || is(MEMORY_THREE_TIMES) || is(RAW_TCP));
+  }
+
+  /** Whether it is HDFS, with however many NameNodes. */
+  boolean isHdfs() {
+    return is(HDFS) || is(HDFS_HA);
   }
 
   boolean is(String kind) {

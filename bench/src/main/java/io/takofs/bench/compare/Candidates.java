@@ -23,7 +23,7 @@ final class Candidates implements AutoCloseable {
   private final Map<String, Checkout> takos;
   private final List<BenchCandidate> list = new ArrayList<>();
   private final int servers;
-  private HdfsCluster hdfs; // null unless it was asked for
+  private final List<HdfsCluster> clusters = new ArrayList<>(); // of HDFS
   private RawTcpSender sender; // null unless it was asked for
 
   /**
@@ -72,8 +72,8 @@ final class Candidates implements AutoCloseable {
         candidate.fs().close();
       }
     } finally {
-      if (hdfs != null) {
-        hdfs.close();
+      for (HdfsCluster cluster : clusters) {
+        cluster.close();
       }
       if (sender != null) {
         sender.close();
@@ -91,10 +91,10 @@ final class Candidates implements AutoCloseable {
     Path base = new Path("/compare-" + ProcessHandle.current().pid());
     String kind = BenchCandidate.kindOf(name);
     return switch (kind) {
-      case BenchCandidate.HDFS -> {
-        hdfs = new HdfsCluster(work.resolve(name), launcher, servers);
-        yield new BenchCandidate(name, hdfs.client(), base, hdfs.pids());
-      }
+      case BenchCandidate.HDFS ->
+          hdfs(name, HdfsCluster.single(work.resolve(name), launcher, servers), base);
+      case BenchCandidate.HDFS_HA ->
+          hdfs(name, HdfsCluster.highlyAvailable(work.resolve(name), launcher, servers), base);
       case BenchCandidate.TAKO_SHM, BenchCandidate.TAKO_TCP -> {
         Checkout tako = takos.get(BenchCandidate.serversOf(name));
         String transport = kind.substring("tako-".length());
@@ -109,9 +109,10 @@ final class Candidates implements AutoCloseable {
       default ->
           throw new IllegalArgumentException(
               String.format(
-                  "no candidate '%s': choose of %s, %s, %s, %s, %s, %s, %s",
+                  "no candidate '%s': choose of %s, %s, %s, %s, %s, %s, %s, %s",
                   name,
                   BenchCandidate.HDFS,
+                  BenchCandidate.HDFS_HA,
                   BenchCandidate.TAKO_SHM,
                   BenchCandidate.TAKO_TCP,
                   BenchCandidate.LOCAL,
@@ -119,6 +120,11 @@ final class Candidates implements AutoCloseable {
                   BenchCandidate.MEMORY_THREE_TIMES,
                   BenchCandidate.RAW_TCP));
     };
+  }
+
+  private BenchCandidate hdfs(String name, HdfsCluster cluster, Path base) throws IOException {
+    clusters.add(cluster);
+    return new BenchCandidate(name, cluster.client(), base, cluster.pids());
   }
 
   private static FileSystem rawLocal() throws IOException {

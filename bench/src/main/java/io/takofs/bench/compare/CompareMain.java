@@ -45,7 +45,8 @@ public final class CompareMain implements Callable<Integer> {
           "Which to compare: with the first, and with local, memory (a plain copy), memory3 (three"
               + " plain copies, of writes) and raw-tcp (a bare TCP stream, of sequential reads) if"
               + " they are among them (default: hdfs,tako-shm,tako-tcp,local,memory,raw-tcp, with"
-              + " several servers memory3, too). tako-shm@DIR and tako-tcp@DIR are server and client"
+              + " several servers memory3, too). hdfs-ha is HDFS in high availability, with two"
+              + " NameNodes and three JournalNodes. tako-shm@DIR and tako-tcp@DIR are server and client"
               + " of another built checkout, with which its namesakes here are compared, too; tako-shm:1"
               + " and tako-tcp:1 have the namespace on one member, in a cluster.")
   private List<String> names;

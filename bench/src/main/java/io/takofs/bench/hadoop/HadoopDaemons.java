@@ -19,7 +19,7 @@ import org.apache.hadoop.conf.Configuration;
  * Daemons of Hadoop that run from this JVM's class path. Their configuration, data and logs are in
  * one directory. They are ended at {@link #close} and whenever this JVM ends, by a signal too.
  *
- * <p>Thread rule: one thread.
+ * <p>Thread rule: one thread, and that of the JVM's end.
  */
 final class HadoopDaemons implements AutoCloseable {
   private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
@@ -29,7 +29,8 @@ final class HadoopDaemons implements AutoCloseable {
   private final Path directory;
   private final List<String> launcher;
   private final List<Process> processes = new CopyOnWriteArrayList<>();
-  private final Thread ender = new Thread(() -> end(processes));
+  private final Thread ender = new Thread(this::endAll);
+  private boolean ending; // guarded by this
 
   /** Asks whether daemons do their work by now; an IOException says no. */
   public interface Probe {
@@ -63,16 +64,17 @@ final class HadoopDaemons implements AutoCloseable {
 
   /** Runs a program to its end, which must be a good one. */
   void run(String name, String mainClass, String... arguments) throws Exception {
-    if (launch(name, mainClass, arguments).waitFor() != 0) {
+    Process program = launch(name, mainClass, arguments);
+    int code = program.waitFor();
+    processes.remove(program);
+    if (code != 0) {
       throw new IOException(name + " failed; its log ends with: " + logTails());
     }
   }
 
   /** Starts a daemon; its log is {@code name.log}. */
   Process start(String name, String mainClass, String... arguments) throws IOException {
-    Process daemon = launch(name, mainClass, arguments);
-    processes.add(daemon);
-    return daemon;
+    return launch(name, mainClass, arguments);
   }
 
   /** Ends one of those that were started. */
@@ -113,20 +115,41 @@ final class HadoopDaemons implements AutoCloseable {
 
   /** A free port of the loopback. */
   static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+    return freePorts(1).get(0);
+  }
+
+  /** Different free ports of the loopback. */
+  static List<Integer> freePorts(int count) throws IOException {
+    List<ServerSocket> sockets = new ArrayList<>();
+    try {
+      for (int i = 0; i < count; i++) {
+        sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+      }
+      return sockets.stream().map(ServerSocket::getLocalPort).toList();
+    } finally {
+      for (ServerSocket socket : sockets) {
+        socket.close();
+      }
     }
   }
 
   @Override
   public void close() throws IOException {
-    end(processes);
+    endAll();
     Runtime.getRuntime().removeShutdownHook(ender);
     try (Stream<Path> tree = Files.walk(directory)) {
       for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);
       }
     }
+  }
+
+  /** Ends them; from then on none is started, which the JVM's end would leave behind. */
+  private void endAll() {
+    synchronized (this) {
+      ending = true;
+    }
+    end(processes);
   }
 
   /** Asks them to end, the last first, and kills what has not, with whatever they had started. */
@@ -152,7 +175,11 @@ final class HadoopDaemons implements AutoCloseable {
     all.forEach(handle -> handle.onExit().join());
   }
 
-  private Process launch(String name, String mainClass, String... arguments) throws IOException {
+  private synchronized Process launch(String name, String mainClass, String... arguments)
+      throws IOException {
+    if (ending) {
+      throw new IOException(name + " is not started: the daemons are being ended");
+    }
     String javaHome = System.getProperty("java.home");
     List<String> command = new ArrayList<>(launcher);
     command.add(Path.of(javaHome, "bin", "java").toString());
@@ -170,10 +197,13 @@ final class HadoopDaemons implements AutoCloseable {
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("JAVA_HOME", javaHome);
     builder.environment().put("HADOOP_CONF_DIR", configuration().toString());
-    return builder
-        .redirectErrorStream(true)
-        .redirectOutput(directory.resolve(name + ".log").toFile())
-        .start();
+    Process process =
+        builder
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve(name + ".log").toFile())
+            .start();
+    processes.add(process);
+    return process;
   }
 
   private String logTails() throws IOException {

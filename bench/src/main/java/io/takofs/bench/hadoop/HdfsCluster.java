@@ -2,7 +2,6 @@ package io.takofs.bench.hadoop;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -11,9 +10,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
+import org.apache.hadoop.hdfs.server.datanode.DataNode;
 
 /**
- * HDFS as its users run it: a NameNode and DataNode processes from the Maven jars, with up to three
+ * HDFS as its users run it: NameNode and DataNode processes from the Maven jars, with up to three
  * replicas, their storage on a tmpfs, reached over loopback TCP.
  *
  * <p>Thread rule: one thread.
@@ -22,44 +22,67 @@ public final class HdfsCluster implements AutoCloseable {
   private static final int REPLICAS_MAX = 3;
 
   private final HadoopDaemons daemons;
-  private final int port;
+  private final NameNodes nameNodes;
   private final int dataNodes;
 
   /**
-   * Starts it.
+   * Starts one whose namespace a single NameNode keeps.
    *
    * @param directory an empty directory on a tmpfs; removed at the end
    * @param launcher words before the java command, such as a processor placement
    * @param dataNodes how many; each has every block while there are three at most
    */
-  public HdfsCluster(Path directory, List<String> launcher, int dataNodes) throws Exception {
-    this.dataNodes = dataNodes;
-    this.port = HadoopDaemons.freePort();
-    this.daemons = new HadoopDaemons(directory, launcher);
-    // The web pages are not in the jars; the servers insist on their directories.
-    Files.createDirectories(daemons.configuration().resolve("webapps/hdfs"));
-    Files.createDirectories(daemons.configuration().resolve("webapps/datanode"));
-    configure(directory);
-    daemons.run("format", "org.apache.hadoop.hdfs.server.namenode.NameNode", "-format");
-    daemons.start("namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode");
-    for (int number = 1; number <= dataNodes; number++) {
-      Path data = directory.resolve("data-" + number);
-      daemons.start(
-          "datanode-" + number,
-          "org.apache.hadoop.hdfs.server.datanode.DataNode",
-          "-Ddfs.datanode.data.dir=" + data.toUri());
-    }
-    daemons.await("HDFS", this::takesAFile);
+  public static HdfsCluster single(Path directory, List<String> launcher, int dataNodes)
+      throws Exception {
+    return new HdfsCluster(directory, launcher, dataNodes, new SingleNameNode());
   }
 
-  /** Process ids of the NameNode and the DataNodes. */
+  /**
+   * Starts one with high availability: two NameNodes whose log three JournalNodes keep.
+   *
+   * @param directory an empty directory on a tmpfs; removed at the end
+   * @param launcher words before the java command, such as a processor placement
+   * @param dataNodes how many; each has every block while there are three at most
+   */
+  public static HdfsCluster highlyAvailable(Path directory, List<String> launcher, int dataNodes)
+      throws Exception {
+    return new HdfsCluster(directory, launcher, dataNodes, new NameNodePair());
+  }
+
+  private HdfsCluster(Path directory, List<String> launcher, int dataNodes, NameNodes nameNodes)
+      throws Exception {
+    this.dataNodes = dataNodes;
+    this.nameNodes = nameNodes;
+    this.daemons = new HadoopDaemons(directory, launcher);
+    try {
+      // The web pages are not in the jars; the servers insist on their directories.
+      for (String pages : List.of("hdfs", "datanode", "journal")) {
+        Files.createDirectories(daemons.configuration().resolve("webapps").resolve(pages));
+      }
+      configure(directory);
+      nameNodes.start(daemons, directory);
+      for (int number = 1; number <= dataNodes; number++) {
+        Path data = directory.resolve("data-" + number);
+        daemons.start(
+            "datanode-" + number,
+            DataNode.class.getName(),
+            "-Ddfs.datanode.data.dir=" + data.toUri());
+      }
+      daemons.await("HDFS", () -> nameNodes.areReady() && takesAFile());
+    } catch (Exception e) {
+      daemons.close();
+      throw e;
+    }
+  }
+
+  /** Process ids of all servers. */
   public List<Long> pids() {
     return daemons.pids();
   }
 
   /** A new client. */
   public FileSystem client() throws IOException {
-    return FileSystem.newInstance(uri(), clientConfiguration());
+    return FileSystem.newInstance(nameNodes.uri(), clientConfiguration());
   }
 
   @Override
@@ -69,25 +92,23 @@ public final class HdfsCluster implements AutoCloseable {
 
   private Configuration clientConfiguration() {
     Configuration conf = new Configuration();
+    nameNodes.addTo(conf);
     conf.setInt("dfs.replication", replicas());
     return conf;
   }
 
   private void configure(Path directory) throws IOException {
     Configuration core = new Configuration(false);
-    core.set("fs.defaultFS", uri().toString());
+    core.set("fs.defaultFS", nameNodes.uri().toString());
     core.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
     daemons.configure(core, "core-site.xml");
     // A separate file, because HDFS's defaults overrule these settings in core-site.xml.
     Configuration site = new Configuration(false);
     site.setInt("dfs.replication", replicas());
-    site.set("dfs.namenode.name.dir", directory.resolve("name").toUri().toString());
+    nameNodes.addTo(site);
+    nameNodes.configure(site, directory);
     for (String address :
-        List.of(
-            "dfs.namenode.http-address",
-            "dfs.datanode.address",
-            "dfs.datanode.ipc.address",
-            "dfs.datanode.http.address")) {
+        List.of("dfs.datanode.address", "dfs.datanode.ipc.address", "dfs.datanode.http.address")) {
       site.set(address, "localhost:0");
     }
     daemons.configure(site, "hdfs-site.xml");
@@ -102,7 +123,7 @@ public final class HdfsCluster implements AutoCloseable {
     Configuration conf = clientConfiguration();
     conf.setInt("ipc.client.connect.max.retries", 1);
     conf.setInt("ipc.client.connect.retry.interval", 200);
-    try (FileSystem fs = FileSystem.newInstance(uri(), conf)) {
+    try (FileSystem fs = FileSystem.newInstance(nameNodes.uri(), conf)) {
       if (!hasSpace((DistributedFileSystem) fs)) {
         return false;
       }
@@ -119,9 +140,5 @@ public final class HdfsCluster implements AutoCloseable {
             .filter(node -> node.getRemaining() > 0)
             .count()
         == dataNodes;
-  }
-
-  private URI uri() {
-    return URI.create("hdfs://localhost:" + port);
   }
 }
