@@ -5,6 +5,7 @@ import io.takofs.proto.ClusterMap;
 import io.takofs.proto.GroupEntry;
 import io.takofs.proto.ServerEntry;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -30,8 +31,7 @@ final class LeaderSearch {
   private final Clock clock;
   private final Map<String, Answer> answers = new LinkedHashMap<>();
   private ClusterMap map = ClusterMap.getDefaultInstance();
-  private String failed = ""; // the server of the last attempt that came to nothing
-  private int turn;
+  private final Set<String> failed = new HashSet<>(); // servers, since one gave the session
   private int attempts;
 
   /** The words of a server, and their time. */
@@ -75,7 +75,7 @@ final class LeaderSearch {
     // A server alone may be reached by another address than it knows of.
     int groups = map.getServersCount() > 1 ? 1 : 0;
     for (GroupEntry group : map.getGroupsList().stream().limit(groups).toList()) {
-      group.getMembersList().stream().map(this::address).forEach(found::add);
+      group.getMembersList().stream().sorted().map(this::address).forEach(found::add);
     }
     found.remove("");
     found.addAll(connector.servers());
@@ -110,14 +110,14 @@ final class LeaderSearch {
 
   /** {@code server} gave the session. */
   synchronized void found() {
-    failed = "";
+    failed.clear();
     attempts = 0;
   }
 
   /** {@code server} did not answer, or could do nothing: another one is next. */
   synchronized void failed(String server, String why) {
     said(server, why);
-    failed = server;
+    failed.add(server);
     next();
   }
 
@@ -128,7 +128,7 @@ final class LeaderSearch {
    */
   synchronized void follow(String server, String leader, String text) {
     said(server, text);
-    if (leader.isEmpty() || leader.equals(server) || leader.equals(failed)) {
+    if (leader.isEmpty() || leader.equals(server) || failed.contains(leader)) {
       next();
     } else {
       go(leader);
@@ -140,14 +140,16 @@ final class LeaderSearch {
     answers.put(server, new Answer(text, clock.nanoTime()));
   }
 
+  /**
+   * One after the other, in the order of the members' numbers: that in which they stand for
+   * election when a leader is gone, so that the one after it most likely is the next leader.
+   */
   private void next() {
-    String asked = connector.server();
     List<String> servers = candidates();
-    String chosen = asked;
-    for (int i = 0; i < servers.size() && chosen.equals(asked); i++) {
-      chosen = servers.get(Math.floorMod(turn++, servers.size()));
+    if (failed.containsAll(servers)) {
+      failed.clear(); // whoever is named may be back
     }
-    go(chosen);
+    go(servers.get((servers.indexOf(connector.server()) + 1) % servers.size()));
   }
 
   private void go(String server) {

@@ -16,7 +16,9 @@ import io.takofs.transport.TransportCounters;
 import io.takofs.transport.select.TransportLostException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
@@ -156,12 +158,14 @@ final class SessionConnector {
     Backoff pause = null;
     IOException failure = null;
     boolean redirected = false;
+    Set<String> asked = new HashSet<>();
     try (Interrupts interrupts = new Interrupts()) {
       while (true) {
         if (shut) {
           throw new TakoException(Status.UNAVAILABLE, what + ": the client is closed");
         }
         interrupts.putOff(); // an attempt that one ended is made again
+        asked.add(server());
         try {
           return connect(deadlineNs, now + patience);
         } catch (IOException e) {
@@ -170,8 +174,9 @@ final class SessionConnector {
           failure = failure != null && isRedirection(e) ? failure : e;
           boolean straight = !redirected && leadsElsewhere(e);
           redirected = straight;
-          if (straight) {
-            continue; // to the leader that was named: nobody need wait for it
+          boolean anew = identity.get() != null && worthRetrying(e) && !asked.contains(server());
+          if (straight || anew) {
+            continue; // to the leader that was named, or one that was not asked yet
           }
           pause = pause == null ? new Backoff(pauses(), clock) : pause;
           if (!worthRetrying(e) || !pause.sleep(now + patience)) {

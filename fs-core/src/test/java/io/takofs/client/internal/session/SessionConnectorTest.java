@@ -11,6 +11,7 @@ import io.takofs.proto.GroupEntry;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -20,6 +21,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -163,6 +165,40 @@ class SessionConnectorTest {
     assertThat(redirected.follower()).isEqualTo("follower:1");
   }
 
+  /** A pause would only come after all of them were asked. */
+  @Test
+  void shouldAskTheOtherServerAtOnceWhenThatOfTheSessionIsGone() throws Exception {
+    HandClock clock = new HandClock();
+    AtomicReference<String> asked = new AtomicReference<>("follower:1");
+    AtomicReference<String> gone = new AtomicReference<>("");
+    Connector ways =
+        connector(
+            asked,
+            () -> {
+              if (asked.get().equals(gone.get())) {
+                throw new IOException("cannot connect to " + gone.get());
+              }
+              return connection(
+                  request ->
+                      request.hasOpenSession()
+                          ? Reply.newBuilder()
+                              .setSession(SessionTerms.newBuilder().setClientId(7))
+                              .build()
+                          : Reply.getDefaultInstance());
+            });
+    SessionConnector moving =
+        new SessionConnector(
+            ways, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), clock);
+    moving.learn(led());
+    OpenSession first = moving.get(10 * SECOND, "stat");
+    long before = clock.nanoTime();
+    gone.set("follower:1");
+    first.close();
+    moving.get(10 * SECOND, "stat");
+    assertThat(asked).hasValue("leader:1");
+    assertThat(clock.nanoTime() - before).isZero();
+  }
+
   private static ClusterMap led() {
     return ClusterMap.newBuilder()
         .addServers(ServerEntry.newBuilder().setId(1).setHost("leader").setPort(1))
@@ -194,6 +230,7 @@ class SessionConnectorTest {
   }
 
   private static ServerConnection connection(Function<Request, Reply> answers) {
+    AtomicBoolean closed = new AtomicBoolean();
     return (ServerConnection)
         Proxy.newProxyInstance(
             ServerConnection.class.getClassLoader(),
@@ -201,7 +238,12 @@ class SessionConnectorTest {
             (proxy, method, arguments) ->
                 switch (method.getName()) {
                   case "call" -> answers.apply((Request) arguments[2]);
-                  case "close" -> null;
+                  case "isOpen" -> !closed.get();
+                  case "transportVerdict" -> "";
+                  case "close" -> {
+                    closed.set(true);
+                    yield null;
+                  }
                   default -> throw new UnsupportedOperationException(method.getName());
                 });
   }
