@@ -11,8 +11,11 @@ import java.io.IOException;
 final class Training {
   private Training() {}
 
-  /** Entry point; the exit code is 0 only when everything was done. */
-  public static void main(String[] arguments) throws IOException {
+  /**
+   * Entry point; the exit code is 0 only when everything was done, but for the group: without its
+   * classes an archive is still good.
+   */
+  public static void main(String[] arguments) throws IOException, InterruptedException {
     TakoConfig config = new TakoConfig().addSystemProperties();
     int code = ServerCommand.ofSimple("server", "-Dkey=value").isPresent() ? 0 : 1;
     try (RunningServer server = RunningServer.start(config, System.getProperty("user.name"))) {
@@ -22,6 +25,15 @@ final class Training {
       code += Tako.execute("fs", "-mkdir", uri + "/d");
       code += Tako.execute("fs", "-ls", uri + "/");
     }
+    trainGroup(config);
     System.exit(code);
+  }
+
+  private static void trainGroup(TakoConfig config) throws InterruptedException {
+    try {
+      new GroupTraining(config).run();
+    } catch (IOException | RuntimeException | Error e) {
+      System.err.println("the archive lacks classes of servers that lead a group: " + e);
+    }
   }
 }
