@@ -274,6 +274,8 @@ public final class Layout {
   public static final int PROMISE_WRITE_SEQUENCE_OFFSET = 64;
   /** Offset of {@code PROMISE.oldest_sequence}: segments before this one are no part of the log. */
   public static final int PROMISE_OLDEST_SEQUENCE_OFFSET = 72;
+  /** Offset of {@code PROMISE.committed}: entries up to here may be committed, and the log ended before. */
+  public static final int PROMISE_COMMITTED_OFFSET = 80;
   /** Offset of {@code PROMISE.crc32c}: CRC32C of bytes 0..124. */
   public static final int PROMISE_CRC32C_OFFSET = 124;
 
@@ -285,6 +287,10 @@ public final class Layout {
   public static final int HEARTBEAT_COUNTER_OFFSET = 4;
   /** Offset of {@code HEARTBEAT.commit_index}: highest index that the leader knows to be committed. */
   public static final int HEARTBEAT_COMMIT_INDEX_OFFSET = 8;
+  /** Offset of {@code HEARTBEAT.counted_index}: the leader counts frames up to this index as written here. */
+  public static final int HEARTBEAT_COUNTED_INDEX_OFFSET = 16;
+  /** Offset of {@code HEARTBEAT.crc32c}: CRC32C of bytes 0..24. */
+  public static final int HEARTBEAT_CRC32C_OFFSET = 24;
 
   /** Bytes of the record {@code SEGMENT_MARK}. */
   public static final int SEGMENT_MARK_SIZE = 8;
@@ -818,7 +824,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xa20fd6adec7df872L;
+  public static final long LAYOUT_HASH = 0xc6a6a8c6d4531445L;
 
   private Layout() {}
 }

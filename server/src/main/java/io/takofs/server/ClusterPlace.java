@@ -241,6 +241,12 @@ final class ClusterPlace implements AutoCloseable {
         && ClusterMaps.goesOnWithout(member.membership().keptMap(), pool.identity().serverId());
   }
 
+  /** Whether the namespace had other members when this server last knew of it. */
+  boolean hasOtherMembers() {
+    return member != null
+        && ClusterMaps.hasOtherMembers(member.membership().keptMap(), pool.identity().serverId());
+  }
+
   /** Takes changes of the cluster's map. */
   MapChanges mapChanges() {
     return member.membership();

@@ -62,6 +62,9 @@ final class DataServerCore {
   /** Pause between two attempts to begin, while this server is not known to lead. */
   private static final long JOINING_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** Pause after this server has begun to lead: the sessions that wait for that come first. */
+  private static final long BEGUN_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
   /** Pause between two pieces of a checkpoint, while another server leads. */
   private static final long CHECKPOINTING_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -299,9 +302,13 @@ final class DataServerCore {
    */
   long onTick() {
     try {
+      boolean led = isLeading();
       if (!beginOnceLeading()) {
         follow();
         return housekeeping.isCheckpointing() ? CHECKPOINTING_NS : JOINING_NS;
+      }
+      if (!led) {
+        return BEGUN_NS;
       }
     } catch (TakoException e) {
       LOG.warn("the group cannot begin yet: {}", e.getMessage());

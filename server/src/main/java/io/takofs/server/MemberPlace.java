@@ -55,9 +55,9 @@ final class MemberPlace implements AutoCloseable {
   }
 
   /**
-   * Opens the store and the log. A member whose page zone is incomplete has no state, and takes one
-   * over when it runs. One whose page zone or log is damaged, and that the others can do without,
-   * has neither, and begins anew when it runs.
+   * Opens the store and the log. A member whose page zone is incomplete or damaged has no state,
+   * and takes one over when it runs; it votes, because its log is whole. One whose log is damaged,
+   * and that the others can do without, has neither, and begins anew when it runs.
    *
    * @throws TakoException CORRUPT when there is nobody to go on without this one; UNAVAILABLE when
    *     it cannot be told who may still write to it; INVALID_ARGUMENT when the pool belongs to
@@ -74,13 +74,8 @@ final class MemberPlace implements AutoCloseable {
     if (incomplete) {
       LOG.info("the takeover of a checkpoint did not end; this server has no state until one does");
     }
+    PagedStore store = incomplete ? null : store();
     TakoException damage = null;
-    PagedStore store = null;
-    try {
-      store = incomplete ? null : PagedStore.open(pool.pages());
-    } catch (TakoException e) {
-      damage = survivable(e);
-    }
     long checkpointIndex = store == null ? 0 : store.checkpointIndex();
     place.setMetadataPages(pageCount(store, incomplete));
     LogIdentity identity = new LogIdentity(LOG_ID, Math.toIntExact(pool.epoch()));
@@ -90,19 +85,35 @@ final class MemberPlace implements AutoCloseable {
     } else {
       formerPeers.look(); // before the first look at what they may have written
       try {
-        member = member(identity, checkpointIndex, damage);
+        member = member(identity, store, null);
       } catch (TakoException e) {
         damage = survivable(e);
-        member = member(identity, checkpointIndex, damage);
+        member = member(identity, store, damage);
       }
       log = member.log();
     }
-    place.checkPool(log.lastIndex() > 0 || checkpointIndex > 0 || incomplete || damage != null);
+    place.checkPool(log.lastIndex() > 0 || checkpointIndex > 0 || store == null || damage != null);
     place.setDamage(damage == null ? "" : damage.getMessage());
     storage = store == null || damage != null ? null : storage(store);
   }
 
-  private GroupMember member(LogIdentity identity, long checkpointIndex, TakoException damage)
+  /** The state here; null when it is damaged, and another member has one. */
+  private PagedStore store() throws TakoException {
+    try {
+      return PagedStore.open(pool.pages());
+    } catch (TakoException e) {
+      if (e.status() != Status.CORRUPT || !place.hasOtherMembers()) {
+        throw e;
+      }
+      LOG.error(
+          "{}: this member takes the state of the namespace over from another one; until then it"
+              + " votes and does not lead",
+          damage(e).getMessage());
+      return null;
+    }
+  }
+
+  private GroupMember member(LogIdentity identity, PagedStore store, TakoException damage)
       throws TakoException {
     return new GroupMember(
         MemberSettings.of(config),
@@ -111,7 +122,8 @@ final class MemberPlace implements AutoCloseable {
         pool.log(),
         pool.pages(),
         identity,
-        checkpointIndex,
+        store == null ? 0 : store.checkpointIndex(),
+        store != null && damage == null,
         () -> !formerPeers.areThere(),
         damage);
   }
@@ -126,8 +138,7 @@ final class MemberPlace implements AutoCloseable {
   }
 
   /**
-   * The damage with which this server may start: what a majority of others keep without it. What is
-   * to be done without others, as the message says, is left out.
+   * The damage with which this server may start: what a majority of others keep without it.
    *
    * @throws TakoException {@code failure}, when that is no such damage
    */
@@ -135,6 +146,11 @@ final class MemberPlace implements AutoCloseable {
     if (failure.status() != Status.CORRUPT || !place.othersKeepTheNamespace()) {
       throw failure;
     }
+    return damage(failure);
+  }
+
+  /** The message of {@code failure} without what is to be done where there are no others. */
+  private static TakoException damage(TakoException failure) {
     String what = failure.getMessage();
     int advice = what.indexOf("; ");
     return new TakoException(

@@ -58,6 +58,12 @@ final class GroupLogSimulation {
   /** Where everything strikes at once nobody may ever get far: then it has to end some time. */
   private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(4);
 
+  /** In one of so many runs the catalog stays away at the end. */
+  private static final int AWAY_IN = 4;
+
+  /** Longer than a leader stays without a majority. */
+  private static final long OUTAGE_NS = TimeUnit.SECONDS.toNanos(1);
+
   private static final long PROPOSE_NS = TimeUnit.MILLISECONDS.toNanos(300);
   private static final long FINAL_VALUES = 9L << 40;
   private static final long HEAL_NS = TimeUnit.SECONDS.toNanos(20);
@@ -69,6 +75,7 @@ final class GroupLogSimulation {
   private final SimNetwork network;
   private final Swarm swarm;
   private final List<SimLogMember> members = new ArrayList<>();
+  private SimLogMember gone; // for good; null for none
   private final Set<Integer> damaged = new TreeSet<>(); // never a majority
   private final List<LogUser> users = new ArrayList<>();
   private final LogHistory history = new LogHistory();
@@ -175,7 +182,7 @@ final class GroupLogSimulation {
       users.add(user);
       user.start();
     }
-    invariants = new LogInvariants(members, catalog, history, !broken.isEmpty());
+    invariants = new LogInvariants(members, catalog::newest, history, !broken.isEmpty());
     scheduler.check(1, invariants::check);
     Faults faults = new Faults(network, swarm, members, users);
     faults.begin();
@@ -185,7 +192,7 @@ final class GroupLogSimulation {
     if (hasLeases()) {
       estrangeLeaders();
     }
-    scheduler.await(LIMIT_NS, () -> users.stream().allMatch(LogUser::isDone));
+    scheduler.await(LIMIT_NS, this::areUsersDone);
     users.forEach(user -> user.process().kill());
     faults.end();
     finish();
@@ -201,6 +208,15 @@ final class GroupLogSimulation {
         scheduler.trace().hash());
   }
 
+  private boolean areUsersDone() {
+    for (LogUser user : users) {
+      if (!user.isDone()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Now and then a server takes the place of another one, and somebody stands for election. */
   private void changeMembers() {
     scheduler.schedule(
@@ -214,7 +230,7 @@ final class GroupLogSimulation {
             changeMembers();
           }
           if (!calm || !catalog.newest().active()) {
-            standForElection();
+            standForElection(members);
           }
         });
   }
@@ -254,49 +270,103 @@ final class GroupLogSimulation {
         });
   }
 
-  private void standForElection() {
-    SimLogMember one = members.get(scheduler.random().nextInt(members.size()));
+  /** Somebody stands for election, by himself or because the leader hands over. */
+  private void standForElection(List<SimLogMember> from) {
+    SimLogMember one = from.get(scheduler.random().nextInt(from.size()));
+    boolean handedOver = scheduler.random().nextBoolean();
     if (one.isAlive()) {
-      scheduler.schedule(one.process(), 0, () -> one.member().stand());
+      long released = handedOver ? releasedTerm() : 0;
+      scheduler.schedule(one.process(), 0, () -> one.member().stand(released));
     }
+  }
+
+  private long releasedTerm() {
+    for (SimLogMember each : members) {
+      long released = each.isAlive() ? each.releaseLease() : 0;
+      if (released != 0) {
+        return released;
+      }
+    }
+    return 0;
   }
 
   /** Nothing strikes any more: somebody leads soon, and all have the same. */
   private void finish() throws IOException {
     network.setConditions(SimConditions.CALM);
     members.forEach(SimLogMember::calmDown);
-    catalog.calmDown();
     calm = true;
-    activate();
-    scheduler.pass(network.strayNs());
-    for (SimLogMember member : members) {
-      if (!member.isAlive()) {
-        check(member.start() || member.isDamaged(), "killed by nobody");
-      }
+    scheduler.pass(Math.max(network.strayNs(), SimLogMember.FLIP_NS));
+    startAll();
+    if (scheduler.random().nextInt(AWAY_IN) == 0) {
+      loseCatalog();
+    } else {
+      catalog.calmDown();
     }
+    activate();
     proposeNext();
     scheduler.await(HEAL_NS, this::haveAllFinal);
     check(haveAllFinal(), "not all members have what was committed at the end");
   }
 
-  /** The last change of the members is completed. */
+  private void startAll() throws IOException {
+    for (SimLogMember member : members) {
+      if (!member.isAlive()) {
+        check(member.start() || member.isDamaged(), "killed by nobody");
+      }
+    }
+  }
+
+  /**
+   * The catalog goes away for good, but for one member. The others are killed, and start again with
+   * their copies when no leader is left; all but one, where a majority does without it.
+   */
+  private void loseCatalog() throws IOException {
+    List<SimLogMember> able = new ArrayList<>(soundMembers());
+    SimLogMember reader = able.remove(scheduler.random().nextInt(able.size()));
+    catalog.goAway(reader.id());
+    members.stream().filter(each -> each != reader).forEach(SimLogMember::kill);
+    scheduler.pass(OUTAGE_NS + network.strayNs());
+    startAll();
+    if (damaged.isEmpty()) {
+      gone = able.get(scheduler.random().nextInt(able.size()));
+      gone.kill();
+    }
+  }
+
+  /**
+   * The members by the newest configuration, but those whose bits have changed or that are gone.
+   */
+  private List<SimLogMember> soundMembers() {
+    return members.stream()
+        .filter(each -> catalog.newest().members().contains(each.id()))
+        .filter(each -> each != gone && !each.isDamaged())
+        .toList();
+  }
+
+  /** The last change of the members is completed, by one who knows of it. */
   private void activate() {
     if (!catalog.newest().active()) {
-      standForElection();
+      standForElection(
+          soundMembers().stream().filter(each -> catalog.isReadBy(each.id())).toList());
       scheduler.schedule(fate, PROPOSE_NS, this::activate);
     }
   }
 
   /** Whether a value that was proposed at the end was committed, and has come to all. */
   private boolean haveAllFinal() {
+    if (!catalog.newest().active() || !isFinalAcknowledged()) {
+      return false;
+    }
+    List<SimLogMember> sound = soundMembers();
+    // Asked after every event: entries are compared only once all have as many.
+    int count = history.values().size();
+    return sound.stream().allMatch(each -> each.delivered().size() == count)
+        && sound.stream().allMatch(each -> each.delivered().equals(history.values()));
+  }
+
+  private boolean isFinalAcknowledged() {
     for (long value = FINAL_VALUES; value <= finalValue; value++) {
-      long sought = value;
-      if (history.isAcknowledged(sought)
-          && catalog.newest().active()
-          && members.stream()
-              .filter(each -> catalog.newest().members().contains(each.id()))
-              .filter(each -> !each.isDamaged())
-              .allMatch(each -> each.delivered().equals(history.values()))) {
+      if (history.isAcknowledged(value)) {
         return true;
       }
     }

@@ -1,11 +1,10 @@
 package io.takofs.sim.log;
 
 import io.takofs.server.log.GroupConfig;
-import io.takofs.server.log.LogMember;
-import io.takofs.server.log.LogReplica;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * What must hold after every step, by the names that the protocol gives it.
@@ -32,28 +31,51 @@ import java.util.Map;
  *   <tr><td>I32</td><td>somebody leads once nothing strikes: the end of {@link
  *   GroupLogSimulation}</td></tr>
  * </table>
+ *
+ * <p>What is as it was after the step before needs no second look: each of these says how a state
+ * may follow another one, or holds of a state at all times.
  */
 final class LogInvariants {
-  private final List<SimLogMember> members;
-  private final SimCatalog catalog;
+  private final List<? extends CheckedMember> members;
+  private final Supplier<GroupConfig> newest;
   private final LogHistory history;
   private final boolean broken; // a rule, which has to show in what is delivered or read
   private final Map<Long, Integer> leaders = new HashMap<>(); // by term
-  private final Map<Integer, Past> pasts = new HashMap<>(); // by member
+  private final Past[] pasts; // by place in the list of members
+  private final long[] terms; // in which each was seen to lead last
   private GroupConfig lastConfig;
 
-  private record Past(long promised, long accepted, long epoch, boolean sound) {}
+  private record Past(long promised, long accepted, long epoch, boolean sound) {
+    static Past of(CheckedMember member) {
+      return new Past(
+          member.promisedTerm(), member.acceptedTerm(), member.configEpoch(), member.isSound());
+    }
+
+    boolean isStill(CheckedMember member) {
+      return promised == member.promisedTerm()
+          && accepted == member.acceptedTerm()
+          && epoch == member.configEpoch()
+          && sound == member.isSound();
+    }
+  }
 
   /**
+   * @param members all that there are at any time
+   * @param newest the newest configuration
    * @param broken whether a rule is broken: only what users see is looked at then
    */
   LogInvariants(
-      List<SimLogMember> members, SimCatalog catalog, LogHistory history, boolean broken) {
+      List<? extends CheckedMember> members,
+      Supplier<GroupConfig> newest,
+      LogHistory history,
+      boolean broken) {
     this.members = members;
-    this.catalog = catalog;
+    this.newest = newest;
     this.history = history;
     this.broken = broken;
-    this.lastConfig = catalog.newest();
+    this.pasts = new Past[members.size()];
+    this.terms = new long[members.size()];
+    this.lastConfig = newest.get();
   }
 
   /** Terms in which somebody led. */
@@ -63,10 +85,11 @@ final class LogInvariants {
 
   /** Looks at all that has a state. */
   void check() {
-    for (SimLogMember each : members) {
+    for (int i = 0; i < pasts.length; i++) {
+      CheckedMember each = members.get(i);
       if (each.isAlive()) {
-        checkLeader(each);
-        checkPromise(each);
+        checkLeader(i, each);
+        checkPromise(i, each);
       }
     }
     if (!broken) {
@@ -74,58 +97,61 @@ final class LogInvariants {
     }
   }
 
-  private void checkLeader(SimLogMember member) {
-    if (member.member().role() != LogMember.Role.LEADING) {
+  private void checkLeader(int place, CheckedMember member) {
+    long term = member.leadingTerm();
+    if (term == 0 || term == terms[place]) {
       return;
     }
-    long term = member.member().term();
+    terms[place] = term;
     Integer known = leaders.putIfAbsent(term, member.id());
-    require(known == null || known == member.id(), "I4", "two lead in term " + term);
+    if (known != null && known != member.id()) {
+      throw violation("I4", "two lead in term " + term);
+    }
     if (known == null && !broken) {
-      require(
-          member.replica().lastIndex() >= history.acknowledgedBefore(term),
-          "I2",
-          "member " + member.id() + " begins to lead without what was acknowledged");
-      Past past = pasts.get(member.id()); // it may find damage in the step in which it begins
-      require(past == null || past.sound, "I11", "a damaged member begins to lead");
+      if (member.lastIndex() < history.acknowledgedBefore(term)) {
+        throw violation(
+            "I2", "member " + member.id() + " begins to lead without what was acknowledged");
+      }
+      Past past = pasts[place]; // it may find damage in the step in which it begins
+      if (past != null && !past.sound) {
+        throw violation("I11", "a damaged member begins to lead");
+      }
     }
   }
 
-  private void checkPromise(SimLogMember member) {
-    LogReplica replica = member.replica();
-    Past now =
-        new Past(
-            replica.promisedTerm(),
-            replica.acceptedTerm(),
-            replica.epoch(),
-            replica.damage() == null);
-    Past past = pasts.put(member.id(), now);
-    require(
-        past == null
-            || broken
-            || (now.promised >= past.promised
-                && now.accepted >= past.accepted
-                && now.epoch >= past.epoch),
-        "I9",
-        "member " + member.id() + " takes back " + past + ": " + now);
-    require(now.accepted <= now.promised, "I4", "a log of a term that was not promised: " + now);
+  private void checkPromise(int place, CheckedMember member) {
+    Past past = pasts[place];
+    if (past != null && past.isStill(member)) {
+      return;
+    }
+    Past now = Past.of(member);
+    pasts[place] = now;
+    if (past != null
+        && !broken
+        && (now.promised < past.promised
+            || now.accepted < past.accepted
+            || now.epoch < past.epoch)) {
+      throw violation("I9", "member " + member.id() + " takes back " + past + ": " + now);
+    }
+    if (now.accepted > now.promised) {
+      throw violation("I4", "a log of a term that was not promised: " + now);
+    }
   }
 
   private void checkConfig() {
-    GroupConfig config = catalog.newest();
-    if (!config.equals(lastConfig)) {
-      boolean same = config.epoch() == lastConfig.epoch();
-      require(
-          same || (config.epoch() == lastConfig.epoch() + 1 && lastConfig.active()),
-          "I31",
-          config + " after " + lastConfig);
-      lastConfig = config;
+    GroupConfig config = newest.get();
+    if (config.equals(lastConfig)) {
+      return;
     }
+    boolean same = config.epoch() == lastConfig.epoch();
+    if (!same && (config.epoch() != lastConfig.epoch() + 1 || !lastConfig.active())) {
+      throw violation("I31", config + " after " + lastConfig);
+    }
+    lastConfig = config;
   }
 
-  private static void require(boolean holds, String name, String what) {
-    if (!holds) {
-      throw new AssertionError(name + ": " + what);
-    }
+  /** Made only where one is found: to put the words together takes longer than to look. */
+  private static AssertionError violation(String name, String what) {
+    return new AssertionError(name + ": " + what);
   }
 }

@@ -3,6 +3,8 @@ package io.takofs.sim.log;
 import io.takofs.server.log.GroupCatalog;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.sim.SimScheduler;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -14,7 +16,9 @@ final class SimCatalog {
   private final SimScheduler scheduler;
   private final Set<BrokenRule> broken;
   private final long oldMaxNs;
+  private final Map<Integer, GroupConfig> copies = new HashMap<>(); // what each member read last
   private boolean calm;
+  private int reader; // the only one that reads any more; 0 for all
   private GroupConfig newest;
   private int changes;
 
@@ -28,6 +32,17 @@ final class SimCatalog {
   /** Whoever reads gets the newest content from now on. */
   void calmDown() {
     calm = true;
+  }
+
+  /** From now on the catalog is there for {@code one} alone; the others go on with their copies. */
+  void goAway(int one) {
+    calmDown();
+    reader = one;
+  }
+
+  /** Whether it is there for {@code member}. */
+  boolean isReadBy(int member) {
+    return reader == 0 || reader == member;
   }
 
   GroupConfig newest() {
@@ -51,18 +66,19 @@ final class SimCatalog {
     }
   }
 
-  /** The view of one member, which reads the catalog now and then. */
-  GroupCatalog view() {
+  /** The view of one process of {@code member}, which reads the catalog now and then. */
+  GroupCatalog view(int member) {
+    copies.putIfAbsent(member, newest);
     return new GroupCatalog() {
-      private GroupConfig known = newest;
       private long oldUntilNs;
 
       @Override
       public GroupConfig read() {
-        if (calm || scheduler.nowNs() >= oldUntilNs) {
-          known = newest;
+        if (calm ? isReadBy(member) : scheduler.nowNs() >= oldUntilNs) {
+          copies.put(member, newest);
           oldUntilNs = scheduler.nowNs() + scheduler.delayNs(0, oldMaxNs);
         }
+        GroupConfig known = copies.get(member);
         return broken.contains(BrokenRule.NO_OLD_MAJORITY)
             ? new GroupConfig(known.epoch(), known.members(), Set.of(), known.active())
             : known;

@@ -27,17 +27,19 @@ import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePairConfig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 
 /** A member of a group whose log is real, in a process that anything may befall. */
-final class SimLogMember extends SimMachine {
+final class SimLogMember extends SimMachine implements CheckedMember {
   static final int GROUP = 1;
   private static final int[] SLOTS = {12, 16, 24};
   private static final int FLIP_TRIES = 200;
@@ -49,6 +51,10 @@ final class SimLogMember extends SimMachine {
 
   private static final long TICK_MAX_NS = 2_000_000;
   static final long MISSED_NS = 40_000_000;
+
+  /** Some heartbeats' time, for which a bit has stood that changes. */
+  static final long FLIP_NS = 20_000_000;
+
   private static final long LEASE_NS = 36_000_000;
 
   /** So many times as long do members say that they hold out, where they do not. */
@@ -72,15 +78,17 @@ final class SimLogMember extends SimMachine {
   private LogMember member;
   private final Set<Long> waiting = new HashSet<>();
   private final Map<LogMember.ReadTicket, Long> reads = new LinkedHashMap<>();
-  private final Map<Long, Long> delivered = new TreeMap<>();
-  private final Map<Long, Long> checkpoint = new TreeMap<>(); // outlives the process
+  private final NavigableMap<Long, Long> delivered = new TreeMap<>();
+  private final NavigableMap<Long, Long> checkpoint = new TreeMap<>(); // outlives the process
   private long deliveredIndex;
   private long checkpointIndex;
+  private final SimProcess bits = new SimProcess("bits");
   private long straysEndNs;
   private LogMember.ReadTicket round; // of heartbeats, for a lease
   private long roundNs; // before it began
   private long leaseNs; // when the last one that was taken began, in a term
   private long leaseTerm;
+  private long releasedTerm;
 
   SimLogMember(
       SimNetwork network,
@@ -131,8 +139,34 @@ final class SimLogMember extends SimMachine {
     return log;
   }
 
-  LogReplica replica() {
-    return replica;
+  @Override
+  public long leadingTerm() {
+    return member.role() == LogMember.Role.LEADING ? member.term() : 0;
+  }
+
+  @Override
+  public long lastIndex() {
+    return replica.lastIndex();
+  }
+
+  @Override
+  public long promisedTerm() {
+    return replica.promisedTerm();
+  }
+
+  @Override
+  public long acceptedTerm() {
+    return replica.acceptedTerm();
+  }
+
+  @Override
+  public long configEpoch() {
+    return replica.epoch();
+  }
+
+  @Override
+  public boolean isSound() {
+    return replica.damage() == null;
   }
 
   /** What was delivered here, by index. */
@@ -199,7 +233,7 @@ final class SimLogMember extends SimMachine {
             replica,
             log,
             new SimLogPeers(network, group, born, transport, via, pairs, parts, spite),
-            catalog.view(),
+            catalog.view(id),
             times,
             clock(),
             new Random(network.scheduler().random().nextLong()));
@@ -258,9 +292,9 @@ final class SimLogMember extends SimMachine {
             });
   }
 
-  /** Keeps what was delivered, and gives up what all members have kept. */
+  /** Keeps what was delivered since the last one, and gives up what all members have kept. */
   private void checkpoint() {
-    checkpoint.putAll(delivered);
+    checkpoint.putAll(delivered.tailMap(checkpointIndex, false));
     checkpointIndex = deliveredIndex;
     log.trim(checkpointIndex);
   }
@@ -275,9 +309,9 @@ final class SimLogMember extends SimMachine {
         || network.links().isCut(other.process(), process())) {
       return;
     }
-    checkpoint.putAll(other.checkpoint);
+    checkpoint.putAll(other.checkpoint.tailMap(checkpointIndex, false));
     checkpointIndex = other.checkpointIndex;
-    delivered.putAll(checkpoint);
+    delivered.putAll(checkpoint.tailMap(deliveredIndex, false));
     deliveredIndex = Math.max(deliveredIndex, checkpointIndex);
     log.skipTo(checkpointIndex);
   }
@@ -345,6 +379,12 @@ final class SimLogMember extends SimMachine {
     }
   }
 
+  /** Reads by its lease no more in this term; 0 when it does not lead. */
+  long releaseLease() {
+    releasedTerm = member.releaseLease();
+    return releasedTerm;
+  }
+
   /**
    * A lease as the clock alone tells: it outlives connections that have failed, which the member's
    * own does not.
@@ -359,7 +399,9 @@ final class SimLogMember extends SimMachine {
       roundNs = clock().nanoTime();
       round = member.beginRead();
     }
-    return member.term() == leaseTerm && clock().nanoTime() - leaseNs < times.leaseNs();
+    return member.term() == leaseTerm
+        && member.term() != releasedTerm
+        && clock().nanoTime() - leaseNs < times.leaseNs();
   }
 
   /** Begins a read, which must see all that anybody was told of before; whether it did. */
@@ -414,23 +456,46 @@ final class SimLogMember extends SimMachine {
     throw new UnsupportedOperationException("a member has no file data");
   }
 
-  /** A bit of its log changes, be it of a header, a frame, a mark or a promise. */
+  /**
+   * A bit of its log changes, be it of a header, a frame, a mark or a promise. At a member that
+   * does not lead it has stood for a while: the last frame before a leader's death is lost when it
+   * changes before anybody has looked at it, or named it.
+   */
   @Override
   public void flipBit() {
-    if (damaged.contains(id) || damaged.size() >= damagedMax) {
-      return;
-    }
     for (int i = 0; i < FLIP_TRIES; i++) {
       ByteBuffer slot =
           memory.slice(
               (long) scheduler().random().nextInt(slotCount) * SEGMENT_BYTES, SEGMENT_BYTES);
       int at = scheduler().random().nextInt(SEGMENT_BYTES);
-      if (slot.get(at) != 0) {
-        slot.put(at, (byte) (slot.get(at) ^ 1 << scheduler().random().nextInt(Byte.SIZE)));
-        damaged.add(id);
+      byte before = slot.get(at);
+      if (before != 0) {
+        int bit = 1 << scheduler().random().nextInt(Byte.SIZE);
+        long delayNs = isAlive() && member.leadingTerm() != 0 ? 0 : FLIP_NS;
+        scheduler().schedule(bits, delayNs, () -> flip(slot, at, before, bit));
         return;
       }
     }
+  }
+
+  private void flip(ByteBuffer slot, int at, byte before, int bit) {
+    if (!damaged.contains(id) && damaged.size() < damagedMax && slot.get(at) == before) {
+      slot.put(at, (byte) (before ^ bit));
+      damaged.add(id);
+    }
+  }
+
+  /** A bit of {@code value}, of which its log has a frame, changes; false when there is none. */
+  boolean flipBitOf(long value) {
+    int length = slotCount * SEGMENT_BYTES;
+    ByteBuffer bytes = memory.slice(0, length).order(ByteOrder.BIG_ENDIAN);
+    for (int at = 0; at <= length - Long.BYTES; at++) {
+      if (bytes.getLong(at) == value) {
+        bytes.putLong(at, value ^ 1);
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether a bit of its log has changed by itself at some time. */

@@ -57,6 +57,11 @@ public final class CatalogClient {
    */
   record News(ClusterMap map, ClusterKeys keys, CatalogState copy) {}
 
+  /** As {@link ConfigStore#answersWithin}. */
+  boolean answersWithin(Duration limit) {
+    return store.answersWithin(limit);
+  }
+
   /** Reads map and keys, by one question. */
   News news() throws TakoException {
     Map<String, Value> values = new TreeMap<>(store.values());

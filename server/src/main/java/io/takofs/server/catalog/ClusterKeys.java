@@ -31,6 +31,14 @@ public final class ClusterKeys {
     this.keys = List.copyOf(keys);
   }
 
+  /**
+   * Signs something that nobody sees. The first signature of a process loads the providers of
+   * cryptography, which takes tens of milliseconds: better not while clients wait.
+   */
+  public static void rehearse() {
+    Authenticator.of(new byte[KEY_SIZE], message(0, 0));
+  }
+
   /** The keys with a new current one; what was current before is the former one. */
   public ClusterKeys rotate(SecureRandom random) {
     byte[] secret = new byte[KEY_SIZE];

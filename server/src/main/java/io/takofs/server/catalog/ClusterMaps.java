@@ -239,7 +239,7 @@ public final class ClusterMaps {
         id,
         group -> {
           if (group.getConfigEpoch() == epoch) {
-            group.setActive(true);
+            group.setActive(true).clearCopiedEpochs();
           }
         });
   }
@@ -289,7 +289,7 @@ public final class ClusterMaps {
   /**
    * The map of a copy, made good for what happened after the copy was made: epochs, terms and ids
    * of servers that were given since are not given again. Members that a group got since are not
-   * known, so a copy must be the newest there is.
+   * known: members that know of them refuse the configuration that follows from such a copy.
    */
   static ClusterMap restored(ClusterMap copy) {
     ClusterMap.Builder next =
@@ -297,11 +297,13 @@ public final class ClusterMaps {
             .setEpoch(copy.getEpoch() + SINCE_COPY)
             .setLastServerId(copy.getLastServerId() + SINCE_COPY);
     for (GroupEntry.Builder group : next.getGroupsBuilderList()) {
+      if (group.getActive()) { // else those of the configuration before may still commit alone
+        group.clearPrevious().addAllPrevious(group.getMembersList());
+      }
       group
+          .addCopiedEpochs(group.getConfigEpoch())
           .setTerm(group.getTerm() + SINCE_COPY)
           .setConfigEpoch(group.getConfigEpoch() + SINCE_COPY)
-          .clearPrevious()
-          .addAllPrevious(group.getMembersList())
           .setActive(false);
     }
     return next.build();
@@ -357,6 +359,14 @@ public final class ClusterMaps {
       }
     }
     return map;
+  }
+
+  /** Whether each group has members beside {@code server}. */
+  public static boolean hasOtherMembers(ClusterMap map, int server) {
+    return map.getGroupsCount() > 0
+        && map.getGroupsList().stream()
+            .allMatch(
+                group -> group.getMembersList().stream().anyMatch(member -> member != server));
   }
 
   /**

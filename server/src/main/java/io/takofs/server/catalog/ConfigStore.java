@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A few small values under keys, linearizable, with versions and leases. A version is never given
- * twice, so a compare-and-set cannot mistake a value that was removed and set again for the former.
+ * A few small values under keys, with versions and leases. Changes are linearizable; a value that
+ * is read may be older while the servers of the store cannot reach one another. A version is never
+ * given twice, so a compare-and-set cannot mistake a value that was removed and set again for the
+ * former.
  *
  * <p>All calls return within the store's time limit. Errors: UNAVAILABLE when it does not answer;
  * then the outcome of a change is unknown and the caller looks.
@@ -34,6 +36,14 @@ public interface ConfigStore extends AutoCloseable {
     public boolean isPresent() {
       return version != ABSENT;
     }
+  }
+
+  /**
+   * Whether the store answers a change within {@code limit}, or a little later, be it by a refusal.
+   * Other calls may wait for longer, while they look for the store's leader.
+   */
+  default boolean answersWithin(Duration limit) {
+    return true;
   }
 
   /** The value of {@code key}. */

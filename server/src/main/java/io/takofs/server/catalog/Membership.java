@@ -36,6 +36,12 @@ public final class Membership implements MapChanges, AutoCloseable {
   /** Pause between two looks at the map, and between two attempts to join. */
   static final long PAUSE_NS = Duration.ofSeconds(1).toNanos();
 
+  /**
+   * Time after which a server that starts goes on with its copy of the catalog, though it may ask
+   * for much longer: this server may be the one that a majority of the group waits for.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
   /** Pause between two comparisons of the server with its entry in the map. */
   private static final long REGISTRATION_NS = Duration.ofMinutes(1).toNanos();
 
@@ -190,6 +196,10 @@ public final class Membership implements MapChanges, AutoCloseable {
    * @return nanoseconds until it is wanted again
    */
   public synchronized long tick() {
+    boolean mayHaveCopy = state.serverId == 0 && self.registration().serverId() != 0;
+    if (mayHaveCopy && !catalog.answersWithin(PATIENCE)) {
+      takeKept();
+    }
     try {
       if (session.isNone()) {
         join();

@@ -39,6 +39,7 @@ final class FollowerSetup {
   private boolean ended;
   private long missingIndex; // it needs a checkpoint up to here of another member; 0 for none
   private int refusedSlots; // in a row
+  private boolean notWhole; // what was written in the present attempt, as the member says
   private String lastRefusal = "";
 
   private enum Step {
@@ -79,6 +80,25 @@ final class FollowerSetup {
     return lastRefusal;
   }
 
+  /**
+   * Whether all that the member needs was written to it, and it says that it is not whole: it will
+   * say so forever where bits have changed in this leader's own frames.
+   */
+  boolean isNotWhole() {
+    return notWhole;
+  }
+
+  /**
+   * All is whole here: a member that still says that what was written to it is not gets it anew,
+   * because its own bits have changed.
+   */
+  void writeAgain() {
+    if (notWhole) {
+      log.detach(server);
+      rest();
+    }
+  }
+
   /** The leader leads no more: answers that are late do nothing. */
   void end() {
     ended = true;
@@ -114,6 +134,7 @@ final class FollowerSetup {
     notBeforeNs = nowNs + times.retryNs();
     extending = false;
     refusedSlots = 0;
+    notWhole = false;
   }
 
   private boolean isOver() {
@@ -218,7 +239,9 @@ final class FollowerSetup {
         return;
       }
       requiredIndex = replica.indexToAdopt();
-      log.attach(new FollowerStream(server, replica.chain(), via, pair, grant, first));
+      log.attach(
+          new FollowerStream(
+              server, replica.chain(), replica::isStillWhole, via, pair, grant, first));
       step = Step.WRITE;
       notBeforeNs = nowNs;
     }
@@ -271,7 +294,9 @@ final class FollowerSetup {
             .setFirstSequence(stream.firstSequence())
             .setLastIndex(requiredIndex);
     for (Segment segment : replica.chain().segments()) {
-      if (segment.header().segmentSequence() >= stream.firstSequence()) {
+      // Segments of which nothing is written there yet follow after the adoption.
+      if (segment.header().segmentSequence() >= stream.firstSequence()
+          && segment.header().baseIndex() <= stream.writtenIndex() + 1) {
         adopt.addSegments(LogReplica.describe(segment, null));
       }
     }
@@ -287,9 +312,11 @@ final class FollowerSetup {
       if (reply.getStatus() == Status.OK) {
         stream.setAdopted();
         step = Step.ADOPTED;
+        notWhole = false;
       } else if (reply.getStatus() == Status.BUSY || reply.getStatus() == Status.UNAVAILABLE) {
         step = Step.WRITE;
         notBeforeNs = nowNs + times.retryNs();
+        notWhole = reply.getStatus() == Status.BUSY;
       } else {
         refused(reply);
         log.detach(server);

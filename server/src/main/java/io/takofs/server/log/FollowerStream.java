@@ -18,7 +18,9 @@ import java.util.List;
  * places there. What is appended while a write is under way is the next write.
  *
  * <p>What has been written counts by the completions of this grant's connection alone, and only as
- * far as they follow one another without a gap; after one that failed nothing counts any more.
+ * far as they follow one another without a gap; after one that failed nothing counts any more. The
+ * leader looks at each frame again when the transport has read it: bits of it that had changed by
+ * then are wrong at the member, too, which finds no entry there and none after it.
  *
  * <p>Thread rule: the holder of the replica's monitor.
  */
@@ -33,6 +35,8 @@ final class FollowerStream {
 
   private final int server;
   private final Chain chain;
+  private final FrameCheck check;
+  private final Crc32cScratch crc = new Crc32cScratch();
   private final LogTransport via;
   private final QueuePair pair;
   private final LogGrant grant;
@@ -45,6 +49,8 @@ final class FollowerStream {
   private int offset = Layout.SEGMENT_DATA_OFFSET;
   private long sentIndex;
   private long writtenIndex;
+  private long writtenSequence; // where the frame after writtenIndex is, or the end before it
+  private int writtenOffset = Layout.SEGMENT_DATA_OFFSET;
   private long beatSent;
   private long beatWritten;
   private long beatWrittenNs; // when that one was about to be sent
@@ -60,6 +66,12 @@ final class FollowerStream {
    */
   private record Sent(long id, long index, long beat, long ns) {}
 
+  /** Whether a frame of the leader, which was whole, still is. */
+  @FunctionalInterface
+  interface FrameCheck {
+    boolean isStillWhole(Segment segment, int offset, long index);
+  }
+
   /**
    * @param via the transport of {@code pair}
    * @param firstSequence of the first segment to be written, which the chain has
@@ -67,18 +79,21 @@ final class FollowerStream {
   FollowerStream(
       int server,
       Chain chain,
+      FrameCheck check,
       LogTransport via,
       QueuePair pair,
       LogGrant grant,
       long firstSequence) {
     this.server = server;
     this.chain = chain;
+    this.check = check;
     this.via = via;
     this.pair = pair;
     this.grant = grant;
     this.slots = new ArrayList<>(grant.getSlotsList());
     this.firstSequence = firstSequence;
     this.sequence = firstSequence;
+    this.writtenSequence = firstSequence;
     // Entries before it are there, or in a checkpoint: the segment before may be gone here.
     this.sentIndex = chain.get(firstSequence).header().baseIndex() - 1;
     this.writtenIndex = sentIndex;
@@ -209,9 +224,7 @@ final class FollowerStream {
     int at = (int) (beat % SENDS_MAX) * Layout.HEARTBEAT_SIZE;
     MemoryRegion beats = via.beatsTo(server);
     ByteBuffer record = beats.buffer();
-    record.putInt(at + Layout.HEARTBEAT_TERM_OFFSET, (int) term);
-    record.putInt(at + Layout.HEARTBEAT_COUNTER_OFFSET, (int) beat);
-    record.putLong(at + Layout.HEARTBEAT_COMMIT_INDEX_OFFSET, commitIndex);
+    HeartbeatRecord.write(record, at, term, beat, commitIndex, writtenIndex, crc);
     piece.clear().add(beats, at, Layout.HEARTBEAT_SIZE);
     pair.write(
         ++lastId, piece, grant.getHeartbeatAddress(), grant.getHeartbeatRkey(), QueuePair.SIGNALED);
@@ -233,10 +246,37 @@ final class FollowerStream {
     Sent sent = underWay.remove();
     Invariant.check(sent.id == id, "sends complete in order");
     if (sent.beat == 0) {
-      writtenIndex = Math.max(writtenIndex, sent.index);
+      count(sent.index);
     } else {
       beatWritten = sent.beat;
       beatWrittenNs = sent.ns;
     }
+  }
+
+  /** Counts what has been written up to {@code index}, as far as it is still whole here. */
+  private void count(long index) {
+    while (writtenIndex < index) {
+      Segment segment = chain.get(writtenSequence);
+      if (segment == null || segment.lastIndex() == writtenIndex) {
+        Invariant.check(writtenSequence < chain.nextSequence(), "what was written is in the chain");
+        writtenSequence++; // its entries count already: a checkpoint may have taken it since
+        writtenOffset = Layout.SEGMENT_DATA_OFFSET;
+      } else if (isGap(segment)) {
+        failed = true; // given up here when the connection had ended
+        return;
+      } else if (check.isStillWhole(segment, writtenOffset, writtenIndex + 1)) {
+        writtenOffset = segment.next(writtenOffset);
+        writtenIndex++;
+      } else {
+        failed = true;
+        return;
+      }
+    }
+  }
+
+  /** Whether entries before {@code segment} are missing, which comes next. */
+  private boolean isGap(Segment segment) {
+    return writtenOffset == Layout.SEGMENT_DATA_OFFSET
+        && segment.header().baseIndex() != writtenIndex + 1;
   }
 }

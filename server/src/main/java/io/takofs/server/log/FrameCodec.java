@@ -149,7 +149,7 @@ class FrameCodec {
   }
 
   /** Covers the header's CRC, which stands just before the payload. */
-  private int payloadCrc(ByteBuffer view, int offset, int length) {
+  int payloadCrc(ByteBuffer view, int offset, int length) {
     return crc.ofRange(
         view, offset + Layout.FRAME_HEADER_HEADER_CRC_OFFSET, Integer.BYTES + padded(length));
   }

@@ -1,5 +1,6 @@
 package io.takofs.server.log;
 
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -12,15 +13,38 @@ import java.util.TreeSet;
  * @param active whether a leader has committed an entry in this epoch, so that no leader of the
  *     previous one can commit anything any more
  * @param term terms of the group's leaders are above this one
+ * @param copiedEpochs configurations of the copies of which the catalog was made again, the first
+ *     one first, while none has been active since; else none
  */
 public record GroupConfig(
-    long epoch, Set<Integer> members, Set<Integer> previous, boolean active, long term) {
+    long epoch,
+    Set<Integer> members,
+    Set<Integer> previous,
+    boolean active,
+    long term,
+    List<Long> copiedEpochs) {
   /** Segments that the log of one of several members has at least. */
   public static final int SEGMENTS_MIN = 8;
 
   /** A configuration of a group whose terms begin at 1. */
   public GroupConfig(long epoch, Set<Integer> members, Set<Integer> previous, boolean active) {
-    this(epoch, members, previous, active, 0);
+    this(epoch, members, previous, active, 0, List.of());
+  }
+
+  /**
+   * Whether a member that has acted on configuration {@code acted} knows of a later one than the
+   * copies did of which the catalog was made again. Members that only the later one has are not
+   * asked in this one, though they may have what was committed.
+   */
+  public boolean isCopiedBefore(long acted) {
+    return isCopiedBefore(acted, epoch, copiedEpochs);
+  }
+
+  static boolean isCopiedBefore(long acted, long epoch, List<Long> copiedEpochs) {
+    return !copiedEpochs.isEmpty()
+        && acted > copiedEpochs.get(0)
+        && acted < epoch
+        && !copiedEpochs.contains(acted);
   }
 
   /** The servers whose promises count. */

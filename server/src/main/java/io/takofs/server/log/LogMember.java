@@ -3,12 +3,10 @@ package io.takofs.server.log;
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.AskLog;
+import io.takofs.proto.GrantLog;
 import io.takofs.proto.GroupStatus;
 import io.takofs.proto.LogGrant;
 import io.takofs.proto.LogPosition;
-import io.takofs.proto.LogSegment;
-import io.takofs.proto.MemberStatus;
-import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
@@ -16,67 +14,28 @@ import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.Opcode;
 import io.takofs.transport.QueuePair;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.function.IntFunction;
 
 /**
- * One member of a group: it follows its leader, misses it, and stands for election.
- *
- * <p>It misses a leader from which it has had no heartbeat for a drawn time, or whose connection
- * has ended by itself, which tells of the death of a process at once.
- *
- * <p>A candidate asks first whether the others miss the leader, too, so that a member that is cut
- * off alone disturbs nobody. Then it needs promises of a majority, takes the best log among theirs,
- * by accepted term and then by length, and brings a majority to have it before it appends anything.
+ * One member of a group: it follows its leader until it misses it ({@link LeaderWatch}), stands for
+ * election ({@link Election}), brings a majority to have its log, and leads ({@link LeaderRole}).
  *
  * <p>Thread rule: any thread; all holds the replica's monitor.
  */
 public final class LogMember {
-  /** Heartbeats that a member may be late with, and is still reached. */
-  private static final int BEATS_LATE = 3;
-
   private static final int COMPLETIONS_AT_ONCE = 64;
 
-  private final int group;
   private final LogReplica replica;
   private final ReplicatedLog log;
-  private final LogPeers peers;
   private final GroupCatalog catalog;
   private final LogTimes times;
   private final Clock clock;
-  private final Random random;
+  private final LeaderWatch watch;
   private final ReadHold hold;
-  private final Map<Integer, LogPosition> answers = new HashMap<>();
-  private final Set<Integer> refusals = new HashSet<>(); // to miss the leader, too
-  private final Map<Integer, FollowerSetup> setups = new HashMap<>();
-  private Set<Integer> learners = Set.of();
-  private final Map<Integer, LogTransport> transports = new HashMap<>(); // to those asked
-  private Role role = Role.FOLLOWER;
-  private GroupConfig config;
-  private long term;
-  private long highestTerm;
-  private long round;
-  private long dueNs;
-  private long beat;
-  private long beatDueNs;
-  private long wantedBeat;
-  private boolean activated; // the configuration, by an entry of this leader or an earlier one
-  private long majorityNs;
-  private long verifyDueNs; // while no majority adopts the log
-  private long verifyNext; // the segment to look at; 0 for the first
-  private LogPosition best;
-  private SegmentReader reader;
+  private final Election election;
+  private final LeaderRole leading;
   private boolean able = true; // to lead
-  private boolean severed; // the leader's connection had ended at the last look
-  private long releasedTerm; // in which the leader said that it uses its lease no more; 0 for none
-  private boolean leaseReleased; // by this leader, in its present term
 
   /** The part that a member plays. */
   public enum Role {
@@ -103,35 +62,53 @@ public final class LogMember {
       LogTimes times,
       Clock clock,
       Random random) {
-    this.group = group;
     this.replica = replica;
     this.log = log;
-    this.peers = peers;
     this.catalog = catalog;
     this.times = times;
     this.clock = clock;
-    this.random = random;
-    await(clock.nanoTime());
+    watch = new LeaderWatch(replica, catalog, times, random, clock.nanoTime());
     hold = new ReadHold(replica, times.holdNs(), clock);
+    election = new Election(group, replica, peers, times, clock, watch, hold, new OfElection());
+    leading = new LeaderRole(group, replica, log, peers, catalog, times, clock);
   }
 
+  /** The part that this member plays now. */
   public Role role() {
     synchronized (replica) {
-      return role;
+      return leading.isOpen() ? leading.leads() ? Role.LEADING : Role.OPENING : election.role();
     }
   }
 
   /** The term in which this member leads, or stands for election; else 0. */
   public long term() {
     synchronized (replica) {
-      return role == Role.FOLLOWER ? 0 : term;
+      return role() == Role.FOLLOWER ? 0 : election.term();
+    }
+  }
+
+  /** The entries that those that promised lacked when the last election was lost; else empty. */
+  public String shortage() {
+    synchronized (replica) {
+      return election.shortage();
     }
   }
 
   /** The configuration that this member acts on as a candidate or a leader. */
   public GroupConfig config() {
     synchronized (replica) {
-      return config;
+      return election.config();
+    }
+  }
+
+  /**
+   * The number of this member is known from now on. It has heard of no leader since it started, and
+   * lets those stand first that have followed the last one.
+   */
+  public void joined(int server) {
+    synchronized (replica) {
+      replica.joined(server);
+      watch.leaveToOthers(clock.nanoTime());
     }
   }
 
@@ -144,13 +121,13 @@ public final class LogMember {
         return switch (request.getOperationCase()) {
           case ASK_LOG -> ok(answer(request.getAskLog()));
           case PREPARE_LOG -> {
-            LogPosition position = prepared(request.getPrepareLog());
+            LogPosition position = hold.promise(request.getPrepareLog());
             hear();
             yield ok(position);
           }
           case GRANT_LOG -> {
-            LogGrant grant = replica.grant(request.getGrantLog());
-            hear();
+            LogGrant grant = granted(request.getGrantLog());
+            hearCall();
             yield Reply.newBuilder()
                 .setLogGrant(grant.toBuilder().setHoldNs(times.holdNs()))
                 .build();
@@ -179,16 +156,16 @@ public final class LogMember {
     }
   }
 
-  /**
-   * Promises, unless a leader may still answer reads by its lease. A heartbeat that is noticed only
-   * when the leader has been shut out holds as well: then the promise is made, and the candidate,
-   * which is not told of it, has to stand again.
-   */
-  private LogPosition prepared(PrepareLog request) throws TakoException {
-    hold.check(request);
-    LogPosition position = replica.prepare(request);
-    hold.check(request);
-    return position;
+  /** A leader that cannot bring this member in now is a leader all the same. */
+  private LogGrant granted(GrantLog request) throws TakoException {
+    try {
+      return replica.grant(request);
+    } catch (TakoException e) {
+      if (e.status() == Status.BUSY || e.status() == Status.NO_SPACE) {
+        hearCall();
+      }
+      throw e;
+    }
   }
 
   private static Reply ok(LogPosition position) {
@@ -197,13 +174,19 @@ public final class LogMember {
 
   private LogPosition answer(AskLog request) {
     boolean misses =
-        switch (role) {
+        switch (role()) {
           case READING, OPENING, LEADING -> false;
-          case FOLLOWER -> replica.isSevered() || clock.nanoTime() - dueNs >= 0;
+          case FOLLOWER -> watch.isMissing(clock.nanoTime());
           default -> true;
         };
     misses &= request.getEpoch() >= replica.epoch() && request.getTerm() > replica.promisedTerm();
+    misses &=
+        !GroupConfig.isCopiedBefore(
+            replica.epoch(), request.getEpoch(), request.getCopiedEpochsList());
     misses &= replica.damage() == null; // it would promise nothing
+    if (misses) {
+      giveWayTo(request.getCandidate());
+    }
     return LogPosition.newBuilder()
         .setPromisedTerm(replica.promisedTerm())
         .setEpoch(replica.epoch())
@@ -213,44 +196,40 @@ public final class LogMember {
         .build();
   }
 
+  /** Another member is about to stand: two that do so at once split the promises. */
+  private void giveWayTo(int candidate) {
+    if (role() == Role.ASKING && watch.turnOf(candidate) < watch.turnOf(replica.server())) {
+      stepDown();
+    }
+    if (role() == Role.FOLLOWER) {
+      watch.giveWay(clock.nanoTime());
+    }
+  }
+
   /** Somebody who may lead has shown himself. */
   private void hear() {
-    if (role == Role.ASKING || (role != Role.FOLLOWER && !holdsTerm())) {
+    watch.heard();
+    standBack();
+  }
+
+  /** A leader wants to bring this member in, and has no connection yet whose end would be seen. */
+  private void hearCall() {
+    watch.called();
+    standBack();
+  }
+
+  private void standBack() {
+    if (role() == Role.ASKING || (role() != Role.FOLLOWER && !holdsTerm())) {
       stepDown(); // what this one wanted to ask for is there
     }
-    if (role == Role.FOLLOWER) {
-      await(clock.nanoTime());
+    if (role() == Role.FOLLOWER) {
+      watch.await(clock.nanoTime());
     }
-  }
-
-  private void await(long now) {
-    long least = replica.isSevered() ? times.heartbeatNs() : times.electionMinNs();
-    long most = replica.isSevered() ? 2 * times.heartbeatNs() : times.electionMaxNs();
-    dueNs = now + least + (long) (random.nextDouble() * (most - least));
-  }
-
-  /**
-   * The leader's connection has ended: its process died, unless it connects again. The members ask
-   * one after the other, in the order of their numbers from the leader's on, so that they do not
-   * split the promises.
-   */
-  private void onSevered(long now) {
-    int leader = replica.promisedTo();
-    int self = replica.server();
-    int before = 0;
-    for (int member : catalog.read().members()) {
-      boolean isBetween =
-          leader < self ? leader < member && member < self : member > leader || member < self;
-      if (isBetween) {
-        before++;
-      }
-    }
-    dueNs = now + before * times.heartbeatNs() / 2;
   }
 
   /** Whether this member's promise is still its own. */
   private boolean holdsTerm() {
-    return role == Role.ASKING || replica.standsIn(term);
+    return role() == Role.ASKING || replica.standsIn(election.term());
   }
 
   // ---- what is due --------------------------------------------------------------------------
@@ -261,35 +240,45 @@ public final class LogMember {
       long now = clock.nanoTime();
       replica.poll();
       log.advance();
+      replica.endBroken();
       hold.look();
-      if (role != Role.FOLLOWER && (!holdsTerm() || replica.damage() != null)) {
+      if (role() != Role.FOLLOWER && (!holdsTerm() || replica.damage() != null)) {
         stepDown();
       }
-      switch (role) {
+      switch (role()) {
         case FOLLOWER -> follow(now);
-        case ASKING, PREPARING -> {
-          if (now - dueNs >= 0) {
-            stepDown();
-          }
-        }
-        case READING -> read(now);
+        case ASKING, PREPARING, READING -> election.tick(now);
         case OPENING, LEADING -> lead(now);
       }
+      if (leading.leads() || (role() == Role.FOLLOWER && watch.missed() == 0)) {
+        replica.tidy();
+      }
     }
+  }
+
+  /** Nanoseconds after which the next {@link #tick} is due, if nothing comes before; above 0. */
+  public long pauseNs() {
+    synchronized (replica) {
+      long now = clock.nanoTime();
+      long pauseNs = times.heartbeatNs() / 2;
+      if (!leading.isOpen()) {
+        pauseNs = sooner(pauseNs, watch.pauseNs(now));
+      }
+      return sooner(pauseNs, election.pauseNs(now, pauseNs));
+    }
+  }
+
+  /** A thing that is overdue at the end of a tick waits for something else than time. */
+  private static long sooner(long pauseNs, long leftNs) {
+    return leftNs <= 0 ? pauseNs : Math.min(pauseNs, leftNs);
   }
 
   private void follow(long now) {
     replica
         .transports()
         .poll(LogMember::ignore, COMPLETIONS_AT_ONCE); // of connections that have ended
-    boolean was = severed;
-    severed = replica.isSevered();
-    if (replica.hasHeard()) {
-      await(now);
-    } else if (severed && !was) {
-      onSevered(now);
-    }
-    if (now - dueNs >= 0 && replica.damage() == null) {
+    watch.look(now);
+    if (watch.isDue(now) && replica.damage() == null) {
       ask(now);
     }
   }
@@ -301,15 +290,9 @@ public final class LogMember {
 
   /** Follows again whoever leads, and waits for him. */
   private void stepDown() {
-    setups.values().forEach(FollowerSetup::end);
-    setups.clear();
-    endReading();
-    if (role == Role.OPENING || role == Role.LEADING) {
-      log.follow();
-    }
-    role = Role.FOLLOWER;
-    round++;
-    await(clock.nanoTime());
+    leading.end();
+    election.end();
+    watch.await(clock.nanoTime());
   }
 
   // ---- standing for election ----------------------------------------------------------------
@@ -326,31 +309,30 @@ public final class LogMember {
    * As {@link #stand()}.
    *
    * @param released the leader of this term has asked for it, by {@link #releaseLease}; 0 for none
+   * @return false when it cannot lead, as far as it knows: then another one is to be asked
    */
-  public void stand(long released) {
+  public boolean stand(long released) {
     synchronized (replica) {
-      GroupConfig former = config;
-      boolean mayStand = able && (role == Role.FOLLOWER || role == Role.LEADING);
-      if (!mayStand || replica.damage() != null || !readConfig()) {
-        config = former;
-        return;
+      GroupConfig read = catalog.read();
+      if (!able || replica.damage() != null || !mayLeadIn(read)) {
+        return false;
       }
-      if (role == Role.LEADING) {
-        if (config.epoch() == former.epoch()) {
-          config = former;
-          return;
-        }
+      boolean leadsInAnother = leading.leads() && read.epoch() != election.config().epoch();
+      if (leadsInAnother) {
         stepDown();
       }
-      releasedTerm = released;
-      prepare(clock.nanoTime());
+      if (role() == Role.FOLLOWER || role() == Role.ASKING) {
+        election.prepare(read, released, clock.nanoTime());
+      }
+      return true;
     }
   }
 
-  /** Reads the configuration; whether this member may lead in it, as far as it knows. */
-  private boolean readConfig() {
-    config = catalog.read();
-    return config.members().contains(replica.server()) && config.epoch() >= replica.epoch();
+  /** Whether this member may lead in a configuration, as far as it knows. */
+  private boolean mayLeadIn(GroupConfig read) {
+    return read.members().contains(replica.server())
+        && read.epoch() >= replica.epoch()
+        && !read.isCopiedBefore(replica.epoch());
   }
 
   /**
@@ -363,10 +345,10 @@ public final class LogMember {
    */
   public boolean setUnable() {
     synchronized (replica) {
-      if (role == Role.READING || role == Role.OPENING || role == Role.LEADING) {
+      if (leading.isOpen() || election.role() == Role.READING) {
         return false;
       }
-      if (role != Role.FOLLOWER) {
+      if (role() != Role.FOLLOWER) {
         stepDown();
       }
       able = false;
@@ -381,240 +363,25 @@ public final class LogMember {
     }
   }
 
+  /** One that may not stand misses the leader all the same, and says so to those that may. */
   private void ask(long now) {
-    if (!able || !readConfig()) {
-      await(now);
-      return;
-    }
-    role = Role.ASKING;
-    releasedTerm = 0;
-    beginRound(now);
-    highestTerm = Math.max(highestTerm, replica.promisedTerm());
-    answers.put(replica.server(), LogPosition.getDefaultInstance());
-    refusals.clear();
-    refusals.add(replica.isSevered() ? replica.promisedTo() : 0); // its own process has ended
-    Request request =
-        Request.newBuilder()
-            .setAskLog(
-                AskLog.newBuilder()
-                    .setGroup(group)
-                    .setTerm(highestTerm + 1)
-                    .setEpoch(config.epoch()))
-            .build();
-    askOthers(server -> request, this::onAsked);
-    prepareIfMissed(now);
-  }
-
-  private void beginRound(long now) {
-    answers.clear();
-    round++;
-    dueNs = now + times.electionMinNs();
-  }
-
-  /** Takes the answer of a member in the present round. */
-  private interface OnAnswer {
-    void take(int server, Reply reply);
-  }
-
-  private void askOthers(IntFunction<Request> request, OnAnswer then) {
-    long asked = round;
-    for (int other : config.asked()) {
-      if (other != replica.server()) {
-        peers.call(
-            other,
-            request.apply(other),
-            reply -> {
-              synchronized (replica) {
-                if (round == asked) {
-                  then.take(other, reply);
-                }
-              }
-            });
-      }
-    }
-  }
-
-  private void onAsked(int server, Reply reply) {
-    LogPosition position = reply.getLogPosition();
-    highestTerm = Math.max(highestTerm, position.getPromisedTerm());
-    if (reply.getStatus() == Status.OK && position.getMissesLeader()) {
-      answers.put(server, position);
-      prepareIfMissed(clock.nanoTime());
-    } else if (role == Role.ASKING && replica.isSevered()) {
-      refusals.add(server);
-      Set<Integer> others = new HashSet<>(config.asked());
-      others.removeAll(refusals);
-      if (!config.isQuorum(others)) {
-        stepDown(); // those that refuse may not have seen it yet: they are asked again soon
-      }
-    }
-  }
-
-  private void prepareIfMissed(long now) {
-    if (role == Role.ASKING && config.isQuorum(answers.keySet())) {
-      prepare(now);
-    }
-  }
-
-  private void prepare(long now) {
-    role = Role.PREPARING;
-    long floor = Math.max(config.term(), replica.lastTerm()); // of a log that had no elections
-    term = Math.max(Math.max(highestTerm, floor), replica.promisedTerm()) + 1;
-    beginRound(now);
-    PrepareLog prepare =
-        PrepareLog.newBuilder()
-            .setGroup(group)
-            .setTerm(term)
-            .setCandidate(replica.server())
-            .setEpoch(config.epoch())
-            .setReleasedTerm(releasedTerm)
-            .build();
-    try {
-      answers.put(replica.server(), prepared(prepare));
-    } catch (TakoException e) {
-      stepDown();
-      return;
-    }
-    askOthers(server -> prepare(server, prepare), this::onPrepared);
-    openIfPromised(now);
-  }
-
-  private Request prepare(int server, PrepareLog prepare) {
-    LogTransport via = peers.transportTo(server);
-    if (via == null) {
-      transports.remove(server);
-      return Request.newBuilder().setPrepareLog(prepare).build();
-    }
-    transports.put(server, via);
-    return Request.newBuilder().setPrepareLog(prepare.toBuilder().setTransport(via.name())).build();
-  }
-
-  private void onPrepared(int server, Reply reply) {
-    if (reply.getStatus() == Status.OK && role == Role.PREPARING && holdsTerm()) {
-      answers.put(server, reply.getLogPosition());
-      openIfPromised(clock.nanoTime());
-    }
-  }
-
-  private void openIfPromised(long now) {
-    if (!config.isQuorum(answers.keySet())) {
-      return;
-    }
-    int from = replica.server();
-    best = answers.get(from);
-    long committed = 0;
-    for (Map.Entry<Integer, LogPosition> each : answers.entrySet()) {
-      committed = Math.max(committed, each.getValue().getCommitIndex());
-      if (isBetter(each.getValue(), best)) {
-        from = each.getKey();
-        best = each.getValue();
-      }
-    }
-    if (best.getLastIndex() < committed) {
-      stepDown(); // a member has lost what it had: the others are waited for
-    } else if (from == replica.server()) {
-      open(now);
+    GroupConfig read = able ? catalog.read() : null;
+    if (read != null && mayLeadIn(read)) {
+      election.ask(read, now);
     } else {
-      beginReading(now, from);
+      watch.leaveToOthers(now);
     }
   }
 
-  private static boolean isBetter(LogPosition one, LogPosition than) {
-    return one.getAcceptedTerm() != than.getAcceptedTerm()
-        ? one.getAcceptedTerm() > than.getAcceptedTerm()
-        : one.getLastIndex() > than.getLastIndex();
-  }
+  private final class OfElection implements Election.Outcome {
+    @Override
+    public void won(long now) {
+      open(now);
+    }
 
-  // ---- reading a better log -----------------------------------------------------------------
-
-  private void beginReading(long now, int from) {
-    LogTransport via = transports.get(from);
-    if (via == null) {
-      stepDown(); // it said what it has, and cannot be read
-      return;
-    }
-    role = Role.READING;
-    beginRound(now);
-    long asked = round;
-    peers.connect(
-        from,
-        via,
-        term,
-        0,
-        pair -> {
-          synchronized (replica) {
-            if (round != asked || pair == null) {
-              if (pair != null) {
-                pair.close();
-              }
-              return;
-            }
-            onReadable(via, pair);
-          }
-        });
-  }
-
-  private void onReadable(LogTransport via, QueuePair pair) {
-    List<LogSegment> missing = new ArrayList<>();
-    boolean same = true;
-    for (LogSegment each : best.getSegmentsList()) {
-      Segment mine = replica.chain().get(each.getSequence());
-      same &= mine != null && FollowerSetup.isSame(mine, each);
-      if (!same) {
-        missing.add(each);
-      }
-    }
-    if (!missing.isEmpty() && !replica.continuesWith(missing.get(0))) {
-      pair.close();
-      stepDown(); // a checkpoint has to come before
-      return;
-    }
-    List<Integer> slots = new ArrayList<>();
-    for (int i = 0; i < missing.size(); i++) {
-      Integer slot = replica.takeSlot();
-      if (slot != null) {
-        slots.add(slot);
-      }
-    }
-    reader = new SegmentReader(via.memory(), pair, missing, slots);
-    if (slots.size() < missing.size()) {
+    @Override
+    public void lost() {
       stepDown();
-    }
-  }
-
-  private void read(long now) {
-    if (reader == null) {
-      if (now - dueNs >= 0) {
-        stepDown();
-      }
-      return;
-    }
-    reader.read();
-    while (replica.transports().poll(reader::onCompletion, 1) > 0) {
-      dueNs = now + times.electionMinNs();
-      reader.read();
-    }
-    if (reader.hasFailed() || now - dueNs >= 0) {
-      stepDown();
-    } else if (reader.isDone()) {
-      try {
-        if (!reader.segments().isEmpty()) {
-          replica.takeOver(term, reader.segments(), reader.slots());
-        }
-        reader.slots().clear();
-        endReading();
-        open(now);
-      } catch (TakoException e) {
-        stepDown();
-      }
-    }
-  }
-
-  private void endReading() {
-    if (reader != null) {
-      reader.pair().close();
-      replica.giveSlots(List.copyOf(reader.slots()));
-      reader = null;
     }
   }
 
@@ -622,30 +389,19 @@ public final class LogMember {
 
   private void open(long now) {
     try {
-      log.setMembers(config.members());
-      log.open(term);
+      leading.open(election.config(), election.term(), now);
     } catch (TakoException e) {
       stepDown();
       return;
     }
-    role = Role.OPENING;
-    leaseReleased = false;
-    activated = config.active();
-    round++;
-    majorityNs = now;
-    verifyDueNs = now + 2 * times.electionMaxNs();
-    verifyNext = 0;
-    beatDueNs = now;
-    for (int other : config.members()) {
-      if (other != replica.server()) {
-        setups.put(other, setup(other));
-      }
-    }
+    watch.heard();
     lead(now);
   }
 
-  private FollowerSetup setup(int server) {
-    return new FollowerSetup(server, group, term, config.epoch(), replica, log, peers, times);
+  private void lead(long now) {
+    if (!leading.tick(now)) {
+      stepDown();
+    }
   }
 
   /**
@@ -654,25 +410,7 @@ public final class LogMember {
    */
   public void setLearners(Set<Integer> servers) {
     synchronized (replica) {
-      learners = Set.copyOf(servers);
-    }
-  }
-
-  /** Brings in those that are to learn, and none that is to learn no more. */
-  private void bringInLearners() {
-    if (role != Role.LEADING) {
-      return;
-    }
-    for (int server : List.copyOf(setups.keySet())) {
-      if (!config.members().contains(server) && !learners.contains(server)) {
-        setups.remove(server).end();
-        log.detach(server);
-      }
-    }
-    for (int server : learners) {
-      if (server != replica.server()) {
-        setups.computeIfAbsent(server, this::setup);
-      }
+      leading.setLearners(servers);
     }
   }
 
@@ -683,52 +421,21 @@ public final class LogMember {
    */
   public boolean isCaughtUp(int server, long lag) {
     synchronized (replica) {
-      FollowerStream stream = role == Role.LEADING ? log.stream(server) : null;
-      return stream != null
-          && stream.isAdopted()
-          && !stream.hasFailed()
-          && stream.writtenIndex() + lag >= log.lastIndex();
+      return leading.isCaughtUp(server, lag);
     }
   }
 
   /** The members as this leader sees them; null when it does not lead. */
   public GroupStatus status() {
     synchronized (replica) {
-      if (role != Role.LEADING) {
-        return null;
-      }
-      GroupStatus.Builder status =
-          GroupStatus.newBuilder()
-              .setId(group)
-              .setLeader(replica.server())
-              .setTerm(term)
-              .setConfigEpoch(config.epoch())
-              .setActive(activated && log.hasBegun())
-              .setLastIndex(log.lastIndex())
-              .setCommitIndex(log.commitIndex())
-              .addMembers(
-                  MemberStatus.newBuilder()
-                      .setServer(replica.server())
-                      .setReached(true)
-                      .setWrittenIndex(log.lastIndex()));
-      for (Map.Entry<Integer, FollowerSetup> each : new TreeMap<>(setups).entrySet()) {
-        FollowerStream stream = log.stream(each.getKey());
-        status.addMembers(
-            MemberStatus.newBuilder()
-                .setServer(each.getKey())
-                .setLearner(!config.members().contains(each.getKey()))
-                .setReached(stream != null && stream.isAdopted() && !stream.hasFailed())
-                .setWrittenIndex(stream == null ? 0 : stream.writtenIndex())
-                .setProblem(stream == null ? each.getValue().lastRefusal() : ""));
-      }
-      return status.build();
+      return leading.leads() ? leading.status() : null;
     }
   }
 
   /** The server that leads the group, as far as this member knows; 0 when it knows none. */
   public int leader() {
     synchronized (replica) {
-      return switch (role) {
+      return switch (role()) {
         case LEADING -> replica.server();
         case FOLLOWER -> replica.leader();
         default -> 0;
@@ -742,83 +449,8 @@ public final class LogMember {
    */
   public long leadingTerm() {
     synchronized (replica) {
-      return role == Role.LEADING && replica.isLeading(term) && log.hasBegun() ? term : 0;
+      return leading.hasBegun(election.term()) ? election.term() : 0;
     }
-  }
-
-  private void lead(long now) {
-    bringInLearners();
-    long refused = 0;
-    for (FollowerSetup setup : setups.values()) {
-      setup.tick(now);
-      refused = Math.max(refused, setup.refusedTerm());
-    }
-    beat(now);
-    if (reachesMajority()) {
-      majorityNs = now;
-    }
-    if (refused > term || now - majorityNs > 2 * times.electionMaxNs()) {
-      stepDown(); // another leads, or will: a leader that reaches no majority helps nobody
-      return;
-    }
-    if (role == Role.OPENING && now - verifyDueNs >= 0) {
-      // A frame whose bits changed here is adopted by nobody. A segment at a time takes 2 ms.
-      verifyNext = replica.verify(verifyNext);
-      verifyDueNs = verifyNext == 0 ? now + 2 * times.electionMaxNs() : now;
-      if (replica.damage() != null) {
-        stepDown();
-        return;
-      }
-    }
-    if (role == Role.OPENING && log.isAdopted()) {
-      try {
-        log.begin();
-        role = Role.LEADING;
-      } catch (TakoException e) {
-        stepDown();
-      }
-    }
-    log.advance();
-    if (role == Role.LEADING && !activated && log.hasBegun()) {
-      activated = true;
-      catalog.activate(config.epoch());
-    }
-  }
-
-  /** A member that still takes an earlier heartbeat gets the newest one afterwards. */
-  private void beat(long now) {
-    if (now - beatDueNs >= 0 || wantedBeat > beat) {
-      beatDueNs = now + times.heartbeatNs();
-      beat++;
-    }
-    for (int server : setups.keySet()) {
-      FollowerStream stream = log.stream(server);
-      if (stream != null && stream.beatSent() < beat) {
-        stream.beat(beat, term, log.commitIndex(), now);
-      }
-    }
-  }
-
-  /** Whether a majority has taken one of the last heartbeats. */
-  private boolean reachesMajority() {
-    // While the first ones are brought in, what they lack may take long.
-    return hasWritten(beat - BEATS_LATE, role == Role.LEADING);
-  }
-
-  /**
-   * Whether a majority has taken heartbeat {@code since} or a later one.
-   *
-   * @param adopted whether only members count that have this leader's log
-   */
-  private boolean hasWritten(long since, boolean adopted) {
-    int count = 1;
-    for (int server : config.members()) {
-      FollowerStream stream = log.stream(server);
-      if (stream != null && (stream.isAdopted() || !adopted) && stream.beatWritten() >= since) {
-        count++;
-      }
-    }
-    return 2 * count > config.members().size();
   }
 
   /**
@@ -826,11 +458,7 @@ public final class LogMember {
    */
   public void pump() {
     synchronized (replica) {
-      log.advance();
-      if (role == Role.LEADING && wantedBeat > beat) {
-        beat(clock.nanoTime());
-        log.advance();
-      }
+      leading.pump();
     }
   }
 
@@ -850,13 +478,7 @@ public final class LogMember {
    */
   public ReadTicket beginRead() {
     synchronized (replica) {
-      if (role != Role.LEADING) {
-        return null;
-      }
-      wantedBeat = beat + 1;
-      beat(clock.nanoTime());
-      log.advance();
-      return new ReadTicket(term, wantedBeat);
+      return leading.leads() ? new ReadTicket(election.term(), leading.beginRead()) : null;
     }
   }
 
@@ -868,11 +490,7 @@ public final class LogMember {
    */
   public boolean isProven(ReadTicket ticket) {
     synchronized (replica) {
-      return role == Role.LEADING
-          && ticket.term == term
-          && replica.isLeading(term)
-          && log.hasBegun()
-          && hasWritten(ticket.beat, true);
+      return leading.isProven(ticket.term, ticket.beat);
     }
   }
 
@@ -883,23 +501,7 @@ public final class LogMember {
    */
   public boolean hasLease(long asked) {
     synchronized (replica) {
-      if (times.leaseNs() == 0
-          || leaseReleased
-          || role != Role.LEADING
-          || term != asked
-          || !replica.isLeading(term)
-          || !log.hasBegun()) {
-        return false;
-      }
-      long now = clock.nanoTime();
-      int count = 1;
-      for (int server : config.members()) {
-        FollowerStream stream = log.stream(server);
-        if (stream != null && stream.isAdopted() && stream.isHeld(now, times)) {
-          count++;
-        }
-      }
-      return 2 * count > config.members().size();
+      return leading.hasLease(asked);
     }
   }
 
@@ -911,11 +513,11 @@ public final class LogMember {
    */
   public long releaseLease() {
     synchronized (replica) {
-      if (role != Role.LEADING) {
+      if (!leading.leads()) {
         return 0;
       }
-      leaseReleased = true;
-      return term;
+      leading.releaseLease();
+      return election.term();
     }
   }
 
@@ -923,7 +525,7 @@ public final class LogMember {
   @Override
   public String toString() {
     synchronized (replica) {
-      return role + " in term " + term + " with " + setups.values() + ", " + replica;
+      return role() + " in term " + election.term() + " with " + leading + ", " + replica;
     }
   }
 }

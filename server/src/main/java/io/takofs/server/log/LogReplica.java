@@ -15,6 +15,7 @@ import io.takofs.proto.Status;
 import io.takofs.server.peer.Terms;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.QueuePair;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,12 +45,14 @@ public class LogReplica {
   private ReplicaStorage storage;
   private SlotPool pool;
   private Chain chain;
-  private final HeartbeatRecord heartbeat = new HeartbeatRecord();
+  private final HeartbeatRecord heartbeat = new HeartbeatRecord(crc);
   private Promise promise;
   private Intake intake; // null when nobody may write here
   private long leadingTerm; // 0: this member does not lead
   private long commitIndex;
   private long checkpointIndex;
+  private long countedIndex; // by the heartbeat before
+  private boolean broken; // a frame: the grant is to be ended
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
   private boolean missing; // no leader's log was adopted since that was said
   private boolean heard;
@@ -263,6 +266,11 @@ public class LogReplica {
     return Math.min(commitIndex, chain.lastIndex());
   }
 
+  /** Highest index that is known here to be committed, be it in this log or not. */
+  private long knownCommitted() {
+    return Math.max(commitIndex, Math.max(checkpointIndex, promise.committed()));
+  }
+
   /** Why the member's memory cannot be trusted any more; null when it can. */
   public synchronized TakoException damage() {
     return damage;
@@ -297,7 +305,7 @@ public class LogReplica {
             .setEpoch(promise.epoch())
             .setAcceptedTerm(promise.acceptedTerm())
             .setLastIndex(chain.lastIndex())
-            .setCommitIndex(commitIndex)
+            .setCommitIndex(knownCommitted())
             .setCheckpointIndex(checkpointIndex);
     for (Segment segment : chain.segments()) {
       position.addSegments(describe(segment, via));
@@ -336,6 +344,7 @@ public class LogReplica {
   public synchronized LogPosition prepare(PrepareLog request) throws TakoException {
     checkSound();
     checkEpoch(request.getEpoch());
+    checkCopy(request);
     boolean again =
         request.getTerm() == promise.term()
             && request.getCandidate() == promise.candidate()
@@ -351,9 +360,14 @@ public class LogReplica {
 
   private void promise(long term, int candidate, long epoch) {
     if (term > promise.term() || epoch > promise.epoch() || candidate != promise.candidate()) {
-      promise = promise.promised(term, candidate, epoch);
-      promise.write(zone, identity.logId(), crc);
+      keep(promise.promised(term, candidate, epoch));
     }
+  }
+
+  /** Nothing is acted on before it is durable. */
+  private void keep(Promise next) {
+    next.write(zone, identity.logId(), crc);
+    promise = next;
   }
 
   /**
@@ -386,11 +400,23 @@ public class LogReplica {
       }
       scan(ending, !ended, left);
       checkSound();
+      keepCommitted(Math.max(storage.committedBeyond(ending), heartbeat.countedIndex()));
       storage.closeTail();
       left.addAll(ending.unusedSlots());
     }
     intake = null;
     pool.rest(left, ending::revokeAndClose);
+  }
+
+  /**
+   * Keeps what is known to be committed, or may be, when this member does not have all of it: the
+   * leader may count what has arrived here.
+   */
+  private void keepCommitted(long lost) {
+    long known = Math.max(lost, knownCommitted());
+    if (known > Math.max(chain.lastIndex(), promise.committed())) {
+      keep(promise.knowing(known));
+    }
   }
 
   /** Takes in what is whole, and what it says of commits. */
@@ -439,8 +465,7 @@ public class LogReplica {
     }
     pool.poll();
     List<Integer> slots = new ArrayList<>();
-    promise = promise.granted();
-    promise.write(zone, identity.logId(), crc);
+    keep(promise.granted());
     intake =
         new Intake(promise.grant(), request.getTerm(), request.getLeader(), via.memory(), slots);
     storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
@@ -449,6 +474,8 @@ public class LogReplica {
       throw new TakoException(
           Status.NO_SPACE, "no slot of the log of member " + server + " is free");
     }
+    countedIndex = 0;
+    broken = false;
     heartbeat.begin(via.memory().heartbeat().buffer());
     return describeGrant(0).setPosition(position(via)).build();
   }
@@ -473,9 +500,9 @@ public class LogReplica {
    * @throws TakoException STALE_TERM when the grant has ended
    */
   public synchronized LogGrant extend(ExtendLog request) throws TakoException {
+    scan();
     checkSound();
     checkGrant(request.getTerm(), request.getGrant());
-    scan();
     pool.poll();
     int has = request.getSlots();
     if (has == intake.slots().size()) {
@@ -523,11 +550,12 @@ public class LogReplica {
   /** Switches to the leader's log: the promise, written in one piece, is the moment. */
   private void switchTo(List<Segment> segments, boolean all, long epoch) {
     storage.prepare(segments);
-    promise = promise.adopted(segments.get(0).header().segmentSequence(), all, epoch);
-    promise.write(zone, identity.logId(), crc);
+    keep(promise.adopted(segments.get(0).header().segmentSequence(), all, epoch));
     storage.replace(segments, all);
     missing = false;
-    commitIndex = Math.max(commitIndex, chain.commitIndex());
+    // The leader has all that is committed: an index beyond its log cannot be one of this log.
+    commitIndex =
+        Math.max(Math.min(commitIndex, lastOf(segments).lastIndex()), chain.commitIndex());
   }
 
   /** Looks at what has come since the last time, and at the heartbeat. */
@@ -536,7 +564,32 @@ public class LogReplica {
       if (intake.isAdopted()) {
         scan(intake, false, new ArrayList<>());
       }
-      heard |= readHeartbeat();
+      if (readHeartbeat()) {
+        heard = true;
+        lookForBrokenFrame();
+      }
+    }
+  }
+
+  /** Whether a frame is not whole that the leader counted at the heartbeat before this one. */
+  private void lookForBrokenFrame() {
+    broken = intake.isAdopted() && chain.lastIndex() < countedIndex;
+    countedIndex = heartbeat.countedIndex();
+  }
+
+  /**
+   * Ends the grant when a frame was found that is not whole: the leader writes it again under the
+   * next one. To be called again and again, as a part of it may have to be done again.
+   */
+  synchronized void endBroken() {
+    if (!broken || damage != null || intake == null) {
+      return;
+    }
+    try {
+      endWriting();
+      broken = false;
+    } catch (TakoException | UncheckedIOException e) {
+      broken = true; // a part of it has to be done again
     }
   }
 
@@ -661,8 +714,7 @@ public class LogReplica {
     if (!storage.canOpen()) {
       throw ReplicaStorage.full();
     }
-    promise = promise.granted().adopted(chain.nextSequence(), false, promise.epoch());
-    promise.write(zone, identity.logId(), crc);
+    keep(promise.granted().adopted(chain.nextSequence(), false, promise.epoch()));
     leadingTerm = term;
     storage.open(term, promise.adoptedGrant(), checkpointIndex); // members adopt the log with it
   }
@@ -803,11 +855,29 @@ public class LogReplica {
     pool.poll();
   }
 
+  /** Makes slots ready for use; to be called again and again while nothing is urgent. */
+  synchronized void tidy() {
+    pool.tidy();
+  }
+
   // ---- checks -------------------------------------------------------------------------------
 
   private void checkSound() throws TakoException {
     if (damage != null) {
       throw damage;
+    }
+  }
+
+  private void checkCopy(PrepareLog request) throws TakoException {
+    if (GroupConfig.isCopiedBefore(epoch(), request.getEpoch(), request.getCopiedEpochsList())) {
+      throw new TakoException(
+          Status.STALE_VERSION,
+          "member "
+              + server
+              + " has acted on configuration "
+              + epoch()
+              + " of the group, and the catalog was made again from a copy with configuration "
+              + request.getCopiedEpochs(0));
     }
   }
 
@@ -826,8 +896,10 @@ public class LogReplica {
 
   /** Entries of a namespace that was lost may not become a part of another one. */
   private void checkNamespace(long term) throws TakoException {
-    boolean empty = chain.lastIndex() == 0 && checkpointIndex == 0;
-    if (!empty && Terms.namespace(term) != Terms.namespace(promise.acceptedTerm())) {
+    boolean empty = chain.lastIndex() == 0 && knownCommitted() == 0;
+    // One that has adopted no log yet has a checkpoint at most, of the leader that it let in first.
+    long own = promise.acceptedTerm() == 0 ? promise.term() : promise.acceptedTerm();
+    if (!empty && Terms.namespace(term) != Terms.namespace(own)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "the pool of server "

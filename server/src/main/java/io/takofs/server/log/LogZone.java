@@ -16,6 +16,8 @@ import java.nio.ByteOrder;
  * <p>Thread rule: the log owner's thread.
  */
 public final class LogZone {
+  private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 16);
+
   private final ByteBuffer[] slots;
   private final int segmentSize;
   private final Persistence persistence;
@@ -73,6 +75,15 @@ public final class LogZone {
     int length = segmentSize - Layout.SEGMENT_DATA_OFFSET;
     slots[to].put(Layout.SEGMENT_DATA_OFFSET, slots[from], Layout.SEGMENT_DATA_OFFSET, length);
     persist(to, Layout.SEGMENT_DATA_OFFSET, length);
+  }
+
+  /** Zeroes bytes of a slot, durably. */
+  void zero(int slot, int offset, int length) {
+    int end = offset + length;
+    for (int at = offset; at < end; at += ZEROS.capacity()) {
+      slots[slot].put(at, ZEROS, 0, Math.min(ZEROS.capacity(), end - at));
+    }
+    persist(slot, offset, length);
   }
 
   /** Makes what the slot says of itself zero, durably; promises and frames stay. */

@@ -22,6 +22,8 @@ import java.nio.ByteBuffer;
  * @param adoptedSequence of the first segment of that grant: others from there on are no part of
  *     the log
  * @param oldestSequence segments before this one are no part of the log
+ * @param committed entries up to here are committed, or were counted here by the leader of {@code
+ *     acceptedTerm} and may be, and the log here ends before them; 0 for none
  * @param writeSequence how often it was written
  */
 record Promise(
@@ -33,9 +35,10 @@ record Promise(
     long adoptedGrant,
     long adoptedSequence,
     long oldestSequence,
+    long committed,
     long writeSequence) {
 
-  static final Promise NONE = new Promise(0, 0, 0, 0, 0, 0, 0, 0, 0);
+  static final Promise NONE = new Promise(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   Promise promised(long newTerm, int newCandidate, long newEpoch) {
     return new Promise(
@@ -47,6 +50,7 @@ record Promise(
         adoptedGrant,
         adoptedSequence,
         oldestSequence,
+        committed,
         writeSequence + 1);
   }
 
@@ -60,11 +64,13 @@ record Promise(
         adoptedGrant,
         adoptedSequence,
         oldestSequence,
+        committed,
         writeSequence + 1);
   }
 
   /**
-   * The log of the leader of {@link #term} is that of this member from now on.
+   * The log of the leader of {@link #term} is that of this member from now on. It has all that is
+   * committed, so what was known of this member's former log does not matter any more.
    *
    * @param firstSequence of the first segment that came under the last grant
    * @param whole whether nothing of what was there before remains
@@ -79,6 +85,22 @@ record Promise(
         grant,
         firstSequence,
         whole ? firstSequence : oldestSequence,
+        0,
+        writeSequence + 1);
+  }
+
+  /** With entries up to {@code index} known to be committed. */
+  Promise knowing(long index) {
+    return new Promise(
+        term,
+        candidate,
+        acceptedTerm,
+        epoch,
+        grant,
+        adoptedGrant,
+        adoptedSequence,
+        oldestSequence,
+        index,
         writeSequence + 1);
   }
 
@@ -89,7 +111,7 @@ record Promise(
    * @param grant all numbers of grants that were ever given are lower or equal
    */
   static Promise anew(long epoch, long grant) {
-    return new Promise(0, 0, 0, epoch, grant, 0, 0, 0, 1);
+    return new Promise(0, 0, 0, epoch, grant, 0, 0, 0, 0, 1);
   }
 
   /** Makes both copies unreadable, durably: a member that has neither does not vote. */
@@ -157,6 +179,7 @@ record Promise(
     memory.putLong(at + Layout.PROMISE_ADOPTED_GRANT_OFFSET, adoptedGrant);
     memory.putLong(at + Layout.PROMISE_ADOPTED_SEQUENCE_OFFSET, adoptedSequence);
     memory.putLong(at + Layout.PROMISE_OLDEST_SEQUENCE_OFFSET, oldestSequence);
+    memory.putLong(at + Layout.PROMISE_COMMITTED_OFFSET, committed);
     memory.putLong(at + Layout.PROMISE_WRITE_SEQUENCE_OFFSET, writeSequence);
     memory.putInt(at + Layout.PROMISE_CRC32C_OFFSET, crcOf(memory, crc));
   }
@@ -180,6 +203,7 @@ record Promise(
         memory.getLong(at + Layout.PROMISE_ADOPTED_GRANT_OFFSET),
         memory.getLong(at + Layout.PROMISE_ADOPTED_SEQUENCE_OFFSET),
         memory.getLong(at + Layout.PROMISE_OLDEST_SEQUENCE_OFFSET),
+        memory.getLong(at + Layout.PROMISE_COMMITTED_OFFSET),
         memory.getLong(at + Layout.PROMISE_WRITE_SEQUENCE_OFFSET));
   }
 

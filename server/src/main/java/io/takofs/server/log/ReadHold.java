@@ -2,6 +2,7 @@ package io.takofs.server.log;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.proto.LogPosition;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Status;
 
@@ -34,11 +35,25 @@ final class ReadHold {
   }
 
   /**
+   * Promises, unless a leader may still answer reads by its lease. A heartbeat that is noticed only
+   * when the leader has been shut out holds as well: then the promise is made, and the candidate,
+   * which is not told of it, has to ask again.
+   *
+   * @throws TakoException BUSY while a leader counts on this member; as {@link LogReplica#prepare}
+   */
+  LogPosition promise(PrepareLog request) throws TakoException {
+    check(request);
+    LogPosition position = replica.prepare(request);
+    check(request);
+    return position;
+  }
+
+  /**
    * Checks that no leader counts on this member, but one that wants {@code request} itself.
    *
    * @throws TakoException BUSY
    */
-  void check(PrepareLog request) throws TakoException {
+  private void check(PrepareLog request) throws TakoException {
     if (holdNs == 0) {
       return;
     }

@@ -21,10 +21,11 @@ final class ReplicaRecovery {
   private final Crc32cScratch crc;
   private final SegmentScanner scanner;
   private final BooleanSupplier writersAreGone;
-  private final Promise promise;
+  private Promise promise;
   private final SegmentHeader[] headers;
   private final SlotPool pool;
   private final Chain chain = new Chain();
+  private final List<Integer> later = new ArrayList<>(); // for segments after the last one
   private final List<Integer> reachable = new ArrayList<>(); // no part of the log, maybe written to
 
   private ReplicaRecovery(
@@ -103,6 +104,7 @@ final class ReplicaRecovery {
     for (int slot : granted) {
       addGranted(slot);
     }
+    keepCommitted();
     closeTail();
     pool.rest(reachable, writersAreGone);
   }
@@ -163,6 +165,7 @@ final class ReplicaRecovery {
   private void addGranted(int slot) throws TakoException {
     Segment tail = chain.tail();
     if (tail == null || headers[slot].segmentSequence() != tail.header().segmentSequence() + 1) {
+      later.add(slot);
       reachable.add(slot);
       return;
     }
@@ -175,6 +178,7 @@ final class ReplicaRecovery {
     Segment next = Segment.arriving(zone, home, header, tail.lastTerm(), scanner);
     next.extend(scanner);
     if (next.isEmpty()) {
+      later.add(home);
       reachable.add(home);
       return;
     }
@@ -191,7 +195,7 @@ final class ReplicaRecovery {
     if (writersAreGone.getAsBoolean()) {
       return slot;
     }
-    Integer target = pool.take();
+    Integer target = pool.takeToOverwrite();
     if (target == null) {
       throw new TakoException(
           Status.BUSY,
@@ -206,6 +210,21 @@ final class ReplicaRecovery {
     pool.grant(slot, headers[slot].grant(), 0, headers[slot].term()); // no part of the log now
     reachable.add(slot);
     return target;
+  }
+
+  /** Keeps the index that frames beyond the log's end name committed, before those are given up. */
+  private void keepCommitted() {
+    Segment tail = chain.tail();
+    if (tail == null || !tail.isOpen()) {
+      return;
+    }
+    long term = promise.acceptedTerm();
+    long committed = new FramesBeyond(zone, scanner).committed(tail, later, term);
+    if (committed > Math.max(chain.lastIndex(), promise.committed())) {
+      Promise knowing = promise.knowing(committed);
+      knowing.write(zone, identity.logId(), crc);
+      promise = knowing;
+    }
   }
 
   private void closeTail() {

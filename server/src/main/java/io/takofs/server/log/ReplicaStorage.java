@@ -31,6 +31,7 @@ final class ReplicaStorage {
   private final FrameCodec codec;
   private final Crc32cScratch crc;
   private final SegmentScanner scanner;
+  private final FramesBeyond beyond;
   private final SlotPool pool;
   private final Chain chain;
 
@@ -48,6 +49,7 @@ final class ReplicaStorage {
     this.codec = codec;
     this.crc = crc;
     this.scanner = scanner;
+    this.beyond = new FramesBeyond(zone, scanner);
     this.pool = pool;
     this.chain = chain;
   }
@@ -139,7 +141,7 @@ final class ReplicaStorage {
   }
 
   private int takeForCopy() {
-    Integer slot = pool.take();
+    Integer slot = pool.takeToOverwrite();
     Invariant.check(slot != null, "a slot is kept for a copy of the newest segment");
     return slot;
   }
@@ -164,6 +166,11 @@ final class ReplicaStorage {
         return "";
       }
     }
+  }
+
+  /** The highest index that frames name committed which come after the log's end; 0 for none. */
+  long committedBeyond(Intake intake) {
+    return beyond.committed(chain.tail(), intake.unusedSlots(), intake.term());
   }
 
   /** Begins the segment after {@code tail} if the leader has begun it. */

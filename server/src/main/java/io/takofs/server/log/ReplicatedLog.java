@@ -393,7 +393,9 @@ public final class ReplicatedLog implements Log {
       long limit = index;
       boolean scarce = SCARCE * replica.freeSlots() < replica.zone().slotCount();
       for (FollowerStream stream : streams.values()) {
-        if (!stream.hasFailed() && stream.neededAfter() < limit) {
+        if (stream.hasFailed()) {
+          stream.giveUp(); // what of it completes yet counts for nothing
+        } else if (stream.neededAfter() < limit) {
           if (scarce) {
             stream.giveUp(); // one member must not stop the group
           } else {

@@ -38,6 +38,11 @@ final class Segment {
     take(scan);
   }
 
+  /** The frames that are known, as a scan would tell of them. */
+  Result known() {
+    return new Result(End.CLEAN_END, length, lastIndex, lastTerm, commitIndex, chain, "");
+  }
+
   private void take(Result scan) {
     length = scan.length();
     lastIndex = scan.lastIndex();
@@ -160,16 +165,19 @@ final class Segment {
 
   /** Takes in the frames that another process has finished here meanwhile. */
   Result extend(SegmentScanner scanner) {
-    Result known = new Result(End.CLEAN_END, length, lastIndex, lastTerm, commitIndex, chain, "");
-    Result result = scanner.scan(memory, header, known, length, memory.capacity());
+    Result result = scanner.scan(memory, header, known(), length, memory.capacity());
     take(result);
     return result;
   }
 
+  /** Whether something was written after the last frame: one that is not whole, or not yet. */
+  boolean isUnfinished() {
+    return memory.capacity() - length >= FrameCodec.OVERHEAD && memory.getLong(length) != 0;
+  }
+
   /** The same segment in another slot, to which all its bytes were copied. */
   Segment movedTo(int target, SegmentHeader targetHeader) {
-    Result known = new Result(End.CLEAN_END, length, lastIndex, lastTerm, commitIndex, chain, "");
-    return new Segment(zone, target, targetHeader, known);
+    return new Segment(zone, target, targetHeader, known());
   }
 
   /** Makes the header that the segment has in memory that of its slot. */
@@ -250,10 +258,6 @@ final class Segment {
 
   /** Zeroes where frames go. */
   static void zero(LogZone zone, int slot) {
-    ByteBuffer memory = zone.slot(slot);
-    for (int i = Layout.SEGMENT_DATA_OFFSET; i < memory.capacity(); i += Long.BYTES) {
-      memory.putLong(i, 0);
-    }
-    zone.persist(slot, Layout.SEGMENT_DATA_OFFSET, memory.capacity() - Layout.SEGMENT_DATA_OFFSET);
+    zone.zero(slot, Layout.SEGMENT_DATA_OFFSET, zone.segmentSize() - Layout.SEGMENT_DATA_OFFSET);
   }
 }

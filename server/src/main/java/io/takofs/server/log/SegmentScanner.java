@@ -2,6 +2,8 @@ package io.takofs.server.log;
 
 import io.takofs.layout.Layout;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Finds out how far a segment is valid.
@@ -126,6 +128,74 @@ final class SegmentScanner {
   }
 
   /**
+   * Finds where the log goes on after a frame that is not whole. The chain of the frames before, or
+   * the frame's own checksums, must lead there: clients choose payloads, which may look like
+   * frames, and know neither.
+   *
+   * @param from the result of a scan that ends before the frame
+   * @return results as if the frame were whole: none when it was never finished, or too much of it
+   *     is damaged; several when its trailer contradicts itself
+   */
+  List<Result> past(ByteBuffer memory, Result from) {
+    int offset = from.length();
+    if (memory.capacity() - offset < FrameCodec.OVERHEAD || memory.getLong(offset) == 0) {
+      return List.of(); // nothing was written there
+    }
+    int stored = FrameCodec.headerChecksum(memory, offset);
+    int computed = crc.ofHeader(from.chain(), memory.getLong(offset), memory, offset);
+    int length = FrameCodec.length(memory, offset);
+    boolean isPossible = length > 0 && length <= Layout.FRAME_PAYLOAD_MAX;
+    if (stored == computed) {
+      int end = isPossible ? offset + FrameCodec.frameSize(length) : Integer.MAX_VALUE;
+      return end > memory.capacity() ? List.of() : ending(memory, from, offset, end);
+    }
+    // A part of the header is damaged: one of the two checksums is right, and no client knows it.
+    // A stored one that has not arrived is zero, which everybody knows.
+    int limit = offset + FrameCodec.frameSize(Layout.FRAME_PAYLOAD_MAX);
+    for (int end = offset + FrameCodec.frameSize(1);
+        end <= Math.min(limit, memory.capacity());
+        end += Layout.FRAME_ALIGN) {
+      int chain = chainBefore(memory, end);
+      if (chain != 0
+          && (chain == chainOf(computed, memory, end)
+              || (stored != 0 && chain == chainOf(stored, memory, end)))) {
+        return List.of(past(from, end, chain));
+      }
+    }
+    return List.of();
+  }
+
+  /** The ways in which a frame with a whole header may end, of which not all is whole. */
+  private List<Result> ending(ByteBuffer memory, Result from, int offset, int end) {
+    int header = FrameCodec.headerChecksum(memory, offset);
+    int payload = codec.payloadCrc(memory.duplicate(), offset, FrameCodec.length(memory, offset));
+    return IntStream.of(
+            chainBefore(memory, end),
+            chainOf(header, memory, end),
+            Crc32cScratch.neverZero(crc.ofInts(header, payload)))
+        .distinct()
+        .mapToObj(chain -> past(from, end, chain))
+        .toList();
+  }
+
+  private static Result past(Result from, int end, int chain) {
+    long index = from.lastIndex() + 1;
+    return new Result(End.CLEAN_END, end, index, from.lastTerm(), from.commitIndex(), chain, "");
+  }
+
+  /** The chain value of the frame that ends at {@code end}, by the checksums in it. */
+  private int chainOf(int headerChecksum, ByteBuffer memory, int end) {
+    int payloadChecksum =
+        memory.getInt(end - Layout.FRAME_TRAILER_SIZE + Layout.FRAME_TRAILER_PAYLOAD_CRC_OFFSET);
+    return Crc32cScratch.neverZero(crc.ofInts(headerChecksum, payloadChecksum));
+  }
+
+  /** The chain value in the trailer of the frame that ends at {@code offset}. */
+  private static int chainBefore(ByteBuffer memory, int offset) {
+    return memory.getInt(offset - Layout.FRAME_TRAILER_SIZE + Layout.FRAME_TRAILER_CHAIN_OFFSET);
+  }
+
+  /**
    * Checks one frame of a segment whose frames were whole up to {@code end}.
    *
    * @return null when it still is, else what is wrong with it
@@ -135,9 +205,7 @@ final class SegmentScanner {
       return at(offset, index) + "those before it do not lead to it";
     }
     int previous =
-        offset == Layout.SEGMENT_DATA_OFFSET
-            ? crc.ofSegment(header)
-            : memory.getInt(offset - Layout.FRAME_TRAILER_SIZE + Layout.FRAME_TRAILER_CHAIN_OFFSET);
+        offset == Layout.SEGMENT_DATA_OFFSET ? crc.ofSegment(header) : chainBefore(memory, offset);
     String wrong =
         codec.check(
             memory, memory.duplicate(), offset, end, previous, (short) header.term(), index);

@@ -1,5 +1,6 @@
 package io.takofs.server.log;
 
+import io.takofs.layout.Layout;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -8,16 +9,22 @@ import java.util.function.BooleanSupplier;
 
 /**
  * The slots of a member's log that hold no part of it: free ones, and those that rest because a
- * former leader may still store to them.
+ * former leader may still store to them. Free slots are zeroed in small pieces when there is time,
+ * or when they are taken: those who give one back, as in an election, do not wait for it.
  *
  * <p>Thread rule: one thread at a time.
  */
 final class SlotPool {
+  /** Bytes that {@link #tidy} zeroes at once, which takes less than a millisecond. */
+  private static final int PIECE_BYTES = 1 << 20;
+
   private final LogZone zone;
   private final LogIdentity identity;
   private final Crc32cScratch crc;
   private final SegmentHeader[] headers;
-  private final ArrayDeque<Integer> free = new ArrayDeque<>();
+  private final ArrayDeque<Integer> zeroed = new ArrayDeque<>();
+  private final ArrayDeque<Integer> used = new ArrayDeque<>(); // free, to be zeroed
+  private int zeroedBytes; // of the first one of those
   private final List<Resting> resting = new ArrayList<>();
 
   private record Resting(List<Integer> slots, BooleanSupplier ended) {}
@@ -34,12 +41,42 @@ final class SlotPool {
 
   /** Slots that {@link #take} has. */
   int freeCount() {
-    return free.size();
+    return zeroed.size() + used.size();
   }
 
   /** A free slot, whose data bytes are zero; null when there is none. */
   Integer take() {
-    return free.poll();
+    if (zeroed.isEmpty() && !used.isEmpty()) {
+      zero(zone.segmentSize());
+    }
+    return zeroed.poll();
+  }
+
+  /** A free slot whose data bytes will all be written; null when there is none. */
+  Integer takeToOverwrite() {
+    if (used.isEmpty()) {
+      return zeroed.poll();
+    }
+    zeroedBytes = 0;
+    return used.poll();
+  }
+
+  /** Goes on with the zeroing of free slots, for less than a millisecond. */
+  void tidy() {
+    if (!used.isEmpty()) {
+      zero(PIECE_BYTES);
+    }
+  }
+
+  private void zero(int most) {
+    int begin = Layout.SEGMENT_DATA_OFFSET + zeroedBytes;
+    int length = Math.min(most, zone.segmentSize() - begin);
+    zone.zero(used.peek(), begin, length);
+    zeroedBytes += length;
+    if (begin + length == zone.segmentSize()) {
+      zeroed.add(used.poll());
+      zeroedBytes = 0;
+    }
   }
 
   /** The header that {@code slot} had last, for the next one. */
@@ -63,10 +100,9 @@ final class SlotPool {
     headers[slot].write(zone, slot, crc);
   }
 
-  /** A slot that is free; a crash may have come before it was zeroed. */
+  /** A slot that is free, with anything in it: a crash may have come before it was zeroed. */
   void add(int slot) {
-    Segment.zero(zone, slot);
-    free.add(slot);
+    used.add(slot);
   }
 
   /** Nobody can write to {@code slot} any more, and nobody needs what is there. */

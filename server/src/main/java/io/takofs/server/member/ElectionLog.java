@@ -16,12 +16,18 @@ final class ElectionLog {
   private long stoodIn; // term
   private long ledIn; // term
   private int leader;
+  private String shortage = ""; // that was said last
 
   /** Looks at {@code member} after each of its steps. */
   void look(LogMember member) {
     Role role = member.role();
     long term = member.term();
     int now = member.leader();
+    String lacks = member.shortage();
+    if (!lacks.isEmpty() && !lacks.equals(shortage)) {
+      LOG.warn("this server cannot lead: {}; start the other members", lacks);
+    }
+    shortage = lacks.isEmpty() ? shortage : lacks;
     if (role == Role.ASKING && leader != 0) {
       LOG.info("server {} is missed as the leader", leader);
       leader = 0;

@@ -10,7 +10,9 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.rpc.LogHandler;
+import io.takofs.server.catalog.ClusterKeys;
 import io.takofs.server.catalog.MapChanges;
+import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogReplica;
@@ -24,13 +26,13 @@ import io.takofs.server.peer.ClusterTopology;
 import io.takofs.server.peer.KnownLeader;
 import io.takofs.server.peer.PeerServers;
 import io.takofs.server.store.PagedStore;
-import io.takofs.server.store.SnapshotZone;
 import io.takofs.transport.CompletionQueue;
 import io.takofs.transport.MemoryRegion;
 import io.takofs.transport.Transport;
 import io.takofs.transport.select.TransportSelector;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -78,6 +80,7 @@ public final class GroupMember implements Leader, AutoCloseable {
   private volatile long lastTerm; // in which this member led when it was looked
   private long warmedNs;
   private final ElectionLog elections = new ElectionLog();
+  private boolean copyIsOld; // the catalog's, as was said
 
   /** What there is when the transports are. */
   private record Parts(
@@ -118,12 +121,12 @@ public final class GroupMember implements Leader, AutoCloseable {
    * Opens the log in {@code memory}.
    *
    * @param known is told who leads
-   * @param pages the page zone: when it is incomplete, there is no state, and one is taken over
+   * @param pages the page zone
    * @param checkpointIndex entries up to here are in the state; 0 for none
+   * @param hasState whether there is one; else it is taken over from another member
    * @param writersAreGone as of {@link LogReplica#open}
-   * @param damage that was found in the log or in the page zone: then nothing is read from them,
-   *     and this member begins anew when no configuration counts it ({@link MemberRenewal}); null
-   *     for none
+   * @param damage that was found in the log: then nothing is read from it, and this member begins
+   *     anew when no configuration counts it ({@link MemberRenewal}); null for none
    * @throws TakoException CORRUPT when the log is damaged and nothing was said of that
    */
   public GroupMember(
@@ -134,6 +137,7 @@ public final class GroupMember implements Leader, AutoCloseable {
       MappedMemory pages,
       LogIdentity identity,
       long checkpointIndex,
+      boolean hasState,
       BooleanSupplier writersAreGone,
       TakoException damage)
       throws TakoException {
@@ -142,7 +146,7 @@ public final class GroupMember implements Leader, AutoCloseable {
     this.known = known;
     this.memory = memory;
     this.pages = pages;
-    this.stateless = damage != null || SnapshotZone.isIncomplete(pages);
+    this.stateless = !hasState;
     LogZone zone = LogZone.of(memory, 0, memory.length());
     this.incarnation = identity.incarnation();
     this.replica =
@@ -276,6 +280,7 @@ public final class GroupMember implements Leader, AutoCloseable {
             catalog,
             owner);
     parts.renewal.tick(Clock.SYSTEM.nanoTime()); // says what is damaged, before anybody is served
+    connecting.execute(ClusterKeys::rehearse); // a leader signs a ticket for each session
     thread = new Thread(this::run, "tako-group-member");
     thread.setDaemon(true);
     thread.start();
@@ -287,7 +292,6 @@ public final class GroupMember implements Leader, AutoCloseable {
   }
 
   private void run() {
-    long pauseNs = settings.times().heartbeatNs() / 2;
     while (!stopped) {
       wanted = false;
       try {
@@ -296,7 +300,7 @@ public final class GroupMember implements Leader, AutoCloseable {
         LOG.error("a member of the group goes on after a failure", e);
       }
       if (!wanted && !stopped) {
-        LockSupport.parkNanos(this, pauseNs);
+        LockSupport.parkNanos(this, parts.member.pauseNs());
       }
     }
   }
@@ -307,7 +311,7 @@ public final class GroupMember implements Leader, AutoCloseable {
       return;
     }
     if (replica.server() == 0) {
-      replica.joined(self);
+      now.member.joined(self);
       if (now.catalog.read().members().equals(Set.of(self))) {
         now.member.stand(); // there is nobody to wait for
       }
@@ -326,9 +330,10 @@ public final class GroupMember implements Leader, AutoCloseable {
       now.catalog.read().members().forEach(now.links::warm);
       now.change.tick(nowNs);
       if (!now.renewal.isBusy()) {
-        now.takeover.tick(nowNs, sources(now.catalog.read().members()));
+        now.takeover.tick(nowNs, sources(now.catalog.read()));
       }
       now.renewal.tick(nowNs);
+      tellOfAnOldCopy(now.catalog.read());
     }
     long term = now.member.leadingTerm();
     if (term != lastTerm || (term == 0 && log.hasNews())) {
@@ -337,15 +342,33 @@ public final class GroupMember implements Leader, AutoCloseable {
     }
   }
 
-  /** The members that may have a checkpoint, the leader first. */
-  private List<Integer> sources(Set<Integer> members) {
-    List<Integer> sources = new ArrayList<>(members);
-    sources.remove((Integer) cluster.serverId());
-    Integer leader = known.server();
-    if (sources.remove(leader)) {
-      sources.add(0, leader);
+  private void tellOfAnOldCopy(GroupConfig config) {
+    boolean old = config.isCopiedBefore(replica.epoch());
+    if (old && !copyIsOld) {
+      LOG.error(
+          "the catalog was made again from a copy with configuration {} of the group, and this member"
+              + " has acted on configuration {}: it helps nobody to lead; make the catalog again from"
+              + " a newer copy, each server has one (tako cluster restore-catalog)",
+          config.copiedEpochs().get(0),
+          replica.epoch());
     }
-    return sources;
+    copyIsOld = old;
+  }
+
+  /**
+   * The servers that may have a checkpoint, the leader first: it may be no member of the newest
+   * configuration, and so may all that have a state.
+   */
+  private List<Integer> sources(GroupConfig config) {
+    Set<Integer> sources = new LinkedHashSet<>();
+    sources.add(known.server());
+    sources.addAll(config.members());
+    if (!config.active()) {
+      sources.addAll(config.previous());
+    }
+    sources.remove(0);
+    sources.remove(cluster.serverId());
+    return List.copyOf(sources);
   }
 
   /** The state here, which the log continues. */
@@ -424,8 +447,8 @@ public final class GroupMember implements Leader, AutoCloseable {
     @Override
     public void tell(TakoException damage) {
       LOG.error(
-          "{}: this server keeps its file data, and takes no part in keeping the namespace; it begins"
-              + " anew as a new member when the other ones go on without it",
+          "{}: this server keeps its file data, and takes no part in keeping the namespace; it"
+              + " begins anew as a new member when the other ones go on without it",
           damage.getMessage());
       state.owner.damaged(damage.getMessage());
     }
@@ -464,9 +487,14 @@ public final class GroupMember implements Leader, AutoCloseable {
           .build();
     }
     if (request.hasMoveLeader()) {
-      now.member.stand(request.getMoveLeader().getTerm());
+      boolean stands = now.member.stand(request.getMoveLeader().getTerm());
       wake();
-      return Reply.newBuilder().setDone(true).build();
+      return stands
+          ? Reply.newBuilder().setDone(true).build()
+          : Reply.newBuilder()
+              .setStatus(Status.BUSY)
+              .setMessage("member " + replica.server() + " of the group cannot lead now")
+              .build();
     }
     Reply reply = now.member.handle(request);
     wake();

@@ -25,7 +25,8 @@ record MapCatalog(int group, ClusterTopology cluster, MapChanges changes) implem
             new TreeSet<>(entry.getMembersList()),
             new TreeSet<>(entry.getPreviousList()),
             entry.getActive(),
-            entry.getTerm());
+            entry.getTerm(),
+            entry.getCopiedEpochsList());
       }
     }
     return new GroupConfig(0, Set.of(), Set.of(), false);

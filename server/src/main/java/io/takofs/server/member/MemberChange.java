@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -86,41 +87,57 @@ final class MemberChange {
   }
 
   /**
-   * Has another member stand for election; on any thread.
+   * Has another member stand for election; on any thread. There is nothing to do when it is this
+   * one, which leads.
    *
-   * @param server that shall; 0 for any that can
-   * @return whether one was asked
-   * @throws TakoException INVALID_ARGUMENT when it is no other member, UNAVAILABLE when it lags
+   * @param server that shall; 0 for any other that can
+   * @return whether one was asked, or leads
+   * @throws TakoException INVALID_ARGUMENT when it is no member, UNAVAILABLE when it lags
    */
   boolean moveTo(int server) throws TakoException {
     Set<Integer> members = catalog.read().members();
-    if (server != 0 && (server == cluster.serverId() || !members.contains(server))) {
+    if (server == cluster.serverId() && member.leadingTerm() != 0) {
+      return true;
+    }
+    if (server != 0 && !members.contains(server)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          "server %d is no other member of the group: server %d leads, and it has %s"
+          "server %d is no member of the group: server %d leads, and it has %s"
               .formatted(server, cluster.serverId(), members));
     }
-    for (int each : members) {
-      boolean chosen = server == 0 ? each != cluster.serverId() : each == server;
-      if (chosen && member.isCaughtUp(each, LAG_MAX)) {
-        askToStand(each);
-        return true;
-      }
-    }
-    if (server != 0) {
+    List<Integer> able =
+        members.stream()
+            .filter(each -> server == 0 ? each != cluster.serverId() : each == server)
+            .filter(each -> member.isCaughtUp(each, LAG_MAX))
+            .toList();
+    if (able.isEmpty() && server != 0) {
       throw new TakoException(
           Status.UNAVAILABLE, "server " + server + " does not get the log now; tako group status");
     }
-    return false;
+    askToStand(able.iterator(), member.leadingTerm());
+    return !able.isEmpty();
   }
 
-  private void askToStand(int server) {
-    Request stand =
-        Request.newBuilder()
-            .setMoveLeader(
-                MoveLeader.newBuilder().setGroup(catalog.group()).setTerm(member.releaseLease()))
-            .build();
-    links.call(server, stand, reply -> {});
+  /**
+   * Asks one after the other until one stands: a member without a state, say, does not. When this
+   * one leads in {@code term} no more, somebody has stood, and nobody else is asked.
+   */
+  private void askToStand(Iterator<Integer> servers, long term) {
+    if (servers.hasNext() && member.leadingTerm() == term) {
+      Request stand =
+          Request.newBuilder()
+              .setMoveLeader(
+                  MoveLeader.newBuilder().setGroup(catalog.group()).setTerm(member.releaseLease()))
+              .build();
+      links.call(
+          servers.next(),
+          stand,
+          reply -> {
+            if (reply.getStatus() != Status.OK) {
+              askToStand(servers, term);
+            }
+          });
+    }
   }
 
   /** Does what is due. */
@@ -182,12 +199,12 @@ final class MemberChange {
       member.stand();
       return;
     }
-    for (int each : newest.members()) {
-      if (member.isCaughtUp(each, LAG_MAX)) {
-        askToStand(each);
-        return;
-      }
-    }
+    askToStand(
+        newest.members().stream()
+            .filter(each -> member.isCaughtUp(each, LAG_MAX))
+            .toList()
+            .iterator(),
+        member.leadingTerm());
   }
 
   private void watch(GroupConfig now, long nowNs) {

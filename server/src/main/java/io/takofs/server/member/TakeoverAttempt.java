@@ -73,6 +73,7 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
   @Override
   public void run(int server, BooleanSupplier stopped) throws IOException {
     long beganNs = Clock.SYSTEM.nanoTime();
+    boolean hadState = !state.isGivenUp();
     try (PagesLink link = links.connectToPages(server, exports, READS_MAX);
         SnapshotReader reader = reader(link, server)) {
       read(link, server, reader, stopped);
@@ -85,7 +86,9 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
           .and("ms", TimeUnit.NANOSECONDS.toMillis(Clock.SYSTEM.nanoTime() - beganNs))
           .info(LOG, "a checkpoint was taken over");
     } finally {
-      takeBack();
+      if (hadState) {
+        takeBack();
+      }
     }
   }
 

@@ -7,8 +7,22 @@ import java.util.Map;
 
 /** A store that does not answer. */
 final class AwayStore implements ConfigStore {
+  private final boolean fast;
+
+  /**
+   * @param fast whether it fails at once, instead of letting its callers wait
+   */
+  AwayStore(boolean fast) {
+    this.fast = fast;
+  }
+
   private static TakoException away() {
     return new TakoException(Status.UNAVAILABLE, "the catalog is away");
+  }
+
+  @Override
+  public boolean answersWithin(Duration limit) {
+    return fast;
   }
 
   @Override

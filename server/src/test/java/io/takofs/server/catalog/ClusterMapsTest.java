@@ -89,4 +89,41 @@ class ClusterMapsTest {
     assertThat(ClusterMaps.goesOnWithout(changed, 4)).as("of the former ones, too").isTrue();
     assertThat(ClusterMaps.goesOnWithout(changed, 3)).isFalse();
   }
+
+  @Test
+  void shouldTellWhetherThereAreOtherMembers() throws Exception {
+    ClusterMap active = ClusterMaps.activate(map(), GROUP, 1);
+    assertThat(ClusterMaps.hasOtherMembers(active, 3)).isTrue();
+    assertThat(ClusterMaps.hasOtherMembers(ClusterMap.getDefaultInstance(), 3)).isFalse();
+    ClusterMap alone = ClusterMaps.changeMembers(active, GROUP, 1, Set.of(3));
+    assertThat(ClusterMaps.hasOtherMembers(alone, 3)).isFalse();
+    assertThat(ClusterMaps.hasOtherMembers(alone, 4)).isTrue();
+  }
+
+  @Test
+  void shouldNameTheConfigurationsOfCopiesUntilOneIsActiveAgain() throws Exception {
+    ClusterMap first = ClusterMaps.restored(ClusterMaps.activate(map(), GROUP, 1));
+    GroupEntry group = first.getGroups(0);
+    assertThat(group.getActive()).isFalse();
+    assertThat(group.getPreviousList()).containsExactly(1, 2, 3);
+    assertThat(group.getCopiedEpochsList()).containsExactly(1L);
+    GroupEntry again = ClusterMaps.restored(first).getGroups(0);
+    assertThat(again.getConfigEpoch()).isGreaterThan(group.getConfigEpoch());
+    assertThat(again.getCopiedEpochsList()).containsExactly(1L, group.getConfigEpoch());
+    ClusterMap active = ClusterMaps.activate(first, GROUP, group.getConfigEpoch());
+    assertThat(active.getGroups(0).getCopiedEpochsList()).isEmpty();
+    assertThat(ClusterMaps.restored(active).getGroups(0).getCopiedEpochsList())
+        .containsExactly(group.getConfigEpoch());
+  }
+
+  /** Nobody has led in it yet, so that a majority of the former members may still commit alone. */
+  @Test
+  void shouldAskTheFormerMembersToWhenTheConfigurationOfACopyIsNotActive() throws Exception {
+    ClusterMap active = ClusterMaps.activate(map(), GROUP, 1);
+    ClusterMap changed = ClusterMaps.changeMembers(active, GROUP, 1, Set.of(1, 4));
+    GroupEntry group = ClusterMaps.restored(changed).getGroups(0);
+    assertThat(group.getMembersList()).containsExactlyInAnyOrder(1, 4);
+    assertThat(group.getPreviousList()).containsExactly(1, 2, 3);
+    assertThat(group.getActive()).isFalse();
+  }
 }

@@ -27,6 +27,8 @@ import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers that join a catalog in memory, by hand. */
 class MembershipTest {
@@ -532,34 +534,36 @@ class MembershipTest {
   }
 
   /** A store that does not answer while it is away. */
-  private Member startWhileTheCatalogIsAway(Member member) {
+  private Member startWhileTheCatalogIsAway(Member member, boolean fast) {
     member.epoch++;
     Membership.Settings settings =
         new Membership.Settings(
             "bay", member.host.equals("one"), "one:1,two:1", Duration.ofMinutes(1), TTL);
-    member.membership = new Membership(settings, member, new AwayStore(), member.own);
+    member.membership = new Membership(settings, member, new AwayStore(fast), member.own);
     member.tick();
     return member;
   }
 
-  @Test
-  void shouldGoOnWithItsCopyWhileTheCatalogIsAway() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldGoOnWithItsCopyWhileTheCatalogIsAway(boolean fast) throws Exception {
     Member one = new Member(11, "one").start();
     Member two = new Member(22, "two").start(); // which keeps its copy before it has joined
     ClusterMap map = two.membership.map();
-    startWhileTheCatalogIsAway(two);
+    startWhileTheCatalogIsAway(two, fast);
     assertThat(two.problem()).contains("away");
     assertThat(two.membership.serverId()).isEqualTo(2);
     assertThat(two.membership.map()).isEqualTo(map);
     assertThat(two.membership.keys().isGood(one.membership.keys().ticket(5, 1), 5)).isTrue();
     one.tick();
-    startWhileTheCatalogIsAway(one); // the first of the list, too: its promise keeps its terms
+    startWhileTheCatalogIsAway(
+        one, fast); // the first of the list, too: its promise keeps its terms
     assertThat(one.membership.serverId()).isEqualTo(1);
     Member copied = new Member(33, "two"); // with another pool, the copy is of no use
     copied.copy = two.copy;
     copied.clusterId = two.clusterId;
     copied.serverId = 2;
-    startWhileTheCatalogIsAway(copied);
+    startWhileTheCatalogIsAway(copied, fast);
     assertThat(copied.membership.serverId()).isZero();
   }
 

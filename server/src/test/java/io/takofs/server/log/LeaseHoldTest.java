@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** A member that holds out for a leader that may answer reads by its lease. */
@@ -59,8 +58,8 @@ class LeaseHoldTest {
               1,
               replica,
               new ReplicatedLog(replica, 0),
-              new NoPeers(),
-              new FixedCatalog(),
+              new SilentPeers(),
+              new FixedCatalog(new GroupConfig(1, Set.of(1, 2, 3), Set.of(), true)),
               TIMES,
               clock,
               new Random(1));
@@ -97,8 +96,7 @@ class LeaseHoldTest {
             (pair, method, arguments) ->
                 switch (method.getName()) {
                   case "revoke" -> {
-                    heartbeat.putInt(Layout.HEARTBEAT_TERM_OFFSET, term);
-                    heartbeat.putInt(Layout.HEARTBEAT_COUNTER_OFFSET, 1);
+                    HeartbeatRecord.write(heartbeat, 0, term, 1, 0, 0, new Crc32cScratch());
                     yield true;
                   }
                   case "state" -> QueuePair.State.CONNECTED;
@@ -132,35 +130,5 @@ class LeaseHoldTest {
     Reply reply = member.handle(Request.newBuilder().setGrantLog(grant).build());
     assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
     return reply.getLogGrant().getGrant();
-  }
-
-  private static final class NoPeers implements LogPeers {
-    @Override
-    public void call(int server, Request request, Consumer<Reply> answer) {
-      throw new UnsupportedOperationException("this member asks nobody");
-    }
-
-    @Override
-    public LogTransport transportTo(int server) {
-      return null;
-    }
-
-    @Override
-    public void connect(
-        int server, LogTransport via, long term, long grant, Consumer<QueuePair> answer) {
-      throw new UnsupportedOperationException("this member connects to nobody");
-    }
-  }
-
-  private static final class FixedCatalog implements GroupCatalog {
-    @Override
-    public GroupConfig read() {
-      return new GroupConfig(1, Set.of(1, 2, 3), Set.of(), true);
-    }
-
-    @Override
-    public void activate(long epoch) {
-      // It is active.
-    }
   }
 }

@@ -1,15 +1,19 @@
 package io.takofs.server.log;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
 /** A small log zone in plain memory, and what tests do with it. */
 final class LogFixture {
   static final LogIdentity IDENTITY = new LogIdentity(7, 1);
+
+  private static final long MS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final ByteBuffer[] slots;
 
@@ -18,6 +22,23 @@ final class LogFixture {
     for (int i = 0; i < slotCount; i++) {
       slots[i] = ByteBuffer.allocateDirect(Layout.SEGMENT_DATA_OFFSET + dataBytes);
     }
+  }
+
+  /** A member with an empty log and no transport, as server {@code number}; 0 before it joins. */
+  static LogMember member(int number, LogPeers peers, GroupConfig config, Clock clock)
+      throws TakoException {
+    LogReplica replica =
+        LogReplica.open(
+            number, new LogFixture(4, 4096).zone(), new LogTransports(), IDENTITY, 0, () -> true);
+    return new LogMember(
+        1,
+        replica,
+        new ReplicatedLog(replica, 0),
+        peers,
+        new FixedCatalog(config),
+        new LogTimes(50 * MS, 300 * MS, 600 * MS, 50 * MS, 0),
+        clock,
+        new Random(1));
   }
 
   LogZone zone() {

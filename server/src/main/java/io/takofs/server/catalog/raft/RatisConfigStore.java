@@ -16,6 +16,7 @@ import io.takofs.server.catalog.CatalogState;
 import io.takofs.server.catalog.CommandStore;
 import io.takofs.server.catalog.PeerStatus;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,8 @@ public final class RatisConfigStore extends CommandStore {
   private static final long DESCRIBE_NS = TimeUnit.SECONDS.toNanos(2);
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  private static final CatalogCommand EXPIRE = CatalogCommand.of(Kind.EXPIRE, "", ABSENT);
+
   private static final PeerCall READ =
       PeerCall.newBuilder().setRead(ReadCatalog.getDefaultInstance()).build();
 
@@ -58,6 +61,20 @@ public final class RatisConfigStore extends CommandStore {
     this.peers = List.copyOf(peers);
     this.connections = connections;
     this.clock = clock;
+  }
+
+  /**
+   * Asks for a change of nothing but leases that have ended: for some time a leader answers
+   * questions also when it has lost the majority.
+   */
+  @Override
+  public boolean answersWithin(Duration limit) {
+    try {
+      ask(call(EXPIRE), limit.toNanos());
+      return true;
+    } catch (TakoException e) {
+      return e.status() != Status.UNAVAILABLE;
+    }
   }
 
   @Override
@@ -80,7 +97,7 @@ public final class RatisConfigStore extends CommandStore {
   private CatalogValues read() throws TakoException {
     CatalogValues values = ask(READ).getValues();
     while (values.getExpired()) {
-      change(CatalogCommand.of(Kind.EXPIRE, "", ABSENT)); // a lease ends by a change
+      change(EXPIRE); // a lease ends by a change
       values = ask(READ).getValues();
     }
     return values;
@@ -104,14 +121,22 @@ public final class RatisConfigStore extends CommandStore {
 
   @Override
   protected long change(CatalogCommand command) throws TakoException {
-    PeerCall call = PeerCall.newBuilder().setChange(CatalogEntries.change(command)).build();
-    return ask(call).getVersion();
+    return ask(call(command)).getVersion();
+  }
+
+  private static PeerCall call(CatalogCommand command) {
+    return PeerCall.newBuilder().setChange(CatalogEntries.change(command)).build();
   }
 
   // ---- finding the leader -----------------------------------------------------------------------
 
   private PeerAnswer ask(PeerCall call) throws TakoException {
-    long deadline = clock.nanoTime() + LIMIT_NS;
+    return ask(call, LIMIT_NS);
+  }
+
+  private PeerAnswer ask(PeerCall call, long limitNs) throws TakoException {
+    long attemptNs = Math.min(ATTEMPT_NS, limitNs);
+    long deadline = clock.nanoTime() + limitNs;
     TakoException problem = null;
     while (true) {
       List<String> order = order();
@@ -120,7 +145,7 @@ public final class RatisConfigStore extends CommandStore {
       for (int i = 0; i < order.size(); i++) {
         String peer = order.get(i);
         try {
-          PeerAnswer answer = connections.ask(peer, call, closed ? LAST_NS : ATTEMPT_NS);
+          PeerAnswer answer = connections.ask(peer, call, closed ? LAST_NS : attemptNs);
           known |= !connections.isLocal(peer);
           if (!answer.hasNotLeader()) {
             leader = peer;

@@ -11,7 +11,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** Peers of which none can be reached: the store says why, and what to do. */
@@ -24,14 +26,31 @@ class SilentPeersTest {
     }
   }
 
-  private static String problem(List<String> peers) {
-    ManualClock clock = new ManualClock();
+  /** Runs {@code what} with a store of {@code peers} that uses {@code clock}. */
+  private static <T> T with(
+      List<String> peers, ManualClock clock, Function<RatisConfigStore, T> what) {
     try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
         PeerConnections connections =
             new PeerConnections(transport, ServerSecret.NONE, new SecureRandom(), clock);
         RatisConfigStore store = new RatisConfigStore(peers, connections, clock)) {
-      return catchThrowable(() -> store.get("map")).getMessage();
+      return what.apply(store);
     }
+  }
+
+  private static String problem(List<String> peers) {
+    return with(
+        peers, new ManualClock(), store -> catchThrowable(() -> store.get("map")).getMessage());
+  }
+
+  @Test
+  void shouldLookForAnAnswerOnlyAsLongAsTheCallerWants() throws IOException {
+    Duration limit = Duration.ofSeconds(2);
+    ManualClock clock = new ManualClock();
+    long before = clock.nanoTime();
+    boolean answers = with(List.of(free()), clock, store -> store.answersWithin(limit));
+    assertThat(answers).isFalse();
+    assertThat(clock.nanoTime() - before)
+        .isBetween(limit.toNanos(), limit.plusSeconds(1).toNanos());
   }
 
   @Test

@@ -1,0 +1,27 @@
+package io.takofs.sim.log;
+
+/** The state of a member that {@link LogInvariants} look at. */
+interface CheckedMember {
+  int id();
+
+  /** Whether there is a process, without which the rest has no answer. */
+  boolean isAlive();
+
+  /** The term in which it leads; 0 when it does not. */
+  long leadingTerm();
+
+  /** The last entry of its log. */
+  long lastIndex();
+
+  /** The highest term that it has promised. */
+  long promisedTerm();
+
+  /** The term of the leader whose log it adopted last. */
+  long acceptedTerm();
+
+  /** The highest epoch of a configuration that it has promised. */
+  long configEpoch();
+
+  /** Whether it has found no damage in its log. */
+  boolean isSound();
+}
