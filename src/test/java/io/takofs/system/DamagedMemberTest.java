@@ -35,6 +35,8 @@ class DamagedMemberTest {
   private static final URI CLUSTER = URI.create("tako://bay");
   private static final String LED = "this server leads the namespace {";
   private static final String ANEW = "the damaged member has begun anew";
+  private static final String TAKES_OVER = "this member takes the state of the namespace over";
+  private static final String ITS_OWN_ZONE = "io.takofs.base.TakoException: page zone";
   private static final int VALUE_BYTES = 15_000;
   private static final int LENGTH = 300_000;
 
@@ -59,7 +61,7 @@ class DamagedMemberTest {
           member.restart();
           long started = System.nanoTime();
           assertThat(member.log()).containsPattern("ERROR.*CORRUPT: (log 1|page zone|what this)");
-          awaitText(member, ANEW);
+          awaitText(member, damage.isOfLog() ? ANEW : TAKES_OVER);
           awaitMembers(client, 3);
           times.add(
               "%s: started after %d ms, caught up after %d ms"
@@ -124,6 +126,42 @@ class DamagedMemberTest {
         change(client, 1 << 20);
         checkFiles(client);
         awaitLead(client, cluster, damaged);
+        checkFiles(client);
+      } catch (Exception | AssertionError e) {
+        throw explained(cluster, e);
+      }
+    }
+  }
+
+  @Test
+  void shouldVoteWhereOnlyItsStateIsDamaged() throws Exception {
+    try (ServerCluster cluster = start(3, 3);
+        TakoClient client = connect(cluster, "180s")) {
+      try {
+        awaitMembers(client, 3);
+        write(client);
+        change(client, 20 << 20);
+        ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
+        List<ServerProcess> others = new ArrayList<>(cluster.servers());
+        others.remove(leader);
+        ServerProcess damaged = others.get(0);
+        for (ServerProcess other : others) {
+          other.kill();
+        }
+        MemberDamage.ROOTS.of(damaged);
+        damaged.restart();
+        byte[] last = change(client, 1 << 20);
+        assertThat(damaged.log()).contains(TAKES_OVER).doesNotContain(ANEW);
+        Poll.until("it has a state", LIMIT, () -> health(damaged) == 200);
+        awaitMembers(client, 2);
+        leader.kill();
+        others.get(1).restart();
+        assertThat(client.xattrs().get("/f0", List.of("user.value")).get("user.value"))
+            .as("what only the damaged member voted for")
+            .isEqualTo(last);
+        assertThat(damaged.log()).doesNotContain("another attempt follows: " + ITS_OWN_ZONE);
+        leader.restart();
+        awaitMembers(client, 3);
         checkFiles(client);
       } catch (Exception | AssertionError e) {
         throw explained(cluster, e);
@@ -325,12 +363,14 @@ class DamagedMemberTest {
     }
   }
 
-  private void change(TakoClient client, long bytes) throws IOException {
+  /** Returns the value that there is at the end. */
+  private byte[] change(TakoClient client, long bytes) throws IOException {
     byte[] value = new byte[VALUE_BYTES];
     for (long done = 0; done < bytes; done += VALUE_BYTES) {
       random.nextBytes(value);
       client.xattrs().set("/f0", "user.value", value, true, true);
     }
+    return value;
   }
 
   private void checkFiles(TakoClient client) throws IOException {

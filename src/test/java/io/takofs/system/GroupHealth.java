@@ -1,15 +1,19 @@
 package io.takofs.system;
 
+import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.GroupStatus;
 import io.takofs.proto.MemberStatus;
+import io.takofs.proto.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** What the leader of the namespace says of the servers that keep it. */
 final class GroupHealth {
+  private static final long MOVE_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+
   private GroupHealth() {}
 
   /**
@@ -30,6 +34,27 @@ final class GroupHealth {
           }
           wanted[0] = wanted[0] < 0 ? status.getGroup().getLastIndex() : wanted[0];
           return have(status.getGroup(), members, wanted[0]);
+        });
+  }
+
+  /** Has server {@code id} lead; asks again, since another one may be elected meanwhile. */
+  static void awaitLead(TakoClient client, int id, Duration limit) throws Exception {
+    Poll.until(
+        id + " leads",
+        limit,
+        MOVE_PAUSE_NS,
+        () -> {
+          if (client.administration().clusterStatus().getLeader() == id) {
+            return true;
+          }
+          try {
+            client.administration().moveLeader(id);
+          } catch (TakoException e) {
+            if (e.status() != Status.UNAVAILABLE) {
+              throw e;
+            }
+          }
+          return false;
         });
   }
 

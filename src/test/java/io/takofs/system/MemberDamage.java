@@ -54,6 +54,11 @@ enum MemberDamage {
 
   abstract void flip(Meta meta) throws IOException;
 
+  /** Whether a vote of the member, or an entry that it has, may be lost. */
+  boolean isOfLog() {
+    return this != ROOTS && this != PAGE;
+  }
+
   /** Damages what {@code server} has. */
   void of(ServerProcess server) throws IOException {
     try (FileChannel file =
