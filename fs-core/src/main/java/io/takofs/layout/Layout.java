@@ -274,8 +274,10 @@ public final class Layout {
   public static final int PROMISE_WRITE_SEQUENCE_OFFSET = 64;
   /** Offset of {@code PROMISE.oldest_sequence}: segments before this one are no part of the log. */
   public static final int PROMISE_OLDEST_SEQUENCE_OFFSET = 72;
-  /** Offset of {@code PROMISE.committed}: entries up to here may be committed, and the log ended before. */
+  /** Offset of {@code PROMISE.committed}: entries up to here are committed, though the log may end before. */
   public static final int PROMISE_COMMITTED_OFFSET = 80;
+  /** Offset of {@code PROMISE.counted}: the leader of accepted_term counted entries up to here as written here. */
+  public static final int PROMISE_COUNTED_OFFSET = 88;
   /** Offset of {@code PROMISE.crc32c}: CRC32C of bytes 0..124. */
   public static final int PROMISE_CRC32C_OFFSET = 124;
 
@@ -824,7 +826,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xc6a6a8c6d4531445L;
+  public static final long LAYOUT_HASH = 0xf51520bb5723250dL;
 
   private Layout() {}
 }

@@ -134,6 +134,28 @@ class LeaderLossTest {
     assertNobodyLeadsUntilBack(leader, VALUE);
   }
 
+  /** As above, but the member has looked, and its process ends before anybody asks it. */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+  void shouldKeepWhatALeaderCounted(long seed) throws Exception {
+    SimLogMember leader = startSteady(seed);
+    List<SimLogMember> others = followersOf(leader);
+    SimLogMember damaged = others.get(0);
+    network.links().cutOff(others.get(1).process());
+    damaged.process().pause();
+    assertThat(leader.propose(VALUE)).isTrue();
+    scheduler.await(LIMIT_NS, () -> leader.delivered().containsValue(VALUE));
+    scheduler.pass(SimLogMember.MISSED_NS / 2); // some heartbeats
+    assertThat(damaged.flipBitOf(VALUE)).isTrue();
+    leader.kill();
+    damaged.process().resume(scheduler);
+    scheduler.pass(SimLogMember.MISSED_NS / 4); // it looks
+    damaged.kill();
+    assertThat(damaged.start()).isTrue();
+    network.links().heal();
+    assertNobodyLeadsUntilBack(leader, VALUE);
+  }
+
   /** The leader brings a member in whose bits change before it has the log. */
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})

@@ -10,6 +10,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
@@ -162,7 +163,7 @@ final class Election {
     } else if (role == LogMember.Role.ASKING && watch.missed() != 0) {
       ballot.refuse(server);
       if (ballot.isLost()) {
-        outcome.lost();
+        lose();
         watch.askAgainSoon(clock.nanoTime());
       }
     }
@@ -206,7 +207,7 @@ final class Election {
     try {
       ballot.accept(replica.server(), hold.promise(prepare));
     } catch (TakoException e) {
-      outcome.lost();
+      lose();
       return;
     }
     watch.shutOut(leader);
@@ -261,7 +262,7 @@ final class Election {
     }
   }
 
-  /** It cannot be won now, maybe because those that promised do not have all. */
+  /** It cannot be won now, and those that promised may not have all. */
   private void lose() {
     shortage = lacking;
     outcome.lost();
@@ -269,7 +270,7 @@ final class Election {
 
   private void standAgainIfLost(long now) {
     if (ballot.isLost()) {
-      outcome.lost();
+      lose();
       watch.standAgainSoon(now);
     }
   }
@@ -288,11 +289,8 @@ final class Election {
         best = each.getValue();
       }
     }
-    long committed = committed(ballot.answers().values(), best.getAcceptedTerm());
-    if (best.getLastIndex() < committed) {
-      lacking =
-          "entries up to %d are committed, and the logs of those that promised end with %d"
-              .formatted(committed, best.getLastIndex());
+    lacking = lackingOf(best);
+    if (!lacking.isEmpty()) {
       loseIfComplete(); // else the others may have what one of these has lost
     } else if (from == replica.server()) {
       win(now);
@@ -301,9 +299,45 @@ final class Election {
     }
   }
 
+  /** What {@code best}, the best log of those that promised, lacks; empty when it lacks nothing. */
+  private String lackingOf(LogPosition best) {
+    long last = best.getLastIndex();
+    long committed = committed(ballot.answers().values(), best.getAcceptedTerm());
+    if (last < committed) {
+      return "entries up to %d are committed, and the logs of those that promised end with %d"
+          .formatted(committed, last);
+    }
+    long counted = counted(best);
+    return counted == 0
+        ? ""
+        : "entries up to %d may be committed, and the logs of those that promised end with %d"
+            .formatted(counted, last);
+  }
+
   /**
-   * The highest index that those that promised know to be committed, or that may be. A log of an
-   * earlier term than {@code acceptedTerm} names nothing that the leader of that term lacked.
+   * The highest index after the end of {@code best} that a leader counted at one of those that
+   * promised, whose log has lost it; 0 when there is none, or none that can be committed: those
+   * that have promised without it, of whatever term their log is, never had it in the log of that
+   * leader.
+   */
+  private long counted(LogPosition best) {
+    long counted = 0;
+    Set<Integer> mayHave = new HashSet<>(config.asked());
+    for (Map.Entry<Integer, LogPosition> each : ballot.answers().entrySet()) {
+      LogPosition position = each.getValue();
+      if (position.getAcceptedTerm() == best.getAcceptedTerm()
+          && position.getCountedIndex() > best.getLastIndex()) {
+        counted = Math.max(counted, position.getCountedIndex());
+      } else {
+        mayHave.remove(each.getKey());
+      }
+    }
+    return config.isQuorum(mayHave) ? counted : 0;
+  }
+
+  /**
+   * The highest index that those that promised know to be committed. A log of an earlier term than
+   * {@code acceptedTerm} names nothing that the leader of that term lacked.
    */
   private static long committed(Collection<LogPosition> answers, long acceptedTerm) {
     long committed = 0;
@@ -324,13 +358,13 @@ final class Election {
   private void beginReading(long now, int from, LogPosition best) {
     LogTransport via = transports.get(from);
     if (via == null) {
-      outcome.lost(); // it said what it has, and cannot be read
+      lose(); // it said what it has, and cannot be read
       return;
     }
     role = LogMember.Role.READING;
     lacking = "";
     beginRound(now);
-    better.begin(from, via, best, term, outcome::lost);
+    better.begin(from, via, best, term, this::lose);
   }
 
   private void read(long now) {
@@ -338,12 +372,12 @@ final class Election {
       watch.awaitAnswers(now);
     }
     if (better.hasFailed() || watch.isDue(now)) {
-      outcome.lost();
+      lose();
     } else if (better.isDone()) {
       try {
         better.take(term);
       } catch (TakoException e) {
-        outcome.lost();
+        lose();
         return;
       }
       win(now);

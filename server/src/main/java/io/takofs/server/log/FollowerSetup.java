@@ -294,9 +294,11 @@ final class FollowerSetup {
             .setFirstSequence(stream.firstSequence())
             .setLastIndex(requiredIndex);
     for (Segment segment : replica.chain().segments()) {
-      // Segments of which nothing is written there yet follow after the adoption.
-      if (segment.header().segmentSequence() >= stream.firstSequence()
-          && segment.header().baseIndex() <= stream.writtenIndex() + 1) {
+      // Segments of which nothing is written there yet follow after the adoption, but the first.
+      long sequence = segment.header().segmentSequence();
+      if (sequence == stream.firstSequence()
+          || (sequence > stream.firstSequence()
+              && segment.header().baseIndex() <= stream.writtenIndex())) {
         adopt.addSegments(LogReplica.describe(segment, null));
       }
     }

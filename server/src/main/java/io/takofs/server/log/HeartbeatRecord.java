@@ -1,6 +1,7 @@
 package io.takofs.server.log;
 
 import io.takofs.layout.Layout;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
 /**
@@ -72,6 +73,7 @@ final class HeartbeatRecord {
       return false;
     }
     seen.put(0, next, 0, Layout.HEARTBEAT_SIZE);
+    VarHandle.acquireFence(); // the frames that it counts are to be seen after it
     boolean own =
         seen.getInt(Layout.HEARTBEAT_TERM_OFFSET) == (int) intake.term()
             && seen.getInt(Layout.HEARTBEAT_CRC32C_OFFSET) == checksum(seen, 0, crc);

@@ -134,6 +134,7 @@ final class LeaderRole {
     }
     if (leads && !notWhole) {
       verifyNext = 0; // who cannot adopt later is no fault of what was looked at before
+      verifyDueNs = now + 2 * times.electionMaxNs();
     } else if (now - verifyDueNs >= 0 && !verify(now)) {
       return false;
     }

@@ -87,10 +87,13 @@ public final class LogMember {
     }
   }
 
-  /** The entries that those that promised lacked when the last election was lost; else empty. */
+  /**
+   * The entries that those that promised lacked when the last election was lost; empty when they
+   * lacked none, or a leader is known.
+   */
   public String shortage() {
     synchronized (replica) {
-      return election.shortage();
+      return leader() == 0 ? election.shortage() : "";
     }
   }
 

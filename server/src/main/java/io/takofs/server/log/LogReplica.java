@@ -51,7 +51,6 @@ public class LogReplica {
   private long leadingTerm; // 0: this member does not lead
   private long commitIndex;
   private long checkpointIndex;
-  private long countedIndex; // by the heartbeat before
   private boolean broken; // a frame: the grant is to be ended
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
   private boolean missing; // no leader's log was adopted since that was said
@@ -306,6 +305,7 @@ public class LogReplica {
             .setAcceptedTerm(promise.acceptedTerm())
             .setLastIndex(chain.lastIndex())
             .setCommitIndex(knownCommitted())
+            .setCountedIndex(promise.counted())
             .setCheckpointIndex(checkpointIndex);
     for (Segment segment : chain.segments()) {
       position.addSegments(describe(segment, via));
@@ -400,7 +400,7 @@ public class LogReplica {
       }
       scan(ending, !ended, left);
       checkSound();
-      keepCommitted(Math.max(storage.committedBeyond(ending), heartbeat.countedIndex()));
+      keepKnown(storage.committedBeyond(ending), heartbeat.countedIndex());
       storage.closeTail();
       left.addAll(ending.unusedSlots());
     }
@@ -409,13 +409,15 @@ public class LogReplica {
   }
 
   /**
-   * Keeps what is known to be committed, or may be, when this member does not have all of it: the
-   * leader may count what has arrived here.
+   * Keeps what is known of entries that this member does not have.
+   *
+   * @param named entries up to here are committed, as frames say that came
+   * @param counted entries up to here may be: the leader counts them as written here
    */
-  private void keepCommitted(long lost) {
-    long known = Math.max(lost, knownCommitted());
-    if (known > Math.max(chain.lastIndex(), promise.committed())) {
-      keep(promise.knowing(known));
+  private void keepKnown(long named, long counted) {
+    Promise knowing = promise.knowing(Math.max(named, knownCommitted()), counted);
+    if (knowing.knowsMoreThan(promise, chain.lastIndex())) {
+      keep(knowing);
     }
   }
 
@@ -474,7 +476,6 @@ public class LogReplica {
       throw new TakoException(
           Status.NO_SPACE, "no slot of the log of member " + server + " is free");
     }
-    countedIndex = 0;
     broken = false;
     heartbeat.begin(via.memory().heartbeat().buffer());
     return describeGrant(0).setPosition(position(via)).build();
@@ -560,21 +561,27 @@ public class LogReplica {
 
   /** Looks at what has come since the last time, and at the heartbeat. */
   public synchronized void scan() {
-    if (intake != null && !intake.isEnding() && damage == null) {
-      if (intake.isAdopted()) {
-        scan(intake, false, new ArrayList<>());
-      }
-      if (readHeartbeat()) {
-        heard = true;
-        lookForBrokenFrame();
+    if (intake == null || intake.isEnding() || damage != null) {
+      return;
+    }
+    scanAdopted();
+    if (readHeartbeat()) {
+      heard = true;
+      if (lacksCounted()) {
+        scanAdopted(); // what the heartbeat counts came before it, but maybe after the last look
+        broken = lacksCounted();
       }
     }
   }
 
-  /** Whether a frame is not whole that the leader counted at the heartbeat before this one. */
-  private void lookForBrokenFrame() {
-    broken = intake.isAdopted() && chain.lastIndex() < countedIndex;
-    countedIndex = heartbeat.countedIndex();
+  private void scanAdopted() {
+    if (intake.isAdopted()) {
+      scan(intake, false, new ArrayList<>());
+    }
+  }
+
+  private boolean lacksCounted() {
+    return intake.isAdopted() && chain.lastIndex() < heartbeat.countedIndex();
   }
 
   /**
@@ -589,7 +596,7 @@ public class LogReplica {
       endWriting();
       broken = false;
     } catch (TakoException | UncheckedIOException e) {
-      broken = true; // a part of it has to be done again
+      // A part of it has to be done again: it is broken still.
     }
   }
 
@@ -896,7 +903,7 @@ public class LogReplica {
 
   /** Entries of a namespace that was lost may not become a part of another one. */
   private void checkNamespace(long term) throws TakoException {
-    boolean empty = chain.lastIndex() == 0 && knownCommitted() == 0;
+    boolean empty = chain.lastIndex() == 0 && knownCommitted() == 0 && promise.counted() == 0;
     // One that has adopted no log yet has a checkpoint at most, of the leader that it let in first.
     long own = promise.acceptedTerm() == 0 ? promise.term() : promise.acceptedTerm();
     if (!empty && Terms.namespace(term) != Terms.namespace(own)) {

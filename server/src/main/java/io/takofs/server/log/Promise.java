@@ -22,8 +22,10 @@ import java.nio.ByteBuffer;
  * @param adoptedSequence of the first segment of that grant: others from there on are no part of
  *     the log
  * @param oldestSequence segments before this one are no part of the log
- * @param committed entries up to here are committed, or were counted here by the leader of {@code
- *     acceptedTerm} and may be, and the log here ends before them; 0 for none
+ * @param committed entries up to here are committed, and the log here may end before them; 0 for
+ *     none
+ * @param counted entries up to here were counted by the leader of {@code acceptedTerm} as written
+ *     here, and the log here may end before them; 0 for none
  * @param writeSequence how often it was written
  */
 record Promise(
@@ -36,9 +38,10 @@ record Promise(
     long adoptedSequence,
     long oldestSequence,
     long committed,
+    long counted,
     long writeSequence) {
 
-  static final Promise NONE = new Promise(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  static final Promise NONE = new Promise(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   Promise promised(long newTerm, int newCandidate, long newEpoch) {
     return new Promise(
@@ -51,6 +54,7 @@ record Promise(
         adoptedSequence,
         oldestSequence,
         committed,
+        counted,
         writeSequence + 1);
   }
 
@@ -65,6 +69,7 @@ record Promise(
         adoptedSequence,
         oldestSequence,
         committed,
+        counted,
         writeSequence + 1);
   }
 
@@ -86,11 +91,17 @@ record Promise(
         firstSequence,
         whole ? firstSequence : oldestSequence,
         0,
+        0,
         writeSequence + 1);
   }
 
-  /** With entries up to {@code index} known to be committed. */
-  Promise knowing(long index) {
+  /**
+   * With more that is known of entries.
+   *
+   * @param nowCommitted as {@link #committed}
+   * @param nowCounted as {@link #counted}
+   */
+  Promise knowing(long nowCommitted, long nowCounted) {
     return new Promise(
         term,
         candidate,
@@ -100,8 +111,15 @@ record Promise(
         adoptedGrant,
         adoptedSequence,
         oldestSequence,
-        index,
+        Math.max(committed, nowCommitted),
+        Math.max(counted, nowCounted),
         writeSequence + 1);
+  }
+
+  /** Whether it knows of an entry after {@code lastIndex} what {@code other} does not. */
+  boolean knowsMoreThan(Promise other, long lastIndex) {
+    return committed > Math.max(lastIndex, other.committed)
+        || counted > Math.max(lastIndex, other.counted);
   }
 
   /**
@@ -111,7 +129,7 @@ record Promise(
    * @param grant all numbers of grants that were ever given are lower or equal
    */
   static Promise anew(long epoch, long grant) {
-    return new Promise(0, 0, 0, epoch, grant, 0, 0, 0, 0, 1);
+    return new Promise(0, 0, 0, epoch, grant, 0, 0, 0, 0, 0, 1);
   }
 
   /** Makes both copies unreadable, durably: a member that has neither does not vote. */
@@ -180,6 +198,7 @@ record Promise(
     memory.putLong(at + Layout.PROMISE_ADOPTED_SEQUENCE_OFFSET, adoptedSequence);
     memory.putLong(at + Layout.PROMISE_OLDEST_SEQUENCE_OFFSET, oldestSequence);
     memory.putLong(at + Layout.PROMISE_COMMITTED_OFFSET, committed);
+    memory.putLong(at + Layout.PROMISE_COUNTED_OFFSET, counted);
     memory.putLong(at + Layout.PROMISE_WRITE_SEQUENCE_OFFSET, writeSequence);
     memory.putInt(at + Layout.PROMISE_CRC32C_OFFSET, crcOf(memory, crc));
   }
@@ -204,6 +223,7 @@ record Promise(
         memory.getLong(at + Layout.PROMISE_ADOPTED_SEQUENCE_OFFSET),
         memory.getLong(at + Layout.PROMISE_OLDEST_SEQUENCE_OFFSET),
         memory.getLong(at + Layout.PROMISE_COMMITTED_OFFSET),
+        memory.getLong(at + Layout.PROMISE_COUNTED_OFFSET),
         memory.getLong(at + Layout.PROMISE_WRITE_SEQUENCE_OFFSET));
   }
 

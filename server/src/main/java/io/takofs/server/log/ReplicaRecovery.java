@@ -215,13 +215,13 @@ final class ReplicaRecovery {
   /** Keeps the index that frames beyond the log's end name committed, before those are given up. */
   private void keepCommitted() {
     Segment tail = chain.tail();
-    if (tail == null || !tail.isOpen()) {
+    if (tail == null) {
       return;
     }
     long term = promise.acceptedTerm();
     long committed = new FramesBeyond(zone, scanner).committed(tail, later, term);
-    if (committed > Math.max(chain.lastIndex(), promise.committed())) {
-      Promise knowing = promise.knowing(committed);
+    Promise knowing = promise.knowing(committed, 0);
+    if (knowing.knowsMoreThan(promise, chain.lastIndex())) {
       knowing.write(zone, identity.logId(), crc);
       promise = knowing;
     }

@@ -27,7 +27,9 @@ final class ElectionLog {
     if (!lacks.isEmpty() && !lacks.equals(shortage)) {
       LOG.warn("this server cannot lead: {}; start the other members", lacks);
     }
-    shortage = lacks.isEmpty() ? shortage : lacks;
+    if (!lacks.isEmpty() || now != 0) {
+      shortage = lacks; // what was lacked before a leader was known may be said again
+    }
     if (role == Role.ASKING && leader != 0) {
       LOG.info("server {} is missed as the leader", leader);
       leader = 0;

@@ -1,0 +1,106 @@
+package io.takofs.server.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.proto.LogPosition;
+import io.takofs.proto.Reply;
+import io.takofs.proto.Request;
+import io.takofs.proto.Status;
+import io.takofs.server.ManualClock;
+import io.takofs.transport.QueuePair;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/**
+ * An election in which one of the members has lost an entry that the leader counted there: whether
+ * it may be committed is a matter of who else may have it.
+ */
+class CountedEntriesTest {
+  private static final int LEADER = 1; // that is gone
+  private static final int SELF = 2;
+  private static final LogPosition LOST =
+      LogPosition.newBuilder().setMissesLeader(true).setCountedIndex(1).build();
+  private static final LogPosition NEVER_HAD =
+      LogPosition.newBuilder().setMissesLeader(true).build();
+
+  private final ManualClock clock = new ManualClock();
+
+  @Test
+  void shouldNotLeadWithoutWhatAMajorityMayHave() throws Exception {
+    assertWaitsFor(Set.of(LEADER, SELF, 3), Map.of(3, LOST));
+  }
+
+  @Test
+  void shouldLeadWithoutWhatNoMajorityCanHave() throws Exception {
+    LogMember member =
+        standing(
+            new GroupConfig(2, Set.of(LEADER, SELF, 3, 4), Set.of(), true),
+            Map.of(3, LOST, 4, NEVER_HAD));
+    assertThat(member.role()).isEqualTo(LogMember.Role.OPENING);
+  }
+
+  @Test
+  void shouldNotLeadBeforeEnoughOfFiveSayThatTheyNeverHadIt() throws Exception {
+    Set<Integer> five = Set.of(LEADER, SELF, 3, 4, 5);
+    assertWaitsFor(five, Map.of(3, LOST, 4, NEVER_HAD));
+    assertWaitsFor(five, Map.of(3, LOST, 4, LOST, 5, NEVER_HAD));
+    LogMember member =
+        standing(
+            new GroupConfig(2, five, Set.of(), true), Map.of(3, LOST, 4, NEVER_HAD, 5, NEVER_HAD));
+    assertThat(member.role()).isEqualTo(LogMember.Role.OPENING);
+  }
+
+  /** One that learned counted for nothing until the next configuration is active. */
+  @Test
+  void shouldLeadWithoutWhatOnlyALearnerHad() throws Exception {
+    Map<Integer, LogPosition> answers = Map.of(3, LOST, 4, NEVER_HAD);
+    Set<Integer> next = Set.of(LEADER, SELF, 3);
+    Set<Integer> former = Set.of(LEADER, SELF, 4);
+    assertThat(standing(new GroupConfig(2, next, former, false), answers).role())
+        .isEqualTo(LogMember.Role.OPENING);
+    assertWaitsFor(next, answers);
+  }
+
+  private void assertWaitsFor(Set<Integer> members, Map<Integer, LogPosition> answers)
+      throws Exception {
+    LogMember member = standing(new GroupConfig(2, members, Set.of(), true), answers);
+    assertThat(member.role()).isIn(LogMember.Role.PREPARING, LogMember.Role.FOLLOWER);
+    clock.advance(Duration.ofSeconds(10));
+    member.tick();
+    assertThat(member.role()).isEqualTo(LogMember.Role.FOLLOWER);
+    assertThat(member.shortage()).contains("entries up to 1 may be committed");
+  }
+
+  private LogMember standing(GroupConfig config, Map<Integer, LogPosition> answers)
+      throws Exception {
+    LogMember member = LogFixture.member(SELF, new Answering(answers), config, clock);
+    clock.advance(Duration.ofSeconds(10));
+    member.tick();
+    return member;
+  }
+
+  /** Members that miss the leader and promise; those without an answer are silent. */
+  private record Answering(Map<Integer, LogPosition> positions) implements LogPeers {
+    @Override
+    public void call(int server, Request request, Consumer<Reply> answer) {
+      if (positions.containsKey(server)) {
+        answer.accept(
+            Reply.newBuilder().setStatus(Status.OK).setLogPosition(positions.get(server)).build());
+      }
+    }
+
+    @Override
+    public LogTransport transportTo(int server) {
+      return null;
+    }
+
+    @Override
+    public void connect(
+        int server, LogTransport via, long term, long grant, Consumer<QueuePair> answer) {
+      throw new UnsupportedOperationException("no server is connected to");
+    }
+  }
+}
