@@ -6,8 +6,12 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocatedFileStatus;
@@ -23,6 +27,7 @@ import org.apache.hadoop.mapreduce.v2.jobhistory.JobHistoryUtils;
 import org.apache.hadoop.util.ToolRunner;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
+import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.api.records.LogAggregationStatus;
 import org.apache.hadoop.yarn.api.records.YarnApplicationState;
@@ -38,7 +43,12 @@ import org.apache.hadoop.yarn.webapp.util.WebServiceClient;
  */
 public final class ApplicationRecords {
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
-  private static final Pattern CONTAINER = Pattern.compile("(?m)^Container: container_");
+  private static final Pattern CONTAINER = Pattern.compile("(?m)^Container: (container_\\w+)");
+  private static final EnumSet<LogAggregationStatus> LOST_LOGS =
+      EnumSet.of(
+          LogAggregationStatus.FAILED,
+          LogAggregationStatus.RUNNING_WITH_FAILURE,
+          LogAggregationStatus.TIME_OUT);
   private static final Pattern MASTER_LOG = Pattern.compile("MRAppMaster: .*job_");
 
   private final Configuration conf;
@@ -65,8 +75,7 @@ public final class ApplicationRecords {
     try {
       for (ApplicationReport application : applications) {
         ApplicationId id = application.getApplicationId();
-        int tasks = checkHistory(cluster, TypeConverter.fromYarn(id));
-        checkLogs(id, tasks);
+        awaitLogs(id, checkHistory(cluster, TypeConverter.fromYarn(id)));
       }
     } finally {
       cluster.close();
@@ -74,7 +83,11 @@ public final class ApplicationRecords {
     return applications.size();
   }
 
-  /** Until it has ended well and its logs are on the file system. */
+  /**
+   * Until it has ended well. Whether its logs are on the file system is asked there, for the
+   * ResourceManager counts a node as one whose logs are missing, until a time-out of ten minutes,
+   * on which a container was given to the application and given back before it started.
+   */
   private static void awaitEnd(YarnClient client, ApplicationId id) throws Exception {
     long start = System.nanoTime();
     while (true) {
@@ -89,22 +102,25 @@ public final class ApplicationRecords {
             id,
             report.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED,
             "it ended as " + report.getFinalApplicationStatus() + ": " + report.getDiagnostics());
-        if (report.getLogAggregationStatus() == LogAggregationStatus.SUCCEEDED) {
-          return;
-        }
+        check(
+            id,
+            !LOST_LOGS.contains(report.getLogAggregationStatus()),
+            "its logs are " + report.getLogAggregationStatus());
+        return;
       }
       check(
           id,
           System.nanoTime() - start < TIMEOUT_NS,
-          String.format(
-              "it is %s and its logs %s",
-              report.getYarnApplicationState(), report.getLogAggregationStatus()));
+          "it is still " + report.getYarnApplicationState());
       Thread.sleep(100);
     }
   }
 
-  /** Asks the history server, then reads the file; returns the number of tasks. */
-  private int checkHistory(Cluster cluster, JobID id) throws Exception {
+  /**
+   * Asks the history server, then reads the file; returns the containers of the masters and of the
+   * tasks' attempts that succeeded.
+   */
+  private Set<String> checkHistory(Cluster cluster, JobID id) throws Exception {
     Job job = cluster.getJob(id);
     check(id, job != null && job.isSuccessful(), "the history server does not know its success");
     long launched =
@@ -119,7 +135,13 @@ public final class ApplicationRecords {
         id,
         tasks > 0 && tasks <= launched,
         "its history has " + tasks + " tasks, the history server " + launched);
-    return tasks;
+    return Stream.concat(
+            info.getAMInfos().stream().map(JobHistoryParser.AMInfo::getContainerId),
+            info.getAllTasks().values().stream()
+                .map(task -> task.getAllTaskAttempts().get(task.getSuccessfulAttemptId()))
+                .map(JobHistoryParser.TaskAttemptInfo::getContainerId))
+        .map(ContainerId::toString)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** The history server moves it to its place every now and then. */
@@ -142,29 +164,47 @@ public final class ApplicationRecords {
   }
 
   /**
-   * Checks that {@code yarn logs} prints a log of every container: those of the tasks and the
-   * master's.
+   * Until {@code yarn logs} prints the logs of all of {@code containers}, the master's among them.
    */
-  private void checkLogs(ApplicationId id, int tasks) throws Exception {
+  private void awaitLogs(ApplicationId id, Set<String> containers) throws Exception {
+    long start = System.nanoTime();
+    while (true) {
+      String logs = logs(id);
+      Set<String> missing = new TreeSet<>(containers);
+      CONTAINER.matcher(logs).results().forEach(found -> missing.remove(found.group(1)));
+      if (missing.isEmpty()) {
+        check(id, MASTER_LOG.matcher(logs).find(), "its logs do not have that of its master");
+        return;
+      }
+      check(
+          id,
+          System.nanoTime() - start < TIMEOUT_NS,
+          "yarn logs has nothing of " + missing + "; it ends with: " + end(logs));
+      Thread.sleep(100);
+    }
+  }
+
+  /** What {@code yarn logs} prints, on both of its streams. */
+  private String logs(ApplicationId id) throws Exception {
     WebServiceClient.initialize(conf);
     PrintStream stdout = System.out;
+    PrintStream stderr = System.err;
     ByteArrayOutputStream output = new ByteArrayOutputStream();
-    System.setOut(new PrintStream(output, true, StandardCharsets.UTF_8));
-    int code;
+    PrintStream both = new PrintStream(output, true, StandardCharsets.UTF_8);
+    System.setOut(both);
+    System.setErr(both);
     try {
-      code = ToolRunner.run(conf, new LogsCLI(), new String[] {"-applicationId", id.toString()});
+      ToolRunner.run(conf, new LogsCLI(), new String[] {"-applicationId", id.toString()});
     } finally {
       System.setOut(stdout);
+      System.setErr(stderr);
       WebServiceClient.destroy();
     }
-    String logs = output.toString(StandardCharsets.UTF_8);
-    long containers = CONTAINER.matcher(logs).results().count();
-    check(
-        id,
-        code == 0 && containers > tasks && MASTER_LOG.matcher(logs).find(),
-        String.format(
-            "yarn logs ended with code %d and has %d containers for %d tasks and a master",
-            code, containers, tasks));
+    return output.toString(StandardCharsets.UTF_8);
+  }
+
+  private static String end(String text) {
+    return text.substring(Math.max(0, text.length() - 500));
   }
 
   private static void check(Object id, boolean holds, String otherwise) throws IOException {
