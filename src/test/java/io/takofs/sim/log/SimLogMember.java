@@ -355,16 +355,14 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   /** Answers a call of another member. */
   Reply answer(Request request) {
+    if (broken.contains(BrokenRule.ADOPT_UNHEARD) && request.hasAdoptLog()) {
+      return Reply.getDefaultInstance();
+    }
     Reply reply = member.handle(request);
     if (broken.contains(BrokenRule.VOTE_IN_LEASE) && reply.hasLogGrant()) {
       return reply.toBuilder()
           .setLogGrant(reply.getLogGrant().toBuilder().setHoldNs(LONG * MISSED_NS))
           .build();
-    }
-    if (broken.contains(BrokenRule.ADOPT_UNHEARD)
-        && request.hasAdoptLog()
-        && reply.getStatus() == Status.BUSY) {
-      return Reply.getDefaultInstance();
     }
     return reply;
   }
