@@ -82,6 +82,11 @@ final class Election {
     return term;
   }
 
+  /** Whatever was lacked does not matter any more: somebody leads. */
+  void forgetShortage() {
+    shortage = "";
+  }
+
   /** The entries that those that promised lacked when the last election was lost; else empty. */
   String shortage() {
     return shortage;
@@ -332,7 +337,7 @@ final class Election {
         mayHave.remove(each.getKey());
       }
     }
-    return config.isQuorum(mayHave) ? counted : 0;
+    return config.mayCommit(mayHave) ? counted : 0;
   }
 
   /**
@@ -386,7 +391,6 @@ final class Election {
 
   private void win(long now) {
     end();
-    shortage = "";
     outcome.won(now);
   }
 }

@@ -63,6 +63,14 @@ public record GroupConfig(
         && (active || previous.isEmpty() || isMajority(those, previous));
   }
 
+  /**
+   * Whether a leader of this configuration, or of the one before while this one is not active,
+   * commits what {@code those} have. Each leader counts the members of its own configuration alone.
+   */
+  boolean mayCommit(Set<Integer> those) {
+    return isMajority(those, members) || (!active && isMajority(those, previous));
+  }
+
   private static boolean isMajority(Set<Integer> those, Set<Integer> of) {
     return 2 * of.stream().filter(those::contains).count() > of.size();
   }

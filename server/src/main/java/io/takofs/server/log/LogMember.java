@@ -89,11 +89,11 @@ public final class LogMember {
 
   /**
    * The entries that those that promised lacked when the last election was lost; empty when they
-   * lacked none, or a leader is known.
+   * lacked none, or a leader was known since.
    */
   public String shortage() {
     synchronized (replica) {
-      return leader() == 0 ? election.shortage() : "";
+      return election.shortage();
     }
   }
 
@@ -252,6 +252,9 @@ public final class LogMember {
         case FOLLOWER -> follow(now);
         case ASKING, PREPARING, READING -> election.tick(now);
         case OPENING, LEADING -> lead(now);
+      }
+      if (leader() != 0) {
+        election.forgetShortage();
       }
       if (leading.leads() || (role() == Role.FOLLOWER && watch.missed() == 0)) {
         replica.tidy();

@@ -593,6 +593,7 @@ public class LogReplica {
       return;
     }
     try {
+      keepKnown(0, heartbeat.countedIndex()); // what follows may fail, and this process end
       endWriting();
       broken = false;
     } catch (TakoException | UncheckedIOException e) {
@@ -723,7 +724,7 @@ public class LogReplica {
     }
     keep(promise.granted().adopted(chain.nextSequence(), false, promise.epoch()));
     leadingTerm = term;
-    storage.open(term, promise.adoptedGrant(), checkpointIndex); // members adopt the log with it
+    storage.open(term, promise.adoptedGrant(), checkpointIndex);
   }
 
   /** Whether another member may write here. */
