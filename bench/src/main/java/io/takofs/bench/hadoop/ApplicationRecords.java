@@ -45,10 +45,7 @@ public final class ApplicationRecords {
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
   private static final Pattern CONTAINER = Pattern.compile("(?m)^Container: (container_\\w+)");
   private static final EnumSet<LogAggregationStatus> LOST_LOGS =
-      EnumSet.of(
-          LogAggregationStatus.FAILED,
-          LogAggregationStatus.RUNNING_WITH_FAILURE,
-          LogAggregationStatus.TIME_OUT);
+      EnumSet.of(LogAggregationStatus.FAILED, LogAggregationStatus.RUNNING_WITH_FAILURE);
   private static final Pattern MASTER_LOG = Pattern.compile("MRAppMaster: .*job_");
 
   private final Configuration conf;
@@ -138,6 +135,7 @@ public final class ApplicationRecords {
     return Stream.concat(
             info.getAMInfos().stream().map(JobHistoryParser.AMInfo::getContainerId),
             info.getAllTasks().values().stream()
+                .filter(task -> task.getSuccessfulAttemptId() != null)
                 .map(task -> task.getAllTaskAttempts().get(task.getSuccessfulAttemptId()))
                 .map(JobHistoryParser.TaskAttemptInfo::getContainerId))
         .map(ContainerId::toString)
