@@ -64,6 +64,8 @@ class SteadyLeaderTest {
             elections,
             workers.stream().mapToInt(FileWorker::files).sum(),
             TimeUnit.NANOSECONDS.toMillis(gapNs));
+        assertThat(before).as("elections when the servers started").isPositive();
+        assertThat(workers).allMatch(worker -> worker.files() > 0);
         assertThat(elections).isZero();
         assertThat(watcher.administration().clusterStatus().getLeader()).isEqualTo(leader);
       } finally {

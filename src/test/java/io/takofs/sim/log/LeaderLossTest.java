@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -156,6 +158,35 @@ class LeaderLossTest {
     assertNobodyLeadsUntilBack(leader, VALUE);
   }
 
+  /** Five members: nobody has told the damaged one that it is committed, by a third one's copy. */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+  void shouldKeepWhatALeaderCountedAndMayHaveCommitted(long seed) throws Exception {
+    SimLogMember leader = startSteady(seed, 5);
+    List<SimLogMember> others = followersOf(leader);
+    SimLogMember damaged = others.get(0);
+    SimLogMember third = others.get(1);
+    network.links().cutOff(others.get(2).process());
+    network.links().cutOff(others.get(3).process());
+    network.links().slow(third.process(), 2 * SLOW_NS);
+    damaged.process().pause();
+    assertThat(leader.propose(VALUE)).isTrue();
+    scheduler.pass(2 * SLOW_NS); // a heartbeat comes that counts it
+    assertThat(leader.delivered()).doesNotContainValue(VALUE);
+    network.links().slow(damaged.process(), LIMIT_NS);
+    scheduler.await(LIMIT_NS, () -> leader.delivered().containsValue(VALUE));
+    assertThat(leader.delivered()).containsValue(VALUE);
+    assertThat(damaged.flipBitOf(VALUE)).isTrue();
+    leader.kill();
+    third.kill();
+    damaged.process().resume(scheduler);
+    scheduler.pass(SimLogMember.MISSED_NS / 4); // it looks
+    damaged.kill();
+    assertThat(damaged.start()).isTrue();
+    network.links().heal();
+    assertNobodyLeadsUntilBack(leader, VALUE);
+  }
+
   /** The leader brings a member in whose bits change before it has the log. */
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
@@ -231,7 +262,11 @@ class LeaderLossTest {
 
   /** Starts three members, of which the one that is returned leads for a while already. */
   private SimLogMember startSteady(long seed) throws Exception {
-    start(seed);
+    return startSteady(seed, 3);
+  }
+
+  private SimLogMember startSteady(long seed, int count) throws Exception {
+    start(seed, count);
     SimLogMember leader = awaitLeader();
     scheduler.pass(STEADY_NS);
     return leader;
@@ -242,13 +277,18 @@ class LeaderLossTest {
   }
 
   private void start(long seed) throws Exception {
+    start(seed, 3);
+  }
+
+  private void start(long seed, int count) throws Exception {
     scheduler = new SimScheduler(seed);
     network = new SimNetwork(scheduler, SimConditions.CALM);
-    SimCatalog catalog = new SimCatalog(scheduler, Set.of(1, 2, 3), Set.of());
+    Set<Integer> all = IntStream.rangeClosed(1, count).boxed().collect(Collectors.toSet());
+    SimCatalog catalog = new SimCatalog(scheduler, all, Set.of());
     catalog.calmDown();
     LogHistory history = new LogHistory();
     members = new ArrayList<>();
-    for (int id = 1; id <= 3; id++) {
+    for (int id = 1; id <= count; id++) {
       members.add(
           new SimLogMember(
               network, id, members, catalog, history, 0, 0, Set.of(), 0, false, Set.of()));

@@ -353,6 +353,7 @@ public class LogReplica {
     if (request.getTerm() <= promise.term() && !again) {
       throw stale(request.getTerm());
     }
+    keepCounted();
     promise(request.getTerm(), request.getCandidate(), request.getEpoch());
     endWriting();
     return position(transports.find(request.getTransport()));
@@ -456,6 +457,7 @@ public class LogReplica {
           Status.UNAVAILABLE,
           "member " + server + " has no transport '" + request.getTransport() + "'");
     }
+    keepCounted();
     promise(request.getTerm(), request.getLeader(), request.getEpoch());
     endWriting();
     if (request.getFirstIndex() > checkpointIndex + 1) {
@@ -561,17 +563,23 @@ public class LogReplica {
 
   /** Looks at what has come since the last time, and at the heartbeat. */
   public synchronized void scan() {
+    heard |= look();
+  }
+
+  /** Takes in what has come; returns whether there is a new heartbeat. */
+  private boolean look() {
     if (intake == null || intake.isEnding() || damage != null) {
-      return;
+      return false;
     }
     scanAdopted();
-    if (readHeartbeat()) {
-      heard = true;
-      if (lacksCounted()) {
-        scanAdopted(); // what the heartbeat counts came before it, but maybe after the last look
-        broken = lacksCounted();
-      }
+    if (!readHeartbeat()) {
+      return false;
     }
+    if (lacksCounted()) {
+      scanAdopted(); // what the heartbeat counts came before it, but maybe after the last look
+      broken = lacksCounted();
+    }
+    return true;
   }
 
   private void scanAdopted() {
@@ -593,11 +601,19 @@ public class LogReplica {
       return;
     }
     try {
-      keepKnown(0, heartbeat.countedIndex()); // what follows may fail, and this process end
+      keepCounted();
       endWriting();
       broken = false;
     } catch (TakoException | UncheckedIOException e) {
       // A part of it has to be done again: it is broken still.
+    }
+  }
+
+  /** Keeps what the last heartbeat counts here and is lost: what follows may fail, or end here. */
+  private void keepCounted() {
+    look();
+    if (broken) {
+      keepKnown(0, heartbeat.countedIndex());
     }
   }
 

@@ -66,6 +66,18 @@ class CountedEntriesTest {
     assertThat(member.role()).isEqualTo(LogMember.Role.OPENING);
   }
 
+  /** A leader of a later term, whose log another one has, had all that was committed. */
+  @Test
+  void shouldNotWaitForWhatALeaderCountedBeforeALaterOneLed() throws Exception {
+    LogPosition later = NEVER_HAD.toBuilder().setAcceptedTerm(5).build();
+    LogMember member =
+        standing(
+            new GroupConfig(2, Set.of(LEADER, SELF, 3, 4, 5), Set.of(), true),
+            Map.of(3, LOST, 4, later));
+    assertThat(member.role()).isEqualTo(LogMember.Role.FOLLOWER); // it cannot read that log here
+    assertThat(member.shortage()).isEmpty();
+  }
+
   private void assertWaitsFor(Set<Integer> members, Map<Integer, LogPosition> answers)
       throws Exception {
     assertWaitsFor(new GroupConfig(2, members, Set.of(), true), answers);
