@@ -23,6 +23,7 @@ final class Intake {
   private boolean ending;
   private boolean severed;
   private boolean adopted;
+  private boolean broken;
   private int begun;
 
   /**
@@ -84,6 +85,15 @@ final class Intake {
   /** Whether the leader's log is that of this member, so that what it writes is a part of it. */
   boolean isAdopted() {
     return adopted;
+  }
+
+  /** Whether a frame that the leader counts is not whole here, so that the grant is to be ended. */
+  boolean isBroken() {
+    return broken;
+  }
+
+  void setBroken() {
+    broken = true;
   }
 
   /** Whether the grant is over, though what came under it may not have been looked at yet. */

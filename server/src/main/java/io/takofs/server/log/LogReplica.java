@@ -51,7 +51,6 @@ public class LogReplica {
   private long leadingTerm; // 0: this member does not lead
   private long commitIndex;
   private long checkpointIndex;
-  private boolean broken; // a frame: the grant is to be ended
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
   private boolean missing; // no leader's log was adopted since that was said
   private boolean heard;
@@ -478,7 +477,6 @@ public class LogReplica {
       throw new TakoException(
           Status.NO_SPACE, "no slot of the log of member " + server + " is free");
     }
-    broken = false;
     heartbeat.begin(via.memory().heartbeat().buffer());
     return describeGrant(0).setPosition(position(via)).build();
   }
@@ -577,7 +575,9 @@ public class LogReplica {
     }
     if (lacksCounted()) {
       scanAdopted(); // what the heartbeat counts came before it, but maybe after the last look
-      broken = lacksCounted();
+      if (lacksCounted()) {
+        intake.setBroken();
+      }
     }
     return true;
   }
@@ -597,13 +597,12 @@ public class LogReplica {
    * next one. To be called again and again, as a part of it may have to be done again.
    */
   synchronized void endBroken() {
-    if (!broken || damage != null || intake == null) {
+    if (intake == null || !intake.isBroken() || damage != null) {
       return;
     }
     try {
       keepCounted();
       endWriting();
-      broken = false;
     } catch (TakoException | UncheckedIOException e) {
       // A part of it has to be done again: it is broken still.
     }
@@ -612,7 +611,7 @@ public class LogReplica {
   /** Keeps what the last heartbeat counts here and is lost: what follows may fail, or end here. */
   private void keepCounted() {
     look();
-    if (broken) {
+    if (intake != null && intake.isBroken()) {
       keepKnown(0, heartbeat.countedIndex());
     }
   }
