@@ -182,7 +182,7 @@ public final class ApplicationRecords {
     }
   }
 
-  /** What {@code yarn logs} prints, on both of its streams. */
+  /** Runs {@code yarn logs} and returns all that it prints, on either stream. */
   private String logs(ApplicationId id) throws Exception {
     WebServiceClient.initialize(conf);
     PrintStream stdout = System.out;

@@ -304,7 +304,7 @@ final class Election {
     }
   }
 
-  /** What {@code best}, the best log of those that promised, lacks; empty when it lacks nothing. */
+  /** Names the entries that the best log of those that promised lacks; empty when it lacks none. */
   private String lackingOf(LogPosition best) {
     long last = best.getLastIndex();
     long committed = committed(ballot.answers().values(), best.getAcceptedTerm());

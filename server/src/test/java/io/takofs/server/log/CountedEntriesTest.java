@@ -7,7 +7,6 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.ManualClock;
-import io.takofs.transport.QueuePair;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -102,24 +101,20 @@ class CountedEntriesTest {
   }
 
   /** Members that miss the leader and promise; those without an answer are silent. */
-  private record Answering(Map<Integer, LogPosition> positions) implements LogPeers {
+  private static final class Answering extends SilentPeers {
+    private final Map<Integer, LogPosition> positions;
+
+    Answering(Map<Integer, LogPosition> positions) {
+      this.positions = positions;
+    }
+
     @Override
     public void call(int server, Request request, Consumer<Reply> answer) {
-      if (positions.containsKey(server)) {
-        answer.accept(
-            Reply.newBuilder().setStatus(Status.OK).setLogPosition(positions.get(server)).build());
+      super.call(server, request, answer);
+      LogPosition position = positions.get(server);
+      if (position != null) {
+        answer.accept(Reply.newBuilder().setStatus(Status.OK).setLogPosition(position).build());
       }
-    }
-
-    @Override
-    public LogTransport transportTo(int server) {
-      return null;
-    }
-
-    @Override
-    public void connect(
-        int server, LogTransport via, long term, long grant, Consumer<QueuePair> answer) {
-      throw new UnsupportedOperationException("no server is connected to");
     }
   }
 }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Members of a group that answer nothing. */
-final class SilentPeers implements LogPeers {
+class SilentPeers implements LogPeers {
   private final List<Request> asked = new ArrayList<>();
 
   /** The requests that they got, the first one first. */
