@@ -352,7 +352,7 @@ public class LogReplica {
     if (request.getTerm() <= promise.term() && !again) {
       throw stale(request.getTerm());
     }
-    keepCounted();
+    look(); // what is lost is kept first: what follows may fail, or end here
     promise(request.getTerm(), request.getCandidate(), request.getEpoch());
     endWriting();
     return position(transports.find(request.getTransport()));
@@ -391,6 +391,7 @@ public class LogReplica {
       left.addAll(ending.slots());
     } else {
       if (!ended && !storage.hasRoomForCopies(ending)) {
+        keepKnown(0, heartbeat.countedIndex()); // it may be lost, and nobody looks before the end
         throw new TakoException(
             Status.BUSY,
             "member " + server + " waits until a former leader has left its memory; ask again");
@@ -456,7 +457,7 @@ public class LogReplica {
           Status.UNAVAILABLE,
           "member " + server + " has no transport '" + request.getTransport() + "'");
     }
-    keepCounted();
+    look(); // what is lost is kept first: what follows may fail, or end here
     promise(request.getTerm(), request.getLeader(), request.getEpoch());
     endWriting();
     if (request.getFirstIndex() > checkpointIndex + 1) {
@@ -564,7 +565,10 @@ public class LogReplica {
     heard |= look();
   }
 
-  /** Takes in what has come; returns whether there is a new heartbeat. */
+  /**
+   * Takes in what has come, and keeps what the heartbeat counts here and is lost; returns whether
+   * there is a new heartbeat.
+   */
   private boolean look() {
     if (intake == null || intake.isEnding() || damage != null) {
       return false;
@@ -577,6 +581,7 @@ public class LogReplica {
       scanAdopted(); // what the heartbeat counts came before it, but maybe after the last look
       if (lacksCounted()) {
         intake.setBroken();
+        keepKnown(0, heartbeat.countedIndex());
       }
     }
     return true;
@@ -601,18 +606,9 @@ public class LogReplica {
       return;
     }
     try {
-      keepCounted();
       endWriting();
     } catch (TakoException | UncheckedIOException e) {
       // A part of it has to be done again: it is broken still.
-    }
-  }
-
-  /** Keeps what the last heartbeat counts here and is lost: what follows may fail, or end here. */
-  private void keepCounted() {
-    look();
-    if (intake != null && intake.isBroken()) {
-      keepKnown(0, heartbeat.countedIndex());
     }
   }
 

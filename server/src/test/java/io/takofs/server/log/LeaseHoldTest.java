@@ -3,26 +3,18 @@ package io.takofs.server.log;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.base.Undo;
-import io.takofs.layout.Layout;
 import io.takofs.proto.GrantLog;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.ManualClock;
-import io.takofs.transport.Access;
-import io.takofs.transport.CompletionQueue;
-import io.takofs.transport.MemoryRegion;
-import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
-import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -50,7 +42,9 @@ class LeaseHoldTest {
         Undo undo = new Undo()) {
       LogTransports transports = new LogTransports();
       LogFixture fixture = new LogFixture(4, 4096);
-      transports.add(over(transport, fixture.slotCount(), undo));
+      LogTransport lent = fixture.over(transport, undo);
+      heartbeat = lent.memory().heartbeat().buffer();
+      transports.add(lent);
       LogReplica replica =
           LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
       LogMember member =
@@ -73,18 +67,6 @@ class LeaseHoldTest {
       clock.advance(Duration.ofNanos(TIMES.electionMinNs()));
       assertThat(prepare(member, 4, CANDIDATE).getStatus()).isEqualTo(Status.OK);
     }
-  }
-
-  private LogTransport over(TcpTransport transport, int slots, Undo undo) throws IOException {
-    ProtectionDomain domain = undo.add(transport.allocateProtectionDomain());
-    List<MemoryRegion> regions = new ArrayList<>();
-    for (int i = 0; i < slots; i++) {
-      regions.add(domain.allocate(64, Access.REMOTE_READ_WRITE));
-    }
-    MemoryRegion beats = domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE);
-    heartbeat = beats.buffer();
-    CompletionQueue queue = undo.add(transport.createCompletionQueue(16));
-    return new LogTransport("tcp", domain, new LogMemory(regions, beats), queue);
   }
 
   /** The leader's last heartbeat lands while its connection is being ended, and counts there. */

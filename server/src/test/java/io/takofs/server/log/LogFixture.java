@@ -2,7 +2,14 @@ package io.takofs.server.log;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
 import io.takofs.layout.Layout;
+import io.takofs.transport.Access;
+import io.takofs.transport.CompletionQueue;
+import io.takofs.transport.MemoryRegion;
+import io.takofs.transport.ProtectionDomain;
+import io.takofs.transport.Transport;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +46,29 @@ final class LogFixture {
         new LogTimes(50 * MS, 300 * MS, 600 * MS, 50 * MS, 0),
         clock,
         new Random(1));
+  }
+
+  /**
+   * What a member with this zone shows of itself over {@code transport}: a place for heartbeats,
+   * and for each slot a region that holds nothing, as tests store into the zone.
+   */
+  LogTransport over(Transport transport, Undo undo) throws IOException {
+    ProtectionDomain domain = undo.add(transport.allocateProtectionDomain());
+    List<MemoryRegion> regions = new ArrayList<>();
+    for (int i = 0; i < slots.length; i++) {
+      regions.add(domain.allocate(64, Access.REMOTE_READ_WRITE));
+    }
+    MemoryRegion beats = domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE);
+    CompletionQueue queue = undo.add(transport.createCompletionQueue(16));
+    return new LogTransport(transport.name(), domain, new LogMemory(regions, beats), queue);
+  }
+
+  /** The frames of {@code other} are in the same slots here, too; headers are not. */
+  void writeFramesOf(LogFixture other) {
+    int from = Layout.SEGMENT_DATA_OFFSET;
+    for (int i = 0; i < slots.length; i++) {
+      slots[i].put(from, other.slots[i], from, slots[i].capacity() - from);
+    }
   }
 
   LogZone zone() {

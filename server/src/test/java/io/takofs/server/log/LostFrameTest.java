@@ -1,0 +1,109 @@
+package io.takofs.server.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.takofs.base.TakoException;
+import io.takofs.base.Undo;
+import io.takofs.proto.AdoptLog;
+import io.takofs.proto.GrantLog;
+import io.takofs.proto.LogGrant;
+import io.takofs.proto.LogPosition;
+import io.takofs.proto.PrepareLog;
+import io.takofs.transport.tcp.TcpSettings;
+import io.takofs.transport.tcp.TcpTransport;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A member sees a heartbeat that counts a frame which is not whole at this member. */
+class LostFrameTest {
+  private static final int SELF = 2;
+  private static final int LEADER = 1;
+  private static final int CANDIDATE = 3;
+  private static final int ENTRIES = 5;
+  private static final int PAYLOAD = 40;
+  private static final long TERM = 2;
+
+  private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+  private final Undo undo = new Undo();
+  private final LogTransports transports = new LogTransports();
+  private final LogFixture fixture = new LogFixture(4, 4096);
+  private LogReplica replica;
+  private long lost;
+
+  @BeforeEach
+  void seeThatAFrameIsLost() throws Exception {
+    LogTransport lent = fixture.over(transport, undo);
+    transports.add(lent);
+    replica = open();
+    LogReplica leader = adoptLogOfALeader();
+    lost = leader.lastIndex() + 1;
+    ByteBuffer heartbeat = lent.memory().heartbeat().buffer();
+    HeartbeatRecord.write(heartbeat, 0, TERM, 1, 0, lost, new Crc32cScratch());
+    replica.scan();
+    assertThat(replica.lastIndex()).isEqualTo(leader.lastIndex());
+  }
+
+  @AfterEach
+  void close() {
+    undo.close();
+    transport.close();
+  }
+
+  private LogReplica open() throws TakoException {
+    return LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
+  }
+
+  private LogReplica adoptLogOfALeader() throws TakoException {
+    LogFixture leaders = new LogFixture(4, 4096);
+    LogReplica leader =
+        LogReplica.open(
+            LEADER, leaders.zone(), new LogTransports(), LogFixture.IDENTITY, 0, () -> true);
+    leader.prepare(prepare(TERM, LEADER));
+    leader.lead(TERM);
+    for (int i = 0; i < ENTRIES; i++) {
+      leader.append(TERM, FrameCodec.ENTRY, i, ByteBuffer.allocate(PAYLOAD));
+    }
+    replica.prepare(prepare(TERM, LEADER));
+    LogGrant grant =
+        replica.grant(
+            GrantLog.newBuilder().setTerm(TERM).setLeader(LEADER).setTransport("tcp").build());
+    fixture.writeFramesOf(leaders);
+    Segment segment = leader.chain().tail();
+    replica.adopt(
+        AdoptLog.newBuilder()
+            .setTerm(TERM)
+            .setGrant(grant.getGrant())
+            .setFirstSequence(segment.header().segmentSequence())
+            .setLastIndex(leader.lastIndex())
+            .addSegments(LogReplica.describe(segment, null))
+            .build());
+    return leader;
+  }
+
+  private static PrepareLog prepare(long term, int candidate) {
+    return PrepareLog.newBuilder()
+        .setTerm(term)
+        .setCandidate(candidate)
+        .setTransport("tcp")
+        .build();
+  }
+
+  @Test
+  void shouldKnowOfItAfterARestartThatFollowsAtOnce() throws Exception {
+    LogPosition position = open().prepare(prepare(TERM + 1, CANDIDATE));
+    assertThat(position.getCountedIndex()).isEqualTo(lost);
+  }
+
+  /** Its log is that of a later leader then, which has all that is committed. */
+  @Test
+  void shouldNotSpeakOfItOnceItHasLed() throws Exception {
+    LogPosition own = replica.prepare(prepare(TERM + 1, SELF));
+    assertThat(own.getCountedIndex()).isEqualTo(lost);
+    replica.lead(TERM + 1);
+    LogPosition position = replica.prepare(prepare(TERM + 2, CANDIDATE));
+    assertThat(position.getAcceptedTerm()).isEqualTo(TERM + 1);
+    assertThat(position.getCountedIndex()).isZero();
+  }
+}
