@@ -3,6 +3,11 @@ package io.takofs.server.log;
 import io.takofs.base.TakoException;
 import io.takofs.proto.LogPosition;
 import io.takofs.proto.PrepareLog;
+import io.takofs.server.segment.Crc32cScratch;
+import io.takofs.server.segment.FrameCodec;
+import io.takofs.server.segment.LogIdentity;
+import io.takofs.server.segment.LogZone;
+import io.takofs.server.segment.Segment;
 import java.nio.ByteBuffer;
 import java.util.function.BooleanSupplier;
 
@@ -150,7 +155,7 @@ public final class WeakReplicas {
     }
 
     @Override
-    String check(
+    public String check(
         ByteBuffer memory,
         ByteBuffer view,
         int offset,

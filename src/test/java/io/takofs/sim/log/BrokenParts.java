@@ -1,11 +1,11 @@
 package io.takofs.sim.log;
 
 import io.takofs.base.TakoException;
-import io.takofs.server.log.LogIdentity;
 import io.takofs.server.log.LogReplica;
 import io.takofs.server.log.LogTransports;
-import io.takofs.server.log.LogZone;
 import io.takofs.server.log.WeakReplicas;
+import io.takofs.server.segment.LogIdentity;
+import io.takofs.server.segment.LogZone;
 import io.takofs.sim.SimProcess;
 import io.takofs.sim.SimScheduler;
 import io.takofs.transport.CompletionQueue;

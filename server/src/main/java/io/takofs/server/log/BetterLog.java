@@ -3,6 +3,7 @@ package io.takofs.server.log;
 import io.takofs.base.TakoException;
 import io.takofs.proto.LogPosition;
 import io.takofs.proto.LogSegment;
+import io.takofs.server.segment.Segment;
 import io.takofs.transport.QueuePair;
 import java.util.ArrayList;
 import java.util.List;

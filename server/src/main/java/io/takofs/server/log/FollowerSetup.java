@@ -9,6 +9,8 @@ import io.takofs.proto.LogSegment;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.server.segment.Chain;
+import io.takofs.server.segment.Segment;
 import io.takofs.transport.QueuePair;
 
 /**

@@ -1,6 +1,7 @@
 package io.takofs.server.log;
 
 import io.takofs.layout.Layout;
+import io.takofs.server.segment.Crc32cScratch;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 

@@ -1,5 +1,9 @@
 package io.takofs.server.log;
 
+import io.takofs.server.segment.LogZone;
+import io.takofs.server.segment.Segment;
+import io.takofs.server.segment.SegmentHeader;
+import io.takofs.server.segment.SegmentScanner;
 import io.takofs.transport.QueuePair;
 import java.util.ArrayList;
 import java.util.List;

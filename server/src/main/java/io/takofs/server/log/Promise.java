@@ -4,6 +4,8 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.memory.Zeros;
 import io.takofs.proto.Status;
+import io.takofs.server.segment.Crc32cScratch;
+import io.takofs.server.segment.LogZone;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 

@@ -1,5 +1,5 @@
 /**
- * The log: an append-only chain of segments. Its interface is a replicated log's although a log may
- * have a single replica: entries are proposed, and applied in commit order.
+ * Logs of segments: one of a server alone, and one that a leader writes into members' memory.
+ * Entries are proposed, and applied in commit order.
  */
 package io.takofs.server.log;

@@ -1,6 +1,7 @@
 package io.takofs.server.log;
 
 import io.takofs.layout.Layout;
+import io.takofs.server.segment.LogZone;
 import java.nio.ByteBuffer;
 import java.util.Random;
 

@@ -4,6 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.proto.LogGrant;
 import io.takofs.proto.LogSlot;
+import io.takofs.server.segment.Chain;
+import io.takofs.server.segment.Crc32cScratch;
+import io.takofs.server.segment.FrameCodec;
+import io.takofs.server.segment.LogZone;
+import io.takofs.server.segment.Segment;
+import io.takofs.server.segment.SegmentHeader;
+import io.takofs.server.segment.SegmentState;
 import io.takofs.transport.Access;
 import io.takofs.transport.CompletionStatus;
 import io.takofs.transport.MemoryRegion;

@@ -9,6 +9,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.ManualClock;
+import io.takofs.server.segment.Crc32cScratch;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;

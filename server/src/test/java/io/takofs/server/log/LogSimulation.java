@@ -2,6 +2,8 @@ package io.takofs.server.log;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
+import io.takofs.server.segment.FrameCodec;
+import io.takofs.server.segment.LogZone;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;

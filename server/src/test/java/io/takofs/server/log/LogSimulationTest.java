@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.takofs.layout.Layout;
+import io.takofs.server.segment.CommitMark;
+import io.takofs.server.segment.Crc32cScratch;
+import io.takofs.server.segment.FrameCodec;
+import io.takofs.server.segment.LogZone;
+import io.takofs.server.segment.Persistence;
+import io.takofs.server.segment.SegmentHeader;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -30,7 +36,7 @@ class LogSimulationTest {
         () ->
             new FrameCodec() {
               @Override
-              String check(
+              public String check(
                   ByteBuffer memory,
                   ByteBuffer view,
                   int offset,
@@ -52,7 +58,7 @@ class LogSimulationTest {
         () ->
             new FrameCodec() {
               @Override
-              String check(
+              public String check(
                   ByteBuffer memory,
                   ByteBuffer view,
                   int offset,

@@ -5,6 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
+import io.takofs.server.segment.Crc32cScratch;
+import io.takofs.server.segment.FrameCodec;
+import io.takofs.server.segment.LogZone;
+import io.takofs.server.segment.Segment;
+import io.takofs.server.segment.SegmentHeader;
+import io.takofs.server.segment.SegmentScanner;
+import io.takofs.server.segment.SegmentState;
 import org.junit.jupiter.api.Test;
 
 class ReplicaRecoveryTest {

@@ -7,6 +7,7 @@ import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Status;
+import io.takofs.server.segment.FrameCodec;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
-import io.takofs.server.log.SegmentScanner.End;
+import io.takofs.server.segment.FrameCodec;
+import io.takofs.server.segment.SegmentScanner.End;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

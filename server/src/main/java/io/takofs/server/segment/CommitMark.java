@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.layout.Layout;
 import java.lang.invoke.VarHandle;
@@ -12,16 +12,17 @@ import java.nio.ByteBuffer;
  * <p>Each of the two copies is one aligned 8-byte word, so a store is never torn; the check, which
  * includes the segment's sequence, refuses damage and the marks of earlier segments.
  */
-final class CommitMark {
+public final class CommitMark {
   private static final int[] COPIES = {Layout.SEGMENT_MARK_A, Layout.SEGMENT_MARK_B};
 
   /** The result of {@link #read} when no copy is whole. */
-  static final int UNREADABLE = -1;
+  public static final int UNREADABLE = -1;
 
   private CommitMark() {}
 
   /** Says that the first {@code length} bytes of the segment hold committed frames. */
-  static void write(LogZone zone, int slot, long segmentSequence, int length, Crc32cScratch crc) {
+  public static void write(
+      LogZone zone, int slot, long segmentSequence, int length, Crc32cScratch crc) {
     long word =
         Integer.toUnsignedLong(length) | (long) crc.ofMark(segmentSequence, length) << Integer.SIZE;
     ByteBuffer memory = zone.slot(slot);
@@ -33,7 +34,7 @@ final class CommitMark {
   }
 
   /** Gives the slot {@code to} the marks of the slot {@code from}. */
-  static void copy(LogZone zone, int from, int to) {
+  public static void copy(LogZone zone, int from, int to) {
     for (int copy : COPIES) {
       zone.slot(to).putLong(copy, zone.slot(from).getLong(copy));
       zone.persist(to, copy, Long.BYTES);
@@ -41,7 +42,7 @@ final class CommitMark {
   }
 
   /** Committed bytes of the segment, or {@link #UNREADABLE}. */
-  static int read(ByteBuffer memory, long segmentSequence, Crc32cScratch crc) {
+  public static int read(ByteBuffer memory, long segmentSequence, Crc32cScratch crc) {
     int length = UNREADABLE;
     for (int copy : COPIES) {
       int candidate = memory.getInt(copy + Layout.SEGMENT_MARK_COMMITTED_LENGTH_OFFSET);

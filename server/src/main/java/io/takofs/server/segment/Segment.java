@@ -1,9 +1,9 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
-import io.takofs.server.log.SegmentScanner.End;
-import io.takofs.server.log.SegmentScanner.Result;
+import io.takofs.server.segment.SegmentScanner.End;
+import io.takofs.server.segment.SegmentScanner.Result;
 import java.nio.ByteBuffer;
 
 /**
@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Thread rule: the log owner's thread.
  */
-final class Segment {
+public final class Segment {
   private final LogZone zone;
   private final int slot;
   private final ByteBuffer memory;
@@ -55,7 +55,7 @@ final class Segment {
    * A segment that recovery found. Its frames may be in the memory only, and not yet persistent:
    * the process may have died and not the machine.
    */
-  static Segment recovered(LogZone zone, int slot, SegmentHeader header, Result scan) {
+  public static Segment recovered(LogZone zone, int slot, SegmentHeader header, Result scan) {
     return new Segment(zone, slot, header, scan);
   }
 
@@ -64,7 +64,7 @@ final class Segment {
    *
    * @param previousTerm of the entry before it; 0 for none
    */
-  static Segment arriving(
+  public static Segment arriving(
       LogZone zone, int slot, SegmentHeader header, long previousTerm, SegmentScanner scanner) {
     return new Segment(zone, slot, header, scanner.beginning(header, previousTerm));
   }
@@ -73,7 +73,7 @@ final class Segment {
    * Makes a slot whose data bytes are zero the home of a new segment. It is part of the chain once
    * the first copy of the header is whole.
    */
-  static Segment open(LogZone zone, int slot, SegmentHeader header, Crc32cScratch crc) {
+  public static Segment open(LogZone zone, int slot, SegmentHeader header, Crc32cScratch crc) {
     CommitMark.write(zone, slot, header.segmentSequence(), Layout.SEGMENT_DATA_OFFSET, crc);
     header.write(zone, slot, crc);
     Result none =
@@ -88,25 +88,28 @@ final class Segment {
     return new Segment(zone, slot, header, none);
   }
 
-  int slot() {
+  /** The slot that it is in. */
+  public int slot() {
     return slot;
   }
 
-  SegmentHeader header() {
+  /** What its header says. */
+  public SegmentHeader header() {
     return header;
   }
 
   /** Bytes up to the end of the last frame. */
-  int length() {
+  public int length() {
     return length;
   }
 
-  long lastIndex() {
+  /** Index of its last frame; one less than the base index when there is none. */
+  public long lastIndex() {
     return lastIndex;
   }
 
   /** Term of the last entry; of the one before the segment when it has none. */
-  long lastTerm() {
+  public long lastTerm() {
     return lastTerm;
   }
 
@@ -115,24 +118,28 @@ final class Segment {
     return commitIndex;
   }
 
-  int chain() {
+  /** The chain after its last frame. */
+  public int chain() {
     return chain;
   }
 
-  boolean isEmpty() {
+  /** Whether it has no frame. */
+  public boolean isEmpty() {
     return lastIndex < header.baseIndex();
   }
 
-  boolean isOpen() {
+  /** Whether frames may follow. */
+  public boolean isOpen() {
     return header.state() == SegmentState.OPEN;
   }
 
-  boolean hasRoom(int payloadLength) {
+  /** Whether a frame with a payload of that many bytes fits. */
+  public boolean hasRoom(int payloadLength) {
     return FrameCodec.frameSize(payloadLength) <= memory.capacity() - length;
   }
 
   /** Adds one frame with an entry; returns the bytes it takes. */
-  int append(FrameCodec codec, long committed, ByteBuffer payload) {
+  public int append(FrameCodec codec, long committed, ByteBuffer payload) {
     return append(codec, FrameCodec.ENTRY, committed, payload);
   }
 
@@ -141,7 +148,7 @@ final class Segment {
    *
    * @param type ENTRY or NOOP
    */
-  int append(FrameCodec codec, byte type, long committed, ByteBuffer payload) {
+  public int append(FrameCodec codec, byte type, long committed, ByteBuffer payload) {
     Invariant.check(isOpen(), "frames are appended to an open segment");
     int size = FrameCodec.frameSize(payload.remaining());
     chain =
@@ -164,7 +171,7 @@ final class Segment {
   }
 
   /** Takes in the frames that another process has finished here meanwhile. */
-  Result extend(SegmentScanner scanner) {
+  public Result extend(SegmentScanner scanner) {
     Result result = scanner.scan(memory, header, known(), length, memory.capacity());
     take(result);
     return result;
@@ -176,12 +183,12 @@ final class Segment {
   }
 
   /** The same segment in another slot, to which all its bytes were copied. */
-  Segment movedTo(int target, SegmentHeader targetHeader) {
+  public Segment movedTo(int target, SegmentHeader targetHeader) {
     return new Segment(zone, target, targetHeader, known());
   }
 
   /** Makes the header that the segment has in memory that of its slot. */
-  void writeHeader(Crc32cScratch crc) {
+  public void writeHeader(Crc32cScratch crc) {
     zone.persist(slot, Layout.SEGMENT_DATA_OFFSET, length - Layout.SEGMENT_DATA_OFFSET);
     persistedLength = length;
     CommitMark.write(zone, slot, header.segmentSequence(), length, crc);
@@ -189,12 +196,12 @@ final class Segment {
   }
 
   /** Whether the frame at {@code offset} has an entry, which is to be applied. */
-  boolean isEntry(int offset) {
+  public boolean isEntry(int offset) {
     return FrameCodec.type(memory, offset) == FrameCodec.ENTRY;
   }
 
   /** Makes all frames persistent, then marks them committed. */
-  void commit(Crc32cScratch crc) {
+  public void commit(Crc32cScratch crc) {
     if (persistedLength == length) {
       return;
     }
@@ -204,21 +211,21 @@ final class Segment {
   }
 
   /** Fixes length and chain for ever. */
-  void seal(Crc32cScratch crc) {
+  public void seal(Crc32cScratch crc) {
     commit(crc);
     header = header.sealed(length, chain);
     header.write(zone, slot, crc);
   }
 
   /** Gives the slot up and zeroes its data. */
-  void free(Crc32cScratch crc) {
+  public void free(Crc32cScratch crc) {
     header = header.freed();
     header.write(zone, slot, crc);
     zero(zone, slot);
   }
 
   /** The offset of the frame with {@code index}, which is here. */
-  int offsetOf(long index) {
+  public int offsetOf(long index) {
     if (soughtIndex < header.baseIndex() || soughtIndex > index) {
       soughtIndex = header.baseIndex();
       soughtOffset = Layout.SEGMENT_DATA_OFFSET;
@@ -231,18 +238,18 @@ final class Segment {
   }
 
   /** The term in which the entry of the frame at {@code offset} was first proposed. */
-  long entryTerm(int offset) {
+  public long entryTerm(int offset) {
     return FrameCodec.entryTerm(memory, offset, header.term());
   }
 
   /** The payload of the frame at {@code offset}: a view that the next call changes. */
-  ByteBuffer payload(int offset) {
+  public ByteBuffer payload(int offset) {
     int body = offset + Layout.FRAME_HEADER_SIZE;
     return reader.limit(body + FrameCodec.length(memory, offset)).position(body);
   }
 
   /** The offset of the frame after the one at {@code offset}; the end when that is damaged. */
-  int next(int offset) {
+  public int next(int offset) {
     int bytes = offset < length ? FrameCodec.length(memory, offset) : 0;
     return bytes <= 0 || bytes > length - offset ? length : offset + FrameCodec.frameSize(bytes);
   }
@@ -252,12 +259,12 @@ final class Segment {
    *
    * @return null when it is still whole, else what is wrong with it
    */
-  String check(SegmentScanner scanner, int offset, long index) {
+  public String check(SegmentScanner scanner, int offset, long index) {
     return scanner.check(memory, header, offset, length, index);
   }
 
   /** Zeroes where frames go. */
-  static void zero(LogZone zone, int slot) {
+  public static void zero(LogZone zone, int slot) {
     zone.zero(slot, Layout.SEGMENT_DATA_OFFSET, zone.segmentSize() - Layout.SEGMENT_DATA_OFFSET);
   }
 }

@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.layout.Layout;
 import java.nio.ByteBuffer;
@@ -10,9 +10,9 @@ import java.util.stream.IntStream;
  *
  * <p>Thread rule: one thread.
  */
-final class SegmentScanner {
+public final class SegmentScanner {
   /** The end of the valid frames of a segment. */
-  enum End {
+  public enum End {
     /** With untouched memory, or with the segment. */
     CLEAN_END,
     /** With a frame that was never finished: nobody was told that it is there. */
@@ -31,7 +31,7 @@ final class SegmentScanner {
    * @param chain chain value after it
    * @param reason for TORN_END and CORRUPT: which frame is wrong, where and how; else empty
    */
-  record Result(
+  public record Result(
       End end,
       int length,
       long lastIndex,
@@ -55,7 +55,8 @@ final class SegmentScanner {
   private final Crc32cScratch crc;
   private final FrameCodec codec;
 
-  SegmentScanner(Crc32cScratch crc, FrameCodec codec) {
+  /** Checks frames with {@code codec}. */
+  public SegmentScanner(Crc32cScratch crc, FrameCodec codec) {
     this.crc = crc;
     this.codec = codec;
   }
@@ -68,7 +69,7 @@ final class SegmentScanner {
    * @param requiredLength bytes known to have been valid; ending before makes it CORRUPT
    * @param limit where to stop: the sealed length, or the segment's size
    */
-  Result scan(
+  public Result scan(
       ByteBuffer memory, SegmentHeader header, long previousTerm, int requiredLength, int limit) {
     return scan(memory, header, beginning(header, previousTerm), requiredLength, limit);
   }
@@ -78,7 +79,8 @@ final class SegmentScanner {
    *
    * @param from the result of an earlier scan of the segment
    */
-  Result scan(ByteBuffer memory, SegmentHeader header, Result from, int requiredLength, int limit) {
+  public Result scan(
+      ByteBuffer memory, SegmentHeader header, Result from, int requiredLength, int limit) {
     ByteBuffer view = memory.duplicate();
     short term16 = (short) header.term();
     int offset = from.length();

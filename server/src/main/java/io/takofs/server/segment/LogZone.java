@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.base.Invariant;
 import io.takofs.layout.Layout;
@@ -56,22 +56,23 @@ public final class LogZone {
             : Persistence.NONE);
   }
 
-  int slotCount() {
+  /** How many slots there are. */
+  public int slotCount() {
     return slots.length;
   }
 
   /** Bytes of a segment. */
-  int segmentSize() {
+  public int segmentSize() {
     return segmentSize;
   }
 
   /** The memory of a slot, little-endian, position 0; one view, shared. */
-  ByteBuffer slot(int slot) {
+  public ByteBuffer slot(int slot) {
     return slots[slot];
   }
 
   /** Copies the bytes for frames from one slot to another. */
-  void copy(int from, int to) {
+  public void copy(int from, int to) {
     int length = segmentSize - Layout.SEGMENT_DATA_OFFSET;
     slots[to].put(Layout.SEGMENT_DATA_OFFSET, slots[from], Layout.SEGMENT_DATA_OFFSET, length);
     persist(to, Layout.SEGMENT_DATA_OFFSET, length);
@@ -87,14 +88,19 @@ public final class LogZone {
   }
 
   /** Makes what the slot says of itself zero, durably; promises and frames stay. */
-  void zeroHeader(int slot) {
+  public void zeroHeader(int slot) {
     Zeros.write(slots[slot], 0, Layout.PROMISE_OFFSET);
     int after = Layout.PROMISE_OFFSET + Layout.PROMISE_SIZE;
     Zeros.write(slots[slot], after, Layout.SEGMENT_DATA_OFFSET - after);
     persist(slot, 0, Layout.SEGMENT_DATA_OFFSET);
   }
 
-  void persist(int slot, int offset, int length) {
+  /**
+   * Makes {@code length} bytes of {@code slot} durable.
+   *
+   * @throws UncheckedIOException when they may not be
+   */
+  public void persist(int slot, int offset, int length) {
     try {
       persistence.persist(slot, offset, length);
     } catch (IOException e) {

@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.layout.Layout;
 import java.lang.invoke.VarHandle;
@@ -11,20 +11,20 @@ import java.nio.ByteBuffer;
  *
  * <p>Thread rule: one thread.
  */
-class FrameCodec {
+public class FrameCodec {
   /** A frame with an entry of the state machine. */
-  static final byte ENTRY = 1;
+  public static final byte ENTRY = 1;
 
   /** A frame with which a leader begins its term; nobody applies it. */
-  static final byte NOOP = 2;
+  public static final byte NOOP = 2;
 
   /** Bytes a frame needs beyond its padded payload. */
-  static final int OVERHEAD = Layout.FRAME_HEADER_SIZE + Layout.FRAME_TRAILER_SIZE;
+  public static final int OVERHEAD = Layout.FRAME_HEADER_SIZE + Layout.FRAME_TRAILER_SIZE;
 
   private final Crc32cScratch crc = new Crc32cScratch();
 
   /** Bytes of a frame with {@code length} bytes of payload. */
-  static int frameSize(int length) {
+  public static int frameSize(int length) {
     return OVERHEAD + padded(length);
   }
 
@@ -36,7 +36,7 @@ class FrameCodec {
    * @param memory the segment, little-endian
    * @param view another view of the same memory, whose position and limit are changed
    */
-  int write(
+  public int write(
       ByteBuffer memory,
       ByteBuffer view,
       int offset,
@@ -75,7 +75,7 @@ class FrameCodec {
    * @param limit where the memory for frames ends
    * @return null when the frame is valid, else what is wrong with it
    */
-  String check(
+  public String check(
       ByteBuffer memory,
       ByteBuffer view,
       int offset,
@@ -112,7 +112,8 @@ class FrameCodec {
     return null;
   }
 
-  static int length(ByteBuffer memory, int offset) {
+  /** Bytes of the payload of the frame at {@code offset}. */
+  public static int length(ByteBuffer memory, int offset) {
     return memory.getInt(offset + Layout.FRAME_HEADER_LENGTH_OFFSET);
   }
 
@@ -120,11 +121,13 @@ class FrameCodec {
     return memory.get(offset + Layout.FRAME_HEADER_TYPE_OFFSET);
   }
 
-  static int headerChecksum(ByteBuffer memory, int offset) {
+  /** The checksum that the header of the frame at {@code offset} has. */
+  public static int headerChecksum(ByteBuffer memory, int offset) {
     return memory.getInt(offset + Layout.FRAME_HEADER_HEADER_CRC_OFFSET);
   }
 
-  static long index(ByteBuffer memory, int offset) {
+  /** The index of the frame at {@code offset}. */
+  public static long index(ByteBuffer memory, int offset) {
     return memory.getLong(offset + Layout.FRAME_HEADER_INDEX_OFFSET);
   }
 
@@ -143,7 +146,7 @@ class FrameCodec {
   }
 
   /** Chain value of the valid frame at {@code offset}. */
-  static int chain(ByteBuffer memory, int offset) {
+  public static int chain(ByteBuffer memory, int offset) {
     int trailer = offset + Layout.FRAME_HEADER_SIZE + padded(length(memory, offset));
     return memory.getInt(trailer + Layout.FRAME_TRAILER_CHAIN_OFFSET);
   }

@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.layout.Layout;
 import java.nio.ByteBuffer;
@@ -10,14 +10,14 @@ import java.util.zip.CRC32C;
  *
  * <p>Thread rule: one thread.
  */
-final class Crc32cScratch {
+public final class Crc32cScratch {
   private final CRC32C crc = new CRC32C();
   private final ByteBuffer words = ByteBuffer.allocateDirect(64).order(ByteOrder.LITTLE_ENDIAN);
 
   private final ByteBuffer wordsView = words.duplicate();
 
   /** CRC of {@code length} bytes of {@code view} from {@code offset}; moves the view's position. */
-  int ofRange(ByteBuffer view, int offset, int length) {
+  public int ofRange(ByteBuffer view, int offset, int length) {
     crc.reset();
     view.limit(offset + length).position(offset);
     crc.update(view);
@@ -28,7 +28,7 @@ final class Crc32cScratch {
    * CRC of a frame header without its own CRC, chained to the frame before. The header's first 8
    * bytes are given, because a writer stores them last.
    */
-  int ofHeader(int previousChain, long first, ByteBuffer memory, int offset) {
+  public int ofHeader(int previousChain, long first, ByteBuffer memory, int offset) {
     // In the sizes in which they are loaded again: else a load has to wait for several stores.
     long second = memory.getLong(offset + 8);
     long third = memory.getLong(offset + 16);
@@ -41,7 +41,7 @@ final class Crc32cScratch {
   }
 
   /** CRC of two words. */
-  int ofInts(int first, int second) {
+  public int ofInts(int first, int second) {
     words.putLong(0, Integer.toUnsignedLong(first) | (long) second << Integer.SIZE);
     return ofRange(wordsView, 0, 8);
   }
@@ -54,7 +54,7 @@ final class Crc32cScratch {
   }
 
   /** The chain value before the first frame of a segment; never zero. */
-  int ofSegment(SegmentHeader header) {
+  public int ofSegment(SegmentHeader header) {
     words.putInt(0, header.logId());
     words.putLong(4, header.segmentSequence());
     words.putLong(12, header.term());
@@ -63,7 +63,8 @@ final class Crc32cScratch {
     return neverZero(ofRange(wordsView, 0, 36));
   }
 
-  static int neverZero(int chain) {
+  /** A chain value for {@code chain}: never 0, by which memory is told that holds no frame. */
+  public static int neverZero(int chain) {
     return chain == 0 ? 1 : chain;
   }
 }

@@ -1,7 +1,7 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 /** The state of a slot of the log zone. */
-enum SegmentState {
+public enum SegmentState {
   /** Nothing. The header keeps the sequence of the last segment that was here. */
   FREE(0),
   /** The segment that frames are appended to. */

@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.layout.Layout;
 import io.takofs.memory.Zeros;
@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
  * other, so a crash at any byte leaves one whole, and a damaged copy leaves the same header in the
  * other.
  */
-record SegmentHeader(
+public record SegmentHeader(
     SegmentState state,
     int logId,
     int replicaIncarnation,
@@ -34,12 +34,12 @@ record SegmentHeader(
   private static final int COPY_B = Layout.SEGMENT_HEADER_COPY_B;
 
   /** Whether no segment was ever in the slot. */
-  boolean isNeverUsed() {
+  public boolean isNeverUsed() {
     return writeSequence == 0;
   }
 
   /** Whether {@code other} is of the same segment, at this replica or another one. */
-  boolean isSameSegment(SegmentHeader other) {
+  public boolean isSameSegment(SegmentHeader other) {
     return segmentSequence == other.segmentSequence
         && term == other.term
         && baseIndex == other.baseIndex
@@ -63,7 +63,7 @@ record SegmentHeader(
   }
 
   /** The header of a segment without frames that another incarnation or leader takes over. */
-  SegmentHeader adopted(int incarnation, long newTerm) {
+  public SegmentHeader adopted(int incarnation, long newTerm) {
     return new SegmentHeader(
         state,
         logId,
@@ -95,7 +95,8 @@ record SegmentHeader(
   }
 
   /** The header of a free slot that the leader gets, for the segment with this sequence. */
-  SegmentHeader granted(int newLogId, int incarnation, long newGrant, long sequence, long newTerm) {
+  public SegmentHeader granted(
+      int newLogId, int incarnation, long newGrant, long sequence, long newTerm) {
     return new SegmentHeader(
         SegmentState.GRANTED,
         newLogId,
@@ -111,7 +112,7 @@ record SegmentHeader(
   }
 
   /** The header of the next segment, which is written in {@code newTerm}. */
-  SegmentHeader following(long lastIndex, int chain, long newTerm) {
+  public SegmentHeader following(long lastIndex, int chain, long newTerm) {
     return new SegmentHeader(
         SegmentState.OPEN,
         logId,
@@ -127,7 +128,7 @@ record SegmentHeader(
   }
 
   /** The same for the slot that had {@code before}. */
-  SegmentHeader movedTo(SegmentHeader before) {
+  public SegmentHeader movedTo(SegmentHeader before) {
     return new SegmentHeader(
         state,
         logId,
@@ -143,7 +144,7 @@ record SegmentHeader(
   }
 
   /** The header of the slot as the home of {@code segment}, under a grant of this replica. */
-  SegmentHeader holding(SegmentHeader segment, int incarnation, long newGrant) {
+  public SegmentHeader holding(SegmentHeader segment, int incarnation, long newGrant) {
     return new SegmentHeader(
         SegmentState.OPEN,
         segment.logId,
@@ -162,7 +163,7 @@ record SegmentHeader(
    * Writes both copies, one after the other, each made persistent before the next: first the one
    * that is not the newest whole one, which a crash may have left alone with the present truth.
    */
-  void write(LogZone zone, int slot, Crc32cScratch crc) {
+  public void write(LogZone zone, int slot, Crc32cScratch crc) {
     ByteBuffer memory = zone.slot(slot);
     boolean secondIsNewest = isNewer(decode(memory, COPY_B, crc), decode(memory, COPY_A, crc));
     writeCopy(zone, slot, secondIsNewest ? COPY_A : COPY_B, crc);
@@ -170,7 +171,7 @@ record SegmentHeader(
   }
 
   /** The newest whole copy in {@code memory}, or null when neither is whole. */
-  static SegmentHeader read(ByteBuffer memory, Crc32cScratch crc) {
+  public static SegmentHeader read(ByteBuffer memory, Crc32cScratch crc) {
     SegmentHeader first = decode(memory, COPY_A, crc);
     SegmentHeader second = decode(memory, COPY_B, crc);
     return isNewer(second, first) ? second : first;

@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.layout.Layout;
 import java.util.ArrayDeque;
@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p>Thread rule: one thread at a time.
  */
-final class SlotPool {
+public final class SlotPool {
   /** Bytes that {@link #tidy} zeroes at once, which takes less than a millisecond. */
   private static final int PIECE_BYTES = 1 << 20;
 
@@ -32,7 +32,7 @@ final class SlotPool {
   /**
    * @param headers the newest of each slot
    */
-  SlotPool(LogZone zone, LogIdentity identity, SegmentHeader[] headers, Crc32cScratch crc) {
+  public SlotPool(LogZone zone, LogIdentity identity, SegmentHeader[] headers, Crc32cScratch crc) {
     this.zone = zone;
     this.identity = identity;
     this.headers = headers;
@@ -40,12 +40,12 @@ final class SlotPool {
   }
 
   /** Slots that {@link #take} has. */
-  int freeCount() {
+  public int freeCount() {
     return zeroed.size() + used.size();
   }
 
   /** A free slot, whose data bytes are zero; null when there is none. */
-  Integer take() {
+  public Integer take() {
     if (zeroed.isEmpty() && !used.isEmpty()) {
       zero(zone.segmentSize());
     }
@@ -53,7 +53,7 @@ final class SlotPool {
   }
 
   /** A free slot whose data bytes will all be written; null when there is none. */
-  Integer takeToOverwrite() {
+  public Integer takeToOverwrite() {
     if (used.isEmpty()) {
       return zeroed.poll();
     }
@@ -62,7 +62,7 @@ final class SlotPool {
   }
 
   /** Goes on with the zeroing of free slots, for less than a millisecond. */
-  void tidy() {
+  public void tidy() {
     if (!used.isEmpty()) {
       zero(PIECE_BYTES);
     }
@@ -80,12 +80,12 @@ final class SlotPool {
   }
 
   /** The header that {@code slot} had last, for the next one. */
-  SegmentHeader header(int slot) {
+  public SegmentHeader header(int slot) {
     return headers[slot];
   }
 
   /** Remembers what was written to {@code slot}. */
-  void setHeader(int slot, SegmentHeader header) {
+  public void setHeader(int slot, SegmentHeader header) {
     headers[slot] = header;
   }
 
@@ -94,19 +94,19 @@ final class SlotPool {
    *
    * @param sequence of the segment that will be there; 0 while that is not known
    */
-  void grant(int slot, long grant, long sequence, long term) {
+  public void grant(int slot, long grant, long sequence, long term) {
     headers[slot] =
         headers[slot].granted(identity.logId(), identity.incarnation(), grant, sequence, term);
     headers[slot].write(zone, slot, crc);
   }
 
   /** A slot that is free, with anything in it: a crash may have come before it was zeroed. */
-  void add(int slot) {
+  public void add(int slot) {
     used.add(slot);
   }
 
   /** Nobody can write to {@code slot} any more, and nobody needs what is there. */
-  void release(int slot) {
+  public void release(int slot) {
     if (headers[slot].state() != SegmentState.FREE) { // a slot to read into keeps its header
       headers[slot] = headers[slot].freed();
       headers[slot].write(zone, slot, crc);
@@ -115,7 +115,7 @@ final class SlotPool {
   }
 
   /** {@code slots} are released once {@code ended} says that their writer has ended. */
-  void rest(List<Integer> slots, BooleanSupplier ended) {
+  public void rest(List<Integer> slots, BooleanSupplier ended) {
     if (slots.isEmpty()) {
       return;
     }
@@ -130,12 +130,12 @@ final class SlotPool {
   }
 
   /** Whether a former leader may still store to one of the slots. */
-  boolean isResting() {
+  public boolean isResting() {
     return !resting.isEmpty();
   }
 
   /** Releases what rested for long enough. */
-  void poll() {
+  public void poll() {
     for (Iterator<Resting> all = resting.iterator(); all.hasNext(); ) {
       Resting each = all.next();
       if (each.ended.getAsBoolean()) {

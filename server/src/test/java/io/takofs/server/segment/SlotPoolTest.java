@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,19 +12,19 @@ import org.junit.jupiter.api.Test;
 class SlotPoolTest {
   private static final int DATA_BYTES = 5 << 19; // more than two pieces
 
-  private final LogFixture fixture = new LogFixture(3, DATA_BYTES);
+  private final ByteBuffer[] slots = {slot(), slot(), slot()};
   private final SlotPool pool = pool();
 
   /** A member that gives slots back in an election cannot wait for that. */
   @Test
   void shouldNotZeroSlotsThatAreGivenBack() {
     fill(0);
-    byte[][] before = fixture.snapshot();
+    fill(1);
     pool.add(0);
     pool.rest(List.of(1), () -> true);
     assertThat(pool.freeCount()).isEqualTo(2);
-    assertThat(LogFixture.bytes(fixture.slot(0).clear())).isEqualTo(before[0]);
-    assertThat(LogFixture.bytes(fixture.slot(1).clear())).isEqualTo(before[1]);
+    assertThat(slots[0]).isEqualTo(ByteBuffer.wrap(content(0)));
+    assertThat(slots[1]).isEqualTo(ByteBuffer.wrap(content(1)));
   }
 
   @Test
@@ -49,24 +49,33 @@ class SlotPoolTest {
   private int takeZeroed() {
     Integer slot = pool.take();
     assertThat(slot).isNotNull();
-    ByteBuffer memory = fixture.slot(slot);
+    ByteBuffer memory = slots[slot];
     assertThat(Zeros.are(memory, Layout.SEGMENT_DATA_OFFSET, DATA_BYTES)).isTrue();
     assertThat(memory.get(Layout.SEGMENT_DATA_OFFSET - 1)).as("what is before").isNotZero();
     return slot;
   }
 
+  private static ByteBuffer slot() {
+    return ByteBuffer.allocateDirect(Layout.SEGMENT_DATA_OFFSET + DATA_BYTES);
+  }
+
   private void fill(int slot) {
-    byte[] bytes = LogFixture.randomBytes(new Random(slot), fixture.slot(slot).capacity());
+    slots[slot].put(0, content(slot));
+  }
+
+  private static byte[] content(int slot) {
+    byte[] bytes = new byte[Layout.SEGMENT_DATA_OFFSET + DATA_BYTES];
+    new Random(slot).nextBytes(bytes);
     bytes[Layout.SEGMENT_DATA_OFFSET - 1] = 1;
-    fixture.slot(slot).put(0, bytes);
+    return bytes;
   }
 
   private SlotPool pool() {
     Crc32cScratch crc = new Crc32cScratch();
-    SegmentHeader[] headers = new SegmentHeader[fixture.slotCount()];
+    SegmentHeader[] headers = new SegmentHeader[slots.length];
     for (int slot = 0; slot < headers.length; slot++) {
-      headers[slot] = SegmentHeader.read(fixture.slot(slot), crc);
+      headers[slot] = SegmentHeader.read(slots[slot], crc);
     }
-    return new SlotPool(fixture.zone(), LogFixture.IDENTITY, headers, crc);
+    return new SlotPool(new LogZone(slots, Persistence.NONE), new LogIdentity(7, 1), headers, crc);
   }
 }

@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.base.Invariant;
 import java.util.ArrayList;
@@ -9,29 +9,31 @@ import java.util.List;
  *
  * <p>Thread rule: one thread at a time.
  */
-final class Chain {
+public final class Chain {
   private final List<Segment> segments = new ArrayList<>();
 
-  List<Segment> segments() {
+  /** The segments, oldest first. */
+  public List<Segment> segments() {
     return segments;
   }
 
-  boolean isEmpty() {
+  /** Whether there is no segment. */
+  public boolean isEmpty() {
     return segments.isEmpty();
   }
 
   /** The newest segment; null when there is none. */
-  Segment tail() {
+  public Segment tail() {
     return segments.isEmpty() ? null : segments.get(segments.size() - 1);
   }
 
   /** Index of the last entry; 0 when there is none. */
-  long lastIndex() {
+  public long lastIndex() {
     return segments.isEmpty() ? 0 : tail().lastIndex();
   }
 
   /** Term of the last entry; 0 when there is none. */
-  long lastTerm() {
+  public long lastTerm() {
     return segments.isEmpty() ? 0 : tail().lastTerm();
   }
 
@@ -41,12 +43,12 @@ final class Chain {
   }
 
   /** Sequence of the segment that comes next. */
-  long nextSequence() {
+  public long nextSequence() {
     return segments.isEmpty() ? 1 : tail().header().segmentSequence() + 1;
   }
 
   /** The highest index that a frame says is committed. */
-  long commitIndex() {
+  public long commitIndex() {
     long highest = 0;
     for (Segment segment : segments) {
       highest = Math.max(highest, segment.commitIndex());
@@ -54,7 +56,8 @@ final class Chain {
     return highest;
   }
 
-  void add(Segment segment) {
+  /** {@code segment} follows the last one. */
+  public void add(Segment segment) {
     Segment tail = tail();
     Invariant.check(
         tail == null
@@ -65,7 +68,7 @@ final class Chain {
   }
 
   /** The place of the segment that has {@code index}; the number of segments when none has it. */
-  int placeOf(long index) {
+  public int placeOf(long index) {
     for (int i = 0; i < segments.size(); i++) {
       if (index <= segments.get(i).lastIndex()) {
         return i;
@@ -75,7 +78,7 @@ final class Chain {
   }
 
   /** The segment with this sequence; null when there is none. */
-  Segment get(long sequence) {
+  public Segment get(long sequence) {
     if (segments.isEmpty()) {
       return null;
     }
@@ -84,7 +87,7 @@ final class Chain {
   }
 
   /** Takes out the segments from {@code sequence} on. */
-  List<Segment> cutFrom(long sequence) {
+  public List<Segment> cutFrom(long sequence) {
     List<Segment> cut = new ArrayList<>();
     while (!segments.isEmpty() && tail().header().segmentSequence() >= sequence) {
       cut.add(0, segments.remove(segments.size() - 1));
@@ -93,7 +96,7 @@ final class Chain {
   }
 
   /** Takes out the oldest segment when it has no entry above {@code index}, but never the last. */
-  Segment cutOldest(long index) {
+  public Segment cutOldest(long index) {
     return segments.size() > 1 && segments.get(0).lastIndex() <= index ? segments.remove(0) : null;
   }
 }

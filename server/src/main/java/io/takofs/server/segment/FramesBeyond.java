@@ -1,7 +1,7 @@
-package io.takofs.server.log;
+package io.takofs.server.segment;
 
 import io.takofs.layout.Layout;
-import io.takofs.server.log.SegmentScanner.Result;
+import io.takofs.server.segment.SegmentScanner.Result;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -11,11 +11,12 @@ import java.util.List;
  *
  * <p>Thread rule: one thread.
  */
-final class FramesBeyond {
+public final class FramesBeyond {
   private final LogZone zone;
   private final SegmentScanner scanner;
 
-  FramesBeyond(LogZone zone, SegmentScanner scanner) {
+  /** For the slots of {@code zone}. */
+  public FramesBeyond(LogZone zone, SegmentScanner scanner) {
     this.zone = zone;
     this.scanner = scanner;
   }
@@ -27,7 +28,7 @@ final class FramesBeyond {
    * @param slots for the segments after it, in their order
    * @param term of the leader that wrote to them
    */
-  long committed(Segment tail, List<Integer> slots, long term) {
+  public long committed(Segment tail, List<Integer> slots, long term) {
     long committed = 0;
     for (Result past : scanner.past(zone.slot(tail.slot()), tail.known())) {
       committed = Math.max(committed, committed(tail.header(), tail.slot(), past, slots, term));
