@@ -77,7 +77,7 @@ final class BetterLog {
     boolean same = true;
     for (LogSegment each : position.getSegmentsList()) {
       Segment mine = replica.chain().get(each.getSequence());
-      same &= mine != null && FollowerSetup.isSame(mine, each);
+      same &= mine != null && SegmentDescription.isSame(mine, each);
       if (!same) {
         missing.add(each);
       }

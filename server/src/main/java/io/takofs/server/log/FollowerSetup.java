@@ -202,7 +202,7 @@ final class FollowerSetup {
     Chain chain = replica.chain();
     long first = 0; // after the last segment that both have
     for (LogSegment each : position.getSegmentsList()) {
-      if (isSame(chain.get(each.getSequence()), each)) {
+      if (SegmentDescription.isSame(chain.get(each.getSequence()), each)) {
         first = each.getSequence() + 1;
       }
     }
@@ -214,17 +214,6 @@ final class FollowerSetup {
     return needed.header().baseIndex() <= position.getCheckpointIndex() + 1
         ? needed.header().segmentSequence()
         : 0;
-  }
-
-  /** Whether a member has a segment as this one has it. */
-  static boolean isSame(Segment mine, LogSegment theirs) {
-    return mine != null
-        && !mine.isOpen()
-        && mine.header().term() == theirs.getTerm()
-        && mine.header().baseIndex() == theirs.getBaseIndex()
-        && mine.header().baseChain() == theirs.getBaseChain()
-        && mine.length() == theirs.getLength()
-        && mine.chain() == theirs.getChain();
   }
 
   private void onConnected(LogGrant grant, long first, QueuePair pair) {
@@ -301,7 +290,7 @@ final class FollowerSetup {
       if (sequence == stream.firstSequence()
           || (sequence > stream.firstSequence()
               && segment.header().baseIndex() <= stream.writtenIndex())) {
-        adopt.addSegments(LogReplica.describe(segment, null));
+        adopt.addSegments(SegmentDescription.of(segment, null));
       }
     }
     peers.call(

@@ -43,7 +43,6 @@ import java.util.function.BooleanSupplier;
  * memory.
  */
 public class LogReplica {
-  private int server; // 0 until it is known
   private final LogZone zone;
   private final LogTransports transports;
   private final LogIdentity identity;
@@ -55,7 +54,7 @@ public class LogReplica {
   private SlotPool pool;
   private Chain chain;
   private final HeartbeatRecord heartbeat = new HeartbeatRecord(crc);
-  private Promise promise;
+  private final KeptPromise promise;
   private Intake intake; // null when nobody may write here
   private long leadingTerm; // 0: this member does not lead
   private long commitIndex;
@@ -91,13 +90,13 @@ public class LogReplica {
       LogIdentity identity,
       BooleanSupplier writersAreGone,
       FrameCodec codec) {
-    this.server = server;
     this.zone = zone;
     this.transports = transports;
     this.identity = identity;
     this.codec = codec;
     this.writersAreGone = writersAreGone;
     this.scanner = new SegmentScanner(crc, codec);
+    this.promise = new KeptPromise(server, zone, identity.logId(), crc);
   }
 
   private void recover() throws TakoException {
@@ -109,7 +108,7 @@ public class LogReplica {
     pool = newPool;
     chain = newChain;
     storage = new ReplicaStorage(zone, identity, codec, crc, scanner, pool, chain);
-    promise = newPromise;
+    promise.found(newPromise);
     commitIndex = chain.commitIndex();
   }
 
@@ -183,14 +182,13 @@ public class LogReplica {
     if (pool.isResting() || !writersAreGone.getAsBoolean()) {
       return false;
     }
-    Promise.destroy(zone);
+    promise.destroy();
     for (int slot = 0; slot < zone.slotCount(); slot++) {
       zone.zeroHeader(slot);
     }
     andState.run();
     // Earlier incarnations gave grants whose connections may still be asked for.
-    long grant = (long) identity.incarnation() << Integer.SIZE;
-    Promise.anew(epoch, Math.max(promise.grant(), grant)).write(zone, identity.logId(), crc);
+    promise.beginAnew(epoch, (long) identity.incarnation() << Integer.SIZE);
     checkpointIndex = 0;
     missingIndex = 0;
     missing = false;
@@ -208,12 +206,12 @@ public class LogReplica {
 
   /** Number of this member; 0 until it is known, and nobody may ask before. */
   public synchronized int server() {
-    return server;
+    return promise.server();
   }
 
   /** The number of this member is known from now on. */
   public synchronized void joined(int number) {
-    server = number;
+    promise.joined(number);
   }
 
   // ---- what is so ---------------------------------------------------------------------------
@@ -237,7 +235,7 @@ public class LogReplica {
 
   /** Whether this member has promised {@code term} to itself, and has let nobody else in. */
   synchronized boolean standsIn(long term) {
-    return promise.term() == term && promise.candidate() == server;
+    return promise.isOwn(term);
   }
 
   /** Highest epoch of a configuration that was acted on here. */
@@ -316,28 +314,9 @@ public class LogReplica {
             .setCountedIndex(promise.counted())
             .setCheckpointIndex(checkpointIndex);
     for (Segment segment : chain.segments()) {
-      position.addSegments(describe(segment, via));
+      position.addSegments(SegmentDescription.of(segment, via));
     }
     return position.build();
-  }
-
-  /** The segment as candidates and members learn of it. */
-  static LogSegment describe(Segment segment, LogTransport via) {
-    SegmentHeader header = segment.header();
-    LogSegment.Builder described =
-        LogSegment.newBuilder()
-            .setSequence(header.segmentSequence())
-            .setTerm(header.term())
-            .setBaseIndex(header.baseIndex())
-            .setBaseChain(header.baseChain())
-            .setLastIndex(segment.lastIndex())
-            .setChain(segment.chain())
-            .setLength(segment.length());
-    if (via != null) {
-      MemoryRegion region = via.memory().slots().get(segment.slot());
-      described.setAddress(region.address()).setRkey(region.rkey());
-    }
-    return described.build();
   }
 
   // ---- promises -----------------------------------------------------------------------------
@@ -351,32 +330,20 @@ public class LogReplica {
    */
   public synchronized LogPosition prepare(PrepareLog request) throws TakoException {
     checkSound();
-    checkEpoch(request.getEpoch());
-    checkCopy(request);
+    promise.checkEpoch(request.getEpoch());
+    promise.checkCopy(request);
     boolean again =
         request.getTerm() == promise.term()
             && request.getCandidate() == promise.candidate()
             && (intake == null || intake.term() < promise.term())
             && promise.acceptedTerm() < promise.term();
     if (request.getTerm() <= promise.term() && !again) {
-      throw stale(request.getTerm());
+      throw promise.stale(request.getTerm());
     }
     look(); // what is lost is kept first: what follows may fail, or end here
-    promise(request.getTerm(), request.getCandidate(), request.getEpoch());
+    promise.make(request.getTerm(), request.getCandidate(), request.getEpoch());
     endWriting();
     return position(transports.find(request.getTransport()));
-  }
-
-  private void promise(long term, int candidate, long epoch) {
-    if (term > promise.term() || epoch > promise.epoch() || candidate != promise.candidate()) {
-      keep(promise.promised(term, candidate, epoch));
-    }
-  }
-
-  /** Nothing is acted on before it is durable. */
-  private void keep(Promise next) {
-    next.write(zone, identity.logId(), crc);
-    promise = next;
   }
 
   /**
@@ -403,7 +370,7 @@ public class LogReplica {
         keepKnown(0, heartbeat.countedIndex()); // it may be lost, and nobody looks before the end
         throw new TakoException(
             Status.BUSY,
-            "member " + server + " waits until a former leader has left its memory; ask again");
+            "member " + server() + " waits until a former leader has left its memory; ask again");
       }
       if (!ended) {
         left.add(storage.isolateTail());
@@ -425,10 +392,7 @@ public class LogReplica {
    * @param counted entries up to here may be: the leader counts them as written here
    */
   private void keepKnown(long named, long counted) {
-    Promise knowing = promise.knowing(Math.max(named, knownCommitted()), counted);
-    if (knowing.knowsMoreThan(promise, chain.lastIndex())) {
-      keep(knowing);
-    }
+    promise.know(Math.max(named, knownCommitted()), counted, chain.lastIndex());
   }
 
   /** Takes in what is whole, and what it says of commits. */
@@ -453,39 +417,39 @@ public class LogReplica {
    */
   public synchronized LogGrant grant(GrantLog request) throws TakoException {
     checkSound();
-    checkEpoch(request.getEpoch());
+    promise.checkEpoch(request.getEpoch());
     if (request.getTerm() < promise.term()
         || isLeading(request.getTerm())
-        || request.getLeader() == server) {
-      throw stale(request.getTerm());
+        || request.getLeader() == server()) {
+      throw promise.stale(request.getTerm());
     }
     checkNamespace(request.getTerm());
     LogTransport via = transports.find(request.getTransport());
     if (via == null) {
       throw new TakoException(
           Status.UNAVAILABLE,
-          "member " + server + " has no transport '" + request.getTransport() + "'");
+          "member " + server() + " has no transport '" + request.getTransport() + "'");
     }
     look(); // what is lost is kept first: what follows may fail, or end here
-    promise(request.getTerm(), request.getLeader(), request.getEpoch());
+    promise.make(request.getTerm(), request.getLeader(), request.getEpoch());
     endWriting();
     if (request.getFirstIndex() > checkpointIndex + 1) {
       missingIndex = request.getFirstIndex() - 1;
       missing = true;
       throw new TakoException(
           Status.BUSY,
-          "member " + server + " lacks entries that no leader has in its log any more");
+          "member " + server() + " lacks entries that no leader has in its log any more");
     }
     pool.poll();
     List<Integer> slots = new ArrayList<>();
-    keep(promise.granted());
+    promise.grantNext();
     intake =
         new Intake(promise.grant(), request.getTerm(), request.getLeader(), via.memory(), slots);
     storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
     if (intake.slots().isEmpty()) {
       intake = null;
       throw new TakoException(
-          Status.NO_SPACE, "no slot of the log of member " + server + " is free");
+          Status.NO_SPACE, "no slot of the log of member " + server() + " is free");
     }
     heartbeat.begin(via.memory().heartbeat().buffer());
     return describeGrant(0).setPosition(position(via)).build();
@@ -532,7 +496,7 @@ public class LogReplica {
    */
   public synchronized LogPosition adopt(AdoptLog request) throws TakoException {
     checkSound();
-    checkEpoch(request.getEpoch());
+    promise.checkEpoch(request.getEpoch());
     checkGrant(request.getTerm(), request.getGrant());
     if (!intake.isAdopted()) {
       List<SegmentHeader> planned =
@@ -545,7 +509,7 @@ public class LogReplica {
       if (!storage.arrive(intake, planned, all)
           || lastOf(intake.arrived()).lastIndex() < request.getLastIndex()) {
         throw new TakoException(
-            Status.BUSY, "the leader's log has not arrived at member " + server + " yet");
+            Status.BUSY, "the leader's log has not arrived at member " + server() + " yet");
       }
       switchTo(intake.arrived(), all, request.getEpoch());
       intake.adopt();
@@ -561,7 +525,7 @@ public class LogReplica {
   /** Switches to the leader's log: the promise, written in one piece, is the moment. */
   private void switchTo(List<Segment> segments, boolean all, long epoch) {
     storage.prepare(segments);
-    keep(promise.adopted(segments.get(0).header().segmentSequence(), all, epoch));
+    promise.adopt(segments.get(0).header().segmentSequence(), all, epoch);
     storage.replace(segments, all);
     missing = false;
     // The leader has all that is committed: an index beyond its log cannot be one of this log.
@@ -685,7 +649,7 @@ public class LogReplica {
     damage =
         new TakoException(
             Status.CORRUPT,
-            "the log of member " + server + " is damaged: " + why + "; replace the member");
+            "the log of member " + server() + " is damaged: " + why + "; replace the member");
     leadingTerm = 0;
     if (intake != null) {
       intake.revoke(); // what it acknowledges would count
@@ -736,13 +700,13 @@ public class LogReplica {
    */
   synchronized void lead(long term) throws TakoException {
     checkSound();
-    if (promise.term() != term || promise.candidate() != server || intake != null) {
-      throw stale(term);
+    if (!promise.isOwn(term) || intake != null) {
+      throw promise.stale(term);
     }
     if (!storage.canOpen()) {
       throw ReplicaStorage.full();
     }
-    keep(promise.granted().adopted(chain.nextSequence(), false, promise.epoch()));
+    promise.adoptOwn(chain.nextSequence());
     leadingTerm = term;
     storage.open(term, promise.adoptedGrant(), checkpointIndex);
   }
@@ -767,7 +731,7 @@ public class LogReplica {
       throws TakoException {
     if (!isLeading(term)) {
       throw new TakoException(
-          Status.NOT_LEADER, "member " + server + " does not lead in term " + term + " any more");
+          Status.NOT_LEADER, "member " + server() + " does not lead in term " + term + " any more");
     }
     return storage.append(term, promise.adoptedGrant(), type, committed, payload);
   }
@@ -804,13 +768,13 @@ public class LogReplica {
   synchronized void takeOver(long term, List<LogSegment> segments, List<Integer> slots)
       throws TakoException {
     checkSound();
-    if (promise.term() != term || promise.candidate() != server || intake != null) {
-      throw stale(term);
+    if (!promise.isOwn(term) || intake != null) {
+      throw promise.stale(term);
     }
-    promise = promise.granted();
+    promise.grantUnkept();
     List<SegmentHeader> planned = storage.planned(segments, slots, promise.grant());
     boolean all = storage.replacesAll(planned.get(0), checkpointIndex);
-    Intake read = new Intake(promise.grant(), term, server, null, slots);
+    Intake read = new Intake(promise.grant(), term, server(), null, slots);
     boolean whole = storage.arrive(read, planned, all);
     LogSegment last = segments.get(segments.size() - 1);
     if (!whole
@@ -896,32 +860,6 @@ public class LogReplica {
     }
   }
 
-  private void checkCopy(PrepareLog request) throws TakoException {
-    if (GroupConfig.isCopiedBefore(epoch(), request.getEpoch(), request.getCopiedEpochsList())) {
-      throw new TakoException(
-          Status.STALE_VERSION,
-          "member "
-              + server
-              + " has acted on configuration "
-              + epoch()
-              + " of the group, and the catalog was made again from a copy with configuration "
-              + request.getCopiedEpochs(0));
-    }
-  }
-
-  private void checkEpoch(long epoch) throws TakoException {
-    if (epoch < epoch()) {
-      throw new TakoException(
-          Status.STALE_VERSION,
-          "member "
-              + server
-              + " has acted on configuration "
-              + epoch()
-              + " of the group, and the caller has "
-              + epoch);
-    }
-  }
-
   /** Entries of a namespace that was lost may not become a part of another one. */
   private void checkNamespace(long term) throws TakoException {
     boolean empty = chain.lastIndex() == 0 && knownCommitted() == 0 && promise.counted() == 0;
@@ -931,7 +869,7 @@ public class LogReplica {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           "the pool of server "
-              + server
+              + server()
               + " has a namespace that was lost, and another one began since: remove the pool's"
               + " directory, and start the server once with `tako server --format`");
     }
@@ -939,7 +877,7 @@ public class LogReplica {
 
   private void checkGrant(long term, long grant) throws TakoException {
     if (!isCurrent(term, grant)) {
-      throw stale(term);
+      throw promise.stale(term);
     }
   }
 
@@ -951,24 +889,11 @@ public class LogReplica {
         && promise.term() == term;
   }
 
-  private TakoException stale(long term) {
-    return new TakoException(
-        Status.STALE_TERM,
-        "member "
-            + server
-            + " has promised term "
-            + promise.term()
-            + " to server "
-            + promise.candidate()
-            + ", and was asked in term "
-            + term);
-  }
-
   /** For messages. */
   @Override
   public synchronized String toString() {
     return "member "
-        + server
+        + server()
         + ": "
         + promise
         + ", entries up to "

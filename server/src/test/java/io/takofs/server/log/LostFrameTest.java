@@ -80,7 +80,7 @@ class LostFrameTest {
             .setGrant(grant.getGrant())
             .setFirstSequence(segment.header().segmentSequence())
             .setLastIndex(leader.lastIndex())
-            .addSegments(LogReplica.describe(segment, null))
+            .addSegments(SegmentDescription.of(segment, null))
             .build());
     return leader;
   }
