@@ -7,8 +7,8 @@ import io.takofs.server.segment.Crc32cScratch;
 import io.takofs.server.segment.LogZone;
 
 /**
- * The {@link Promise} of one member, durable before it is acted on, and whom it has the member
- * refuse.
+ * The {@link Promise} of one member, and whom it has the member refuse. It is durable before it is
+ * acted on; only the number that {@link #grantUnkept} takes may be forgotten.
  *
  * <p>Thread rule: the holder of the replica's monitor.
  */
@@ -95,7 +95,8 @@ final class KeptPromise {
   }
 
   /**
-   * Keeps the promise of a member that has forgotten all; what is readable then is to be found.
+   * Keeps the promise of a member that has forgotten all. It counts when it is read again and given
+   * to {@link #found}.
    *
    * @param grant all numbers of grants that earlier incarnations gave are lower or equal
    */

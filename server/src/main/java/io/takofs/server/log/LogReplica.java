@@ -514,6 +514,7 @@ public class LogReplica {
       switchTo(intake.arrived(), all, request.getEpoch());
       intake.adopt();
       storage.numberUnused(intake);
+      scan(); // a heartbeat that came before this speaks of what is the member's log now
     }
     return position(null);
   }
@@ -547,9 +548,7 @@ public class LogReplica {
       return false;
     }
     scanAdopted();
-    if (!readHeartbeat()) {
-      return false;
-    }
+    boolean news = readHeartbeat();
     if (lacksCounted()) {
       scanAdopted(); // what the heartbeat counts came before it, but maybe after the last look
       if (lacksCounted()) {
@@ -557,7 +556,7 @@ public class LogReplica {
         keepKnown(0, heartbeat.countedIndex());
       }
     }
-    return true;
+    return news;
   }
 
   private void scanAdopted() {
@@ -603,13 +602,11 @@ public class LogReplica {
   }
 
   private boolean readHeartbeat() {
-    if (!heartbeat.look(intake)) {
-      return false;
-    }
-    if (intake.isAdopted()) { // else the index says nothing of this member's log
+    boolean news = heartbeat.look(intake);
+    if (intake.isAdopted()) { // else the indexes say nothing of this member's log
       commitIndex = Math.max(commitIndex, heartbeat.commitIndex());
     }
-    return true;
+    return news;
   }
 
   /**

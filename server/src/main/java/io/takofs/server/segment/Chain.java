@@ -37,11 +37,6 @@ public final class Chain {
     return segments.isEmpty() ? 0 : tail().lastTerm();
   }
 
-  /** Chain value after the last frame; 0 when there is none. */
-  int chainValue() {
-    return segments.isEmpty() ? 0 : tail().chain();
-  }
-
   /** Sequence of the segment that comes next. */
   public long nextSequence() {
     return segments.isEmpty() ? 1 : tail().header().segmentSequence() + 1;

@@ -13,7 +13,7 @@ import java.nio.ByteOrder;
  * The memory of a log: equal slots, each of which holds one segment. A zone of zeros is an empty
  * log.
  *
- * <p>Thread rule: the log owner's thread.
+ * <p>Thread rule: one thread at a time, that which has the log.
  */
 public final class LogZone {
   private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 16);

@@ -5,7 +5,7 @@ import java.io.IOException;
 /**
  * Makes written bytes survive what the memory alone does not.
  *
- * <p>Thread rule: the log owner's thread.
+ * <p>Thread rule: one thread at a time, that which has the log.
  */
 @FunctionalInterface
 public interface Persistence {

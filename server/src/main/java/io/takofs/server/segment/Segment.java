@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 /**
  * One segment in its slot: its header, where its valid frames end, and how to add one.
  *
- * <p>Thread rule: the log owner's thread.
+ * <p>Thread rule: one thread at a time, that which has the log.
  */
 public final class Segment {
   private final LogZone zone;

@@ -32,20 +32,30 @@ class LostFrameTest {
   private final Undo undo = new Undo();
   private final LogTransports transports = new LogTransports();
   private final LogFixture fixture = new LogFixture(4, 4096);
+  private final LogFixture leaders = new LogFixture(4, 4096);
+  private ByteBuffer heartbeat;
+  private LogReplica leader;
   private LogReplica replica;
-  private long lost;
+  private LogGrant grant;
 
   @BeforeEach
-  void seeThatAFrameIsLost() throws Exception {
+  void beGranted() throws Exception {
     LogTransport lent = fixture.over(transport, undo);
     transports.add(lent);
+    heartbeat = lent.memory().heartbeat().buffer();
     replica = open();
-    LogReplica leader = adoptLogOfALeader();
-    lost = leader.lastIndex() + 1;
-    ByteBuffer heartbeat = lent.memory().heartbeat().buffer();
-    HeartbeatRecord.write(heartbeat, 0, TERM, 1, 0, lost, new Crc32cScratch());
-    replica.scan();
-    assertThat(replica.lastIndex()).isEqualTo(leader.lastIndex());
+    leader =
+        LogReplica.open(
+            LEADER, leaders.zone(), new LogTransports(), LogFixture.IDENTITY, 0, () -> true);
+    leader.prepare(prepare(TERM, LEADER));
+    leader.lead(TERM);
+    for (int i = 0; i < ENTRIES; i++) {
+      leader.append(TERM, FrameCodec.ENTRY, i, ByteBuffer.allocate(PAYLOAD));
+    }
+    replica.prepare(prepare(TERM, LEADER));
+    grant =
+        replica.grant(
+            GrantLog.newBuilder().setTerm(TERM).setLeader(LEADER).setTransport("tcp").build());
   }
 
   @AfterEach
@@ -58,20 +68,8 @@ class LostFrameTest {
     return LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
   }
 
-  private LogReplica adoptLogOfALeader() throws TakoException {
-    LogFixture leaders = new LogFixture(4, 4096);
-    LogReplica leader =
-        LogReplica.open(
-            LEADER, leaders.zone(), new LogTransports(), LogFixture.IDENTITY, 0, () -> true);
-    leader.prepare(prepare(TERM, LEADER));
-    leader.lead(TERM);
-    for (int i = 0; i < ENTRIES; i++) {
-      leader.append(TERM, FrameCodec.ENTRY, i, ByteBuffer.allocate(PAYLOAD));
-    }
-    replica.prepare(prepare(TERM, LEADER));
-    LogGrant grant =
-        replica.grant(
-            GrantLog.newBuilder().setTerm(TERM).setLeader(LEADER).setTransport("tcp").build());
+  /** What the leader counts, but for its last frame, is the member's log. */
+  private void adopt() throws TakoException {
     fixture.writeFramesOf(leaders);
     Segment segment = leader.chain().tail();
     replica.adopt(
@@ -82,7 +80,16 @@ class LostFrameTest {
             .setLastIndex(leader.lastIndex())
             .addSegments(SegmentDescription.of(segment, null))
             .build());
-    return leader;
+    assertThat(replica.lastIndex()).isEqualTo(leader.lastIndex());
+  }
+
+  private void seeHeartbeat() {
+    HeartbeatRecord.write(heartbeat, 0, TERM, 1, 0, lost(), new Crc32cScratch());
+    replica.scan();
+  }
+
+  private long lost() {
+    return leader.lastIndex() + 1;
   }
 
   private static PrepareLog prepare(long term, int candidate) {
@@ -95,15 +102,30 @@ class LostFrameTest {
 
   @Test
   void shouldKnowOfItAfterARestartThatFollowsAtOnce() throws Exception {
-    LogPosition position = open().prepare(prepare(TERM + 1, CANDIDATE));
-    assertThat(position.getCountedIndex()).isEqualTo(lost);
+    adopt();
+    seeHeartbeat();
+    assertThat(countedAfterRestart()).isEqualTo(lost());
+  }
+
+  @Test
+  void shouldKnowOfItWhenTheHeartbeatCameBeforeTheAdoption() throws Exception {
+    seeHeartbeat();
+    assertThat(replica.position(null).getCountedIndex()).as("of another log").isZero();
+    adopt();
+    assertThat(countedAfterRestart()).isEqualTo(lost());
+  }
+
+  private long countedAfterRestart() throws TakoException {
+    return open().position(null).getCountedIndex();
   }
 
   /** Its log is that of a later leader then, which has all that is committed. */
   @Test
   void shouldNotSpeakOfItOnceItHasLed() throws Exception {
+    adopt();
+    seeHeartbeat();
     LogPosition own = replica.prepare(prepare(TERM + 1, SELF));
-    assertThat(own.getCountedIndex()).isEqualTo(lost);
+    assertThat(own.getCountedIndex()).isEqualTo(lost());
     replica.lead(TERM + 1);
     LogPosition position = replica.prepare(prepare(TERM + 2, CANDIDATE));
     assertThat(position.getAcceptedTerm()).isEqualTo(TERM + 1);
