@@ -63,7 +63,7 @@ public final class Crc32cScratch {
     return neverZero(ofRange(wordsView, 0, 36));
   }
 
-  /** A chain value for {@code chain}: never 0, by which memory is told that holds no frame. */
+  /** Returns {@code chain}, or 1 for 0: a trailer of zeros says that there is no frame. */
   public static int neverZero(int chain) {
     return chain == 0 ? 1 : chain;
   }

@@ -93,7 +93,7 @@ public final class Segment {
     return slot;
   }
 
-  /** What its header says. */
+  /** Returns the header as it is in the slot. */
   public SegmentHeader header() {
     return header;
   }

@@ -52,8 +52,8 @@ final class LogFixture {
   }
 
   /**
-   * What a member with this zone shows of itself over {@code transport}: a place for heartbeats,
-   * and for each slot a region that holds nothing, as tests store into the zone.
+   * Registers what a leader needs of a member with this zone: a place for heartbeats, and for each
+   * slot a region that nobody writes to, because tests store into the zone itself.
    */
   LogTransport over(Transport transport, Undo undo) throws IOException {
     ProtectionDomain domain = undo.add(transport.allocateProtectionDomain());

@@ -68,7 +68,7 @@ class LostFrameTest {
     return LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
   }
 
-  /** What the leader counts, but for its last frame, is the member's log. */
+  /** Has the member adopt all that the leader has, which is all but the frame that is lost. */
   private void adopt() throws TakoException {
     fixture.writeFramesOf(leaders);
     Segment segment = leader.chain().tail();
