@@ -91,6 +91,11 @@ public final class WeakReplicas {
       public synchronized long epoch() {
         return 0;
       }
+
+      @Override
+      void checkEpoch(long epoch) {
+        // it refuses nobody
+      }
     };
   }
 

@@ -330,7 +330,7 @@ public class LogReplica {
    */
   public synchronized LogPosition prepare(PrepareLog request) throws TakoException {
     checkSound();
-    promise.checkEpoch(request.getEpoch());
+    checkEpoch(request.getEpoch());
     promise.checkCopy(request);
     boolean again =
         request.getTerm() == promise.term()
@@ -417,7 +417,7 @@ public class LogReplica {
    */
   public synchronized LogGrant grant(GrantLog request) throws TakoException {
     checkSound();
-    promise.checkEpoch(request.getEpoch());
+    checkEpoch(request.getEpoch());
     if (request.getTerm() < promise.term()
         || isLeading(request.getTerm())
         || request.getLeader() == server()) {
@@ -496,7 +496,7 @@ public class LogReplica {
    */
   public synchronized LogPosition adopt(AdoptLog request) throws TakoException {
     checkSound();
-    promise.checkEpoch(request.getEpoch());
+    checkEpoch(request.getEpoch());
     checkGrant(request.getTerm(), request.getGrant());
     if (!intake.isAdopted()) {
       List<SegmentHeader> planned =
@@ -855,6 +855,13 @@ public class LogReplica {
     if (damage != null) {
       throw damage;
     }
+  }
+
+  /**
+   * @throws TakoException STALE_VERSION when a later configuration was acted on here
+   */
+  void checkEpoch(long epoch) throws TakoException {
+    promise.checkEpoch(epoch);
   }
 
   /** Entries of a namespace that was lost may not become a part of another one. */
