@@ -295,7 +295,7 @@ final class GroupLogSimulation {
     network.setConditions(SimConditions.CALM);
     members.forEach(SimLogMember::calmDown);
     calm = true;
-    scheduler.pass(Math.max(network.strayNs(), SimLogMember.FLIP_NS));
+    scheduler.pass(network.strayNs());
     startAll();
     if (scheduler.random().nextInt(AWAY_IN) == 0) {
       loseCatalog();

@@ -13,6 +13,7 @@ import io.takofs.server.log.LogTimes;
 import io.takofs.server.log.LogTransport;
 import io.takofs.server.log.LogTransports;
 import io.takofs.server.log.ReplicatedLog;
+import io.takofs.server.segment.Crc32cScratch;
 import io.takofs.server.segment.LogIdentity;
 import io.takofs.server.segment.LogZone;
 import io.takofs.sim.SimFlips;
@@ -27,7 +28,6 @@ import io.takofs.transport.ProtectionDomain;
 import io.takofs.transport.QueuePairConfig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -42,7 +42,6 @@ import java.util.TreeMap;
 final class SimLogMember extends SimMachine implements CheckedMember {
   static final int GROUP = 1;
   private static final int[] SLOTS = {12, 16, 24};
-  private static final int FLIP_TRIES = 200;
   private static final int VALUE_BYTES_MAX = 1200;
   private static final int SEGMENT_BYTES = 8192;
 
@@ -51,9 +50,6 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   private static final long TICK_MAX_NS = 2_000_000;
   static final long MISSED_NS = 40_000_000;
-
-  /** Some heartbeats' time, for which a bit has stood that changes. */
-  static final long FLIP_NS = 20_000_000;
 
   private static final long LEASE_NS = 36_000_000;
 
@@ -82,7 +78,9 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private final NavigableMap<Long, Long> checkpoint = new TreeMap<>(); // outlives the process
   private long deliveredIndex;
   private long checkpointIndex;
-  private final SimProcess bits = new SimProcess("bits");
+  private final LogBits bits;
+  private ByteBuffer heartbeat; // where leaders write it
+  private boolean looks; // and does not die while it does
   private long straysEndNs;
   private LogMember.ReadTicket round; // of heartbeats, for a lease
   private long roundNs; // before it began
@@ -118,6 +116,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     this.broken = broken;
     this.slotCount = SLOTS[network.scheduler().random().nextInt(SLOTS.length)];
     this.memory = MappedMemory.anonymous((long) slotCount * SEGMENT_BYTES, true);
+    this.bits = new LogBits(memory, slotCount, SEGMENT_BYTES);
   }
 
   @Override
@@ -197,13 +196,11 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     LogZone zone = new LogZone(slots, (slot, offset, length) -> persist(born));
     LogIdentity identity = new LogIdentity(GROUP, (int) epoch());
     BrokenParts parts = new BrokenParts(broken, scheduler(), born);
+    MemoryRegion record = domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE);
+    heartbeat = record.buffer();
     LogTransport via =
         new LogTransport(
-            transport.name(),
-            domain,
-            new LogMemory(
-                regions, domain.allocate(Layout.HEARTBEAT_SIZE, Access.REMOTE_READ_WRITE)),
-            parts.counted(queue));
+            transport.name(), domain, new LogMemory(regions, record), parts.counted(queue));
     LogTransports reachable = new LogTransports();
     reachable.add(via);
     try {
@@ -248,7 +245,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   /** A step of making something persistent, which may be the last one of the process. */
   private void persist(SimProcess born) {
-    if (diesPersisting()) {
+    if (!looks && diesPersisting()) {
       born.kill();
     }
     born.checkAlive();
@@ -455,45 +452,41 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   /**
-   * A bit of its log changes, be it of a header, a frame, a mark or a promise. At a member that
-   * does not lead it has stood for a while: the last frame before a leader's death is lost when it
-   * changes before anybody has looked at it, or named it.
+   * A bit of its log changes. At a member that does not lead it is not one of a frame that came
+   * since its last look, unless a heartbeat has come that counts the frame, and the member looks
+   * now: what nothing names is lost when the leader with the other copy is cut off, too.
    */
   @Override
   public void flipBit() {
-    for (int i = 0; i < FLIP_TRIES; i++) {
-      ByteBuffer slot =
-          memory.slice(
-              (long) scheduler().random().nextInt(slotCount) * SEGMENT_BYTES, SEGMENT_BYTES);
-      int at = scheduler().random().nextInt(SEGMENT_BYTES);
-      byte before = slot.get(at);
-      if (before != 0) {
-        int bit = 1 << scheduler().random().nextInt(Byte.SIZE);
-        long delayNs = isAlive() && member.leadingTerm() != 0 ? 0 : FLIP_NS;
-        scheduler().schedule(bits, delayNs, () -> flip(slot, at, before, bit));
-        return;
+    if (damaged.contains(id) || damaged.size() >= damagedMax) {
+      return;
+    }
+    boolean leads = isAlive() && member.leadingTerm() != 0;
+    long counted = isAlive() ? countedIndex() : 0;
+    if (bits.flip(scheduler().random(), index -> leads || index <= counted)) {
+      damaged.add(id);
+      if (isAlive() && !leads) {
+        looks = true;
+        replica.scan();
+        looks = false;
       }
     }
   }
 
-  private void flip(ByteBuffer slot, int at, byte before, int bit) {
-    if (!damaged.contains(id) && damaged.size() < damagedMax && slot.get(at) == before) {
-      slot.put(at, (byte) (before ^ bit));
-      damaged.add(id);
-    }
+  /** Up to which frame the leader counts what it has written here, as its last heartbeat says. */
+  private long countedIndex() {
+    boolean whole =
+        heartbeat.getInt(Layout.HEARTBEAT_TERM_OFFSET) == (int) replica.promisedTerm()
+            && replica.promisedTerm() == replica.acceptedTerm()
+            && heartbeat.getInt(Layout.HEARTBEAT_CRC32C_OFFSET)
+                == new Crc32cScratch()
+                    .ofRange(heartbeat.duplicate(), 0, Layout.HEARTBEAT_CRC32C_OFFSET);
+    return whole ? heartbeat.getLong(Layout.HEARTBEAT_COUNTED_INDEX_OFFSET) : 0;
   }
 
   /** A bit of {@code value}, of which its log has a frame, changes; false when there is none. */
   boolean flipBitOf(long value) {
-    int length = slotCount * SEGMENT_BYTES;
-    ByteBuffer bytes = memory.slice(0, length).order(ByteOrder.BIG_ENDIAN);
-    for (int at = 0; at <= length - Long.BYTES; at++) {
-      if (bytes.getLong(at) == value) {
-        bytes.putLong(at, value ^ 1);
-        return true;
-      }
-    }
-    return false;
+    return bits.flipIn(value);
   }
 
   /** Whether a bit of its log has changed by itself at some time. */
