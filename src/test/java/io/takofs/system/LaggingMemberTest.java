@@ -8,7 +8,10 @@ import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
 import io.takofs.proto.ClusterStatus;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -245,17 +248,20 @@ class LaggingMemberTest {
   /** Kills leaders until {@code wanted} is one, which takes what it has to be whole. */
   private void awaitLead(TakoClient client, ServerCluster cluster, ServerProcess wanted)
       throws Exception {
+    List<URI> led = new ArrayList<>();
     for (int kill = 0; kill < 12; kill++) {
       ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
       if (leader == wanted) {
+        System.out.println(wanted.uri() + " leads after " + led);
         return;
       }
+      led.add(leader.uri());
       leader.kill();
       change(client, 100_000);
       leader.restart();
       change(client, 1 << 20);
     }
-    throw new AssertionError("it never leads: " + wanted.uri());
+    throw new AssertionError("it never leads: " + wanted.uri() + "; those did: " + led);
   }
 
   private static void awaitReached(TakoClient client, int count) throws Exception {
