@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Has the checkpoint of another member taken over when that is needed: one attempt at a time, each
- * from the next of the members that have one, with pauses that grow while none succeeds.
+ * from the next of the members that have one, with pauses that grow while none succeeds and the
+ * same member leads.
  *
  * <p>Thread rule: {@link #tick} and {@link #close} from one thread; attempts have another, which
  * may wait.
@@ -40,6 +41,7 @@ final class CheckpointTakeover implements AutoCloseable {
   private final Attempt attempt;
   private final Executor threads;
   private final Phaser running = new Phaser(1); // the attempt, and who closes
+  private int best; // the member that was the best source at the last tick
   private int turn;
   private int failed; // attempts in a row, as the last tick found
   private long notBeforeNs;
@@ -76,6 +78,11 @@ final class CheckpointTakeover implements AutoCloseable {
       failed = 0;
       turn = 0;
       return;
+    }
+    if (!sources.isEmpty() && sources.get(0) != best) {
+      best = sources.get(0); // why attempts failed may be over: a leader died, say
+      failed = 0;
+      turn = 0;
     }
     if (sources.isEmpty() || (failed > 0 && nowNs - notBeforeNs < 0)) {
       return;

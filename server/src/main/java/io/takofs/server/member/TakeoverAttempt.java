@@ -134,6 +134,7 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
   private void takeBack() throws TakoException {
     if (state.isGivenUp() && !SnapshotZone.isIncomplete(pages)) {
       state.take(PagedStore.open(pages));
+      LOG.info("the state that was given up is taken back: no page of another one has come");
     }
   }
 }

@@ -94,6 +94,23 @@ class CheckpointTakeoverTest {
   }
 
   @Test
+  void shouldBeginAtOnceWithAnotherLeader() {
+    for (int i = 0; i < 5; i++) {
+      tickAndRun();
+      tick();
+      nowNs += MAX_NS;
+    }
+    tickAndRun();
+    takeover.tick(nowNs, List.of(1, 3, 2));
+    assertThat(tasks).hasSize(1);
+    tasks.remove().run();
+    assertThat(asked).endsWith(1);
+    nowNs += CheckpointTakeover.FIRST_PAUSE_NS - 1;
+    takeover.tick(nowNs, List.of(1, 3, 2));
+    assertThat(tasks).isEmpty();
+  }
+
+  @Test
   void shouldMakeOneAttemptAtATime() {
     tick();
     nowNs += Duration.ofHours(1).toNanos();
