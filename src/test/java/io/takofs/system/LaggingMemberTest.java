@@ -32,6 +32,7 @@ class LaggingMemberTest {
   private static final Duration LIMIT = Duration.ofMinutes(4);
   private static final String TAKEN = "a checkpoint was taken over";
   private static final String GIVEN_UP = "the state here is given up";
+  private static final String TAKEN_BACK = "the state that was given up is taken back";
   private static final String UNFINISHED = "the takeover of a checkpoint did not end";
   private static final long AT_ONCE_NS = TimeUnit.MICROSECONDS.toNanos(500);
 
@@ -245,23 +246,44 @@ class LaggingMemberTest {
     return cluster.servers().stream().filter(server -> server != leader).findFirst().orElseThrow();
   }
 
-  /** Kills leaders until {@code wanted} is one, which takes what it has to be whole. */
+  /**
+   * Kills leaders until {@code wanted} is one, which takes what it has to be whole. It stands for
+   * no election while it takes over another checkpoint, because it lagged again.
+   */
   private void awaitLead(TakoClient client, ServerCluster cluster, ServerProcess wanted)
       throws Exception {
     List<URI> led = new ArrayList<>();
     for (int kill = 0; kill < 12; kill++) {
       ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
       if (leader == wanted) {
-        System.out.println(wanted.uri() + " leads after " + led);
         return;
       }
+      Poll.until("a state at " + wanted.uri(), LIMIT, () -> hasState(wanted));
       led.add(leader.uri());
       leader.kill();
       change(client, 100_000);
       leader.restart();
       change(client, 1 << 20);
     }
-    throw new AssertionError("it never leads: " + wanted.uri() + "; those did: " + led);
+    throw new AssertionError(
+        "it never leads: %s; those did: %s; it said: %s"
+            .formatted(wanted.uri(), led, said(wanted)));
+  }
+
+  /** In one line what it said of elections and of checkpoints. */
+  private static List<String> said(ServerProcess server) throws IOException {
+    return server
+        .log()
+        .lines()
+        .filter(line -> line.matches(".*(ElectionLog|CheckpointTakeover|TakeoverAttempt).*"))
+        .toList();
+  }
+
+  /** Whether it gave up no state after the last one that it took over, or back. */
+  private static boolean hasState(ServerProcess server) throws IOException {
+    String log = server.log();
+    int got = Math.max(log.lastIndexOf(TAKEN), log.lastIndexOf(TAKEN_BACK));
+    return got >= log.lastIndexOf(GIVEN_UP);
   }
 
   private static void awaitReached(TakoClient client, int count) throws Exception {
