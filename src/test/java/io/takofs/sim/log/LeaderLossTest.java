@@ -227,6 +227,29 @@ class LeaderLossTest {
   }
 
   /**
+   * No frame names its last entry committed, so its state ends before it; the others have given up
+   * the segment with that entry, which the log of the former leader has.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+  void shouldBringAFormerLeaderInWhoseLogTheNextOneContinues(long seed) throws Exception {
+    SimLogMember former = startSteady(seed);
+    assertThat(former.propose(VALUE)).isTrue();
+    scheduler.await(
+        LIMIT_NS, () -> members.stream().allMatch(each -> each.delivered().containsValue(VALUE)));
+    former.kill();
+    SimLogMember next = awaitLeader();
+    assertThat(next.propose(LAST)).isTrue();
+    scheduler.pass(STEADY_NS); // checkpoints are made
+
+    assertThat(former.start()).isTrue();
+    scheduler.await(LIMIT_NS, () -> former.delivered().containsValue(LAST));
+    assertThat(former.delivered()).containsValues(VALUE, LAST);
+    assertThat(former.takeovers()).as("it lacks nothing").isZero();
+    assertThat(leader()).isSameAs(next);
+  }
+
+  /**
    * The leader and one other of three commit a value, whose frame breaks there before that one has
    * looked, but not before heartbeats have come that count it; then the leader dies.
    *

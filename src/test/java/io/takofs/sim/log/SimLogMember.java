@@ -78,6 +78,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private final NavigableMap<Long, Long> checkpoint = new TreeMap<>(); // outlives the process
   private long deliveredIndex;
   private long checkpointIndex;
+  private int takeovers;
   private final LogBits bits;
   private ByteBuffer heartbeat; // where leaders write it
   private boolean looks; // and does not die while it does
@@ -311,6 +312,12 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     delivered.putAll(checkpoint.tailMap(deliveredIndex, false));
     deliveredIndex = Math.max(deliveredIndex, checkpointIndex);
     log.skipTo(checkpointIndex);
+    takeovers++;
+  }
+
+  /** How often it has taken the checkpoint of another member over. */
+  int takeovers() {
+    return takeovers;
   }
 
   private void deliver(long index, long term, ByteBuffer payload) {

@@ -11,6 +11,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.segment.Chain;
 import io.takofs.server.segment.Segment;
+import io.takofs.server.segment.SegmentHeader;
 import io.takofs.transport.QueuePair;
 
 /**
@@ -200,9 +201,11 @@ final class FollowerSetup {
    */
   private long firstSequence(LogPosition position) {
     Chain chain = replica.chain();
-    long first = 0; // after the last segment that both have
+    SegmentHeader oldest = chain.segments().get(0).header();
+    long first = 0; // after the last segment that both have, or that this leader gave up
     for (LogSegment each : position.getSegmentsList()) {
-      if (SegmentDescription.isSame(chain.get(each.getSequence()), each)) {
+      if (SegmentDescription.isSame(chain.get(each.getSequence()), each)
+          || SegmentDescription.isContinued(each, oldest)) {
         first = each.getSequence() + 1;
       }
     }
