@@ -179,7 +179,7 @@ public final class LogMember {
     boolean misses =
         switch (role()) {
           case READING, OPENING, LEADING -> false;
-          case FOLLOWER -> watch.isMissing(clock.nanoTime());
+          case FOLLOWER -> isMissing(clock.nanoTime());
           default -> true;
         };
     misses &= request.getEpoch() >= replica.epoch() && request.getTerm() > replica.promisedTerm();
@@ -197,6 +197,13 @@ public final class LogMember {
         .setLastIndex(replica.lastIndex())
         .setMissesLeader(misses)
         .build();
+  }
+
+  /** A heartbeat may have come since this member's thread looked: it may not have run for long. */
+  private boolean isMissing(long now) {
+    replica.scan();
+    watch.look(now);
+    return watch.isMissing(now);
   }
 
   /** Another member is about to stand: two that do so at once split the promises. */

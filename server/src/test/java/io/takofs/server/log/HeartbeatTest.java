@@ -3,6 +3,7 @@ package io.takofs.server.log;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.base.Undo;
+import io.takofs.proto.AskLog;
 import io.takofs.proto.GrantLog;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Reply;
@@ -21,8 +22,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A member that holds out for a leader that may answer reads by its lease. */
-class LeaseHoldTest {
+/** What heartbeats keep a member from, also those that come before it looks. */
+class HeartbeatTest {
   private static final int SELF = 2;
   private static final int LEADER = 1;
   private static final int CANDIDATE = 3;
@@ -37,37 +38,64 @@ class LeaseHoldTest {
   private final ManualClock clock = new ManualClock();
   private ByteBuffer heartbeat;
 
+  /** A leader may answer reads by its lease: it counts this heartbeat. */
   @Test
   void shouldPromiseNothingOnceAHeartbeatCameWhileTheLeaderWasShutOut() throws Exception {
     try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
         Undo undo = new Undo()) {
-      LogTransports transports = new LogTransports();
-      LogFixture fixture = new LogFixture(4, 4096);
-      LogTransport lent = fixture.over(transport, undo);
-      heartbeat = lent.memory().heartbeat().buffer();
-      transports.add(lent);
-      LogReplica replica =
-          LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
-      LogMember member =
-          new LogMember(
-              1,
-              replica,
-              new ReplicatedLog(replica, 0),
-              new SilentPeers(),
-              new FixedCatalog(new GroupConfig(1, Set.of(1, 2, 3), Set.of(), true)),
-              TIMES,
-              clock,
-              new Random(1));
+      LogMember member = granted(transport, undo);
       clock.advance(Duration.ofSeconds(1));
-      assertThat(prepare(member, 2, LEADER).getStatus()).isEqualTo(Status.OK);
-      long grant = grant(member, 2);
-      replica.connected(2, grant, leadersPair(2));
-      clock.advance(Duration.ofSeconds(1));
-
       assertThat(prepare(member, 3, CANDIDATE).getStatus()).isEqualTo(Status.BUSY);
       clock.advance(Duration.ofNanos(TIMES.electionMinNs()));
       assertThat(prepare(member, 4, CANDIDATE).getStatus()).isEqualTo(Status.OK);
     }
+  }
+
+  /** Its thread did not run for longer than the time-out. */
+  @Test
+  void shouldNotMissALeaderWhoseHeartbeatHasCome() throws Exception {
+    try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+        Undo undo = new Undo()) {
+      LogMember member = granted(transport, undo);
+      clock.advance(Duration.ofSeconds(1));
+      HeartbeatRecord.write(heartbeat, 0, 2, 1, 0, 0, new Crc32cScratch());
+      assertThat(misses(member)).isFalse();
+      clock.advance(Duration.ofSeconds(1));
+      assertThat(misses(member)).as("no other one has come").isTrue();
+    }
+  }
+
+  /** A member to which the leader of term 2 may write. */
+  private LogMember granted(TcpTransport transport, Undo undo) throws Exception {
+    LogTransports transports = new LogTransports();
+    LogFixture fixture = new LogFixture(4, 4096);
+    LogTransport lent = fixture.over(transport, undo);
+    heartbeat = lent.memory().heartbeat().buffer();
+    transports.add(lent);
+    LogReplica replica =
+        LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
+    LogMember member =
+        new LogMember(
+            1,
+            replica,
+            new ReplicatedLog(replica, 0),
+            new SilentPeers(),
+            new FixedCatalog(new GroupConfig(1, Set.of(1, 2, 3), Set.of(), true)),
+            TIMES,
+            clock,
+            new Random(1));
+    clock.advance(Duration.ofSeconds(1));
+    assertThat(prepare(member, 2, LEADER).getStatus()).isEqualTo(Status.OK);
+    replica.connected(2, grant(member, 2), leadersPair(2));
+    return member;
+  }
+
+  private static boolean misses(LogMember member) {
+    AskLog ask =
+        AskLog.newBuilder().setGroup(1).setTerm(3).setCandidate(CANDIDATE).setEpoch(1).build();
+    Reply reply = member.handle(Request.newBuilder().setAskLog(ask).build());
+    assertThat(reply.getStatus()).as(reply.getMessage()).isEqualTo(Status.OK);
+    return reply.getLogPosition().getMissesLeader();
   }
 
   /** The leader's last heartbeat lands while its connection is being ended, and counts there. */
