@@ -858,7 +858,9 @@ public class LogReplica {
   }
 
   /**
-   * @throws TakoException STALE_VERSION when a later configuration was acted on here
+   * Lets nobody in who goes by an older configuration than one that was acted on here.
+   *
+   * @throws TakoException STALE_VERSION when {@code epoch} is such a one
    */
   void checkEpoch(long epoch) throws TakoException {
     promise.checkEpoch(epoch);
