@@ -205,7 +205,7 @@ final class FollowerSetup {
     long first = 0; // after the last segment that both have, or that this leader gave up
     for (LogSegment each : position.getSegmentsList()) {
       if (SegmentDescription.isSame(chain.get(each.getSequence()), each)
-          || SegmentDescription.isContinued(each, oldest)) {
+          || oldest.follows(each.getSequence(), each.getLastIndex(), each.getChain())) {
         first = each.getSequence() + 1;
       }
     }

@@ -167,9 +167,7 @@ final class ReplicaRecovery {
   }
 
   private static boolean follows(SegmentHeader header, Segment tail) {
-    return header.segmentSequence() == tail.header().segmentSequence() + 1
-        && header.baseIndex() == tail.lastIndex() + 1
-        && header.baseChain() == tail.chain();
+    return header.follows(tail.header().segmentSequence(), tail.lastIndex(), tail.chain());
   }
 
   /** A slot that the leader may have begun, after the last segment that this member knew of. */

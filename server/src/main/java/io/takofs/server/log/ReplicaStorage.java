@@ -261,8 +261,7 @@ final class ReplicaStorage {
   boolean replacesAll(SegmentHeader first, long checkpointIndex) throws TakoException {
     Segment before = chain.get(first.segmentSequence() - 1);
     if (before != null
-        && before.lastIndex() == first.baseIndex() - 1
-        && before.chain() == first.baseChain()) {
+        && first.follows(before.header().segmentSequence(), before.lastIndex(), before.chain())) {
       return false;
     }
     if (first.baseIndex() <= checkpointIndex + 1) {

@@ -44,13 +44,4 @@ final class SegmentDescription {
         && mine.length() == theirs.getLength()
         && mine.chain() == theirs.getChain();
   }
-
-  /**
-   * Whether the segment with {@code header} continues the chain of {@code theirs}, a closed one.
-   */
-  static boolean isContinued(LogSegment theirs, SegmentHeader header) {
-    return header.segmentSequence() == theirs.getSequence() + 1
-        && header.baseIndex() == theirs.getLastIndex() + 1
-        && header.baseChain() == theirs.getChain();
-  }
 }

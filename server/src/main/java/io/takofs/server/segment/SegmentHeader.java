@@ -38,6 +38,13 @@ public record SegmentHeader(
     return writeSequence == 0;
   }
 
+  /**
+   * Whether this segment comes after the one of {@code sequence} that ends so, and continues it.
+   */
+  public boolean follows(long sequence, long lastIndex, int chain) {
+    return segmentSequence == sequence + 1 && baseIndex == lastIndex + 1 && baseChain == chain;
+  }
+
   /** Whether {@code other} is of the same segment, at this replica or another one. */
   public boolean isSameSegment(SegmentHeader other) {
     return segmentSequence == other.segmentSequence

@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What heartbeats keep a member from, also those that come before it looks. */
+/** A member heeds a heartbeat that came before it looked, or while it shut its leader out. */
 class HeartbeatTest {
   private static final int SELF = 2;
   private static final int LEADER = 1;
