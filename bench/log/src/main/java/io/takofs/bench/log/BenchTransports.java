@@ -12,6 +12,13 @@ final class BenchTransports {
   private BenchTransports() {}
 
   /**
+   * Whether the transport has threads of its own, which need a processor beside those that use it.
+   */
+  static boolean hasThreads(String name) {
+    return name.equals("tcp");
+  }
+
+  /**
    * @param name shm or tcp
    * @param directory for shared memory
    */

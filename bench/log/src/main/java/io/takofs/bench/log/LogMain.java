@@ -149,9 +149,11 @@ public final class LogMain implements Callable<Integer> {
           }
         }
       }
-      out.printf(
-          "Both servers had a processor in %.0f %% of the time (median), which alone counts.%n",
-          100 * Measurement.median(shares.stream().mapToDouble(share -> share).toArray()));
+      if (!BenchTransports.hasThreads(transport)) {
+        out.printf(
+            "Both servers had a processor in %.0f %% of the time (median), which alone counts.%n",
+            100 * Measurement.median(shares.stream().mapToDouble(share -> share).toArray()));
+      }
     } finally {
       pairs.values().forEach(LogPair::close);
     }

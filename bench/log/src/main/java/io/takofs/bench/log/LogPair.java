@@ -107,6 +107,7 @@ final class LogPair implements AutoCloseable {
 
   @Override
   public void close() {
+    servers.forEach(LogProcess::end);
     servers.forEach(LogProcess::close);
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {

@@ -63,9 +63,18 @@ final class LogProcess implements AutoCloseable {
     throw new IOException("a server of the log ended before it had answered");
   }
 
+  /** Has it use the other server no more, which may be gone then; waits for that. */
+  void end() {
+    tell("");
+    try {
+      answer();
+    } catch (IOException e) {
+      System.err.println("a server of the log had ended: " + e.getMessage());
+    }
+  }
+
   @Override
   public void close() {
-    questions.println();
     process.destroy();
     process.onExit().completeOnTimeout(process, END_S, TimeUnit.SECONDS).join();
     process.destroyForcibly();

@@ -1,5 +1,6 @@
 package io.takofs.bench.log;
 
+import io.takofs.base.Interrupts;
 import io.takofs.base.TakoException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -34,12 +35,15 @@ final class LogServer {
 
   private final LogNode node;
   private final KeyValueTable followed;
-  private final RunWindows windows = new RunWindows(names());
+  private final boolean yields; // to the threads of the transport
+  private final RunWindows windows;
   private final Queue<String> lines = new ConcurrentLinkedQueue<>();
   private final PutClients clients;
 
-  private LogServer(int number, LogNode node, int objects) throws TakoException {
+  private LogServer(int number, LogNode node, int objects, boolean yields) throws TakoException {
     this.node = node;
+    this.yields = yields;
+    this.windows = new RunWindows(names(), yields);
     this.followed = new KeyValueTable(objects);
     this.clients =
         new PutClients(new KeyValueTable(objects), new ZipfDraws(objects, number), number, windows);
@@ -57,7 +61,7 @@ final class LogServer {
     try (LogNode node =
         new LogNode(
             number, way, BenchTransports.open(arguments[2], directory), directory, slots, slots)) {
-      new LogServer(number, node, objects).serve();
+      new LogServer(number, node, objects, BenchTransports.hasThreads(arguments[2])).serve();
     }
     System.exit(0);
   }
@@ -90,6 +94,8 @@ final class LogServer {
     while (true) {
       String line = next();
       if (line.isEmpty()) {
+        out.println(ANSWER + "ends");
+        Interrupts.join(reader); // the other server must not lose this one before it ends, too
         return;
       }
       Load load = Load.parse(line);
@@ -169,6 +175,7 @@ final class LogServer {
     }
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // no result depends on who runs next
   private void turn(Load load, long now) throws TakoException {
     node.serve(now);
     if (load.clients() > 0) {
@@ -176,6 +183,9 @@ final class LogServer {
     }
     if (clients.waiting() > 0) {
       node.poll();
+    }
+    if (yields) {
+      Thread.yield();
     }
   }
 

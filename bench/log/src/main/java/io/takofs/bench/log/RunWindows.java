@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 /**
  * The work of a server in each short part of a run. On a machine with other work a thread is
  * without a processor at times, and the other server waits for it then: only those parts count in
- * which both had one.
+ * which both had one. Where the thread has to let others run, all parts count.
  *
  * <p>Thread rule: one thread.
  */
@@ -29,6 +29,7 @@ final class RunWindows {
 
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final String[] names;
+  private final boolean countsAll;
   private final int[] latencies = new int[LATENCIES_MAX];
   private final int[] putsBegan = new int[LATENCIES_MAX]; // the part in which each put began
   private double[] shares = {};
@@ -46,9 +47,11 @@ final class RunWindows {
 
   /**
    * @param names of what is counted
+   * @param countsAll whether parts count in which the thread had no processor
    */
-  RunWindows(String[] names) {
+  RunWindows(String[] names, boolean countsAll) {
     this.names = names;
+    this.countsAll = countsAll;
   }
 
   /** Begins with the first of so many as {@code nanos} have. */
@@ -99,10 +102,10 @@ final class RunWindows {
     }
   }
 
-  /** For each part a 1 when this thread had a processor all the time, else a 0. */
+  /** For each part a 1 when it may count for this thread, else a 0. */
   String line() {
     return Arrays.stream(shares)
-        .mapToObj(share -> share >= SHARE_MIN ? "1" : "0")
+        .mapToObj(share -> countsAll || share >= SHARE_MIN ? "1" : "0")
         .collect(Collectors.joining());
   }
 
