@@ -37,16 +37,23 @@ final class CheckpointTakeover implements AutoCloseable {
     void run(int server, BooleanSupplier stopped) throws Exception;
   }
 
+  /** Of the last attempt, until a tick has seen it. */
+  private enum Outcome {
+    SEEN,
+    DONE,
+    FAILED
+  }
+
   private final BooleanSupplier needed;
   private final Attempt attempt;
   private final Executor threads;
   private final Phaser running = new Phaser(1); // the attempt, and who closes
-  private int best; // the member that was the best source at the last tick
+  private int leader; // the last one that was known
   private int turn;
   private int failed; // attempts in a row, as the last tick found
   private long notBeforeNs;
   private volatile boolean busy;
-  private volatile boolean failing;
+  private volatile Outcome outcome = Outcome.SEEN;
   private volatile boolean stopped;
 
   /**
@@ -62,27 +69,29 @@ final class CheckpointTakeover implements AutoCloseable {
   /**
    * Begins an attempt when one is due.
    *
+   * @param leads the member that leads; 0 when none is known
    * @param sources the members that may have a checkpoint, the best first
    */
-  void tick(long nowNs, List<Integer> sources) {
+  void tick(long nowNs, int leads, List<Integer> sources) {
     if (busy || stopped) {
       return;
     }
-    if (failing) {
-      failing = false;
+    Outcome last = outcome;
+    outcome = Outcome.SEEN;
+    if (last == Outcome.DONE) {
+      beginWithTheBest();
+    } else if (last == Outcome.FAILED) {
       failed++;
       long pauseNs = FIRST_PAUSE_NS << Math.min(failed - 1, Long.SIZE / 4);
       notBeforeNs = nowNs + Math.min(pauseNs, LAST_PAUSE_NS);
     }
     if (!needed.getAsBoolean()) {
-      failed = 0;
-      turn = 0;
+      beginWithTheBest();
       return;
     }
-    if (!sources.isEmpty() && sources.get(0) != best) {
-      best = sources.get(0); // why attempts failed may be over: a leader died, say
-      failed = 0;
-      turn = 0;
+    if (leads != 0 && leads != leader) {
+      leader = leads;
+      beginWithTheBest(); // why attempts failed may be over
     }
     if (sources.isEmpty() || (failed > 0 && nowNs - notBeforeNs < 0)) {
       return;
@@ -97,11 +106,17 @@ final class CheckpointTakeover implements AutoCloseable {
     }
   }
 
+  private void beginWithTheBest() {
+    failed = 0;
+    turn = 0;
+  }
+
   private void run(int source) {
     try {
       attempt.run(source, () -> stopped);
+      outcome = Outcome.DONE;
     } catch (Exception | Error e) {
-      failing = true;
+      outcome = Outcome.FAILED;
       if (!stopped) {
         LOG.warn(
             "the checkpoint of server {} was not taken over, another attempt follows: {}",

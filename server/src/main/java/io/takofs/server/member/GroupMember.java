@@ -330,7 +330,7 @@ public final class GroupMember implements Leader, AutoCloseable {
       now.catalog.read().members().forEach(now.links::warm);
       now.change.tick(nowNs);
       if (!now.renewal.isBusy()) {
-        now.takeover.tick(nowNs, sources(now.catalog.read()));
+        now.takeover.tick(nowNs, known.server(), sources(now.catalog.read()));
       }
       now.renewal.tick(nowNs);
       tellOfAnOldCopy(now.catalog.read());

@@ -40,7 +40,7 @@ class CheckpointTakeoverTest {
   }
 
   private void tick() {
-    takeover.tick(nowNs, SOURCES);
+    takeover.tick(nowNs, 3, SOURCES);
   }
 
   private void tickAndRun() {
@@ -55,7 +55,7 @@ class CheckpointTakeoverTest {
     needed = false;
     tickAndRun();
     needed = true;
-    takeover.tick(nowNs, List.of());
+    takeover.tick(nowNs, 3, List.of());
     assertThat(tasks).isEmpty();
     tickAndRun();
     assertThat(asked).containsExactly(3);
@@ -101,12 +101,46 @@ class CheckpointTakeoverTest {
       nowNs += MAX_NS;
     }
     tickAndRun();
-    takeover.tick(nowNs, List.of(1, 3, 2));
+    takeover.tick(nowNs, 1, List.of(1, 3, 2));
     assertThat(tasks).hasSize(1);
     tasks.remove().run();
     assertThat(asked).endsWith(1);
     nowNs += CheckpointTakeover.FIRST_PAUSE_NS - 1;
-    takeover.tick(nowNs, List.of(1, 3, 2));
+    takeover.tick(nowNs, 1, List.of(1, 3, 2));
+    assertThat(tasks).isEmpty();
+  }
+
+  @Test
+  void shouldBeginWithTheBestAfterASuccessThatWasNotEnough() {
+    for (int i = 0; i < 2; i++) {
+      tickAndRun();
+      tick();
+      nowNs += MAX_NS;
+    }
+    fails = false;
+    tickAndRun();
+    needed = true; // its log has been given up meanwhile
+    fails = true;
+    tickAndRun();
+    assertThat(asked).containsExactly(3, 1, 2, 3);
+    tick();
+    nowNs += CheckpointTakeover.FIRST_PAUSE_NS;
+    tickAndRun();
+    assertThat(asked).hasSize(5);
+  }
+
+  @Test
+  void shouldGoOnRestingWhileNobodyOrTheSameMemberLeads() {
+    for (int i = 0; i < 5; i++) {
+      tickAndRun();
+      tick();
+      nowNs += MAX_NS;
+    }
+    tickAndRun();
+    tick();
+    nowNs += CheckpointTakeover.FIRST_PAUSE_NS;
+    takeover.tick(nowNs, 0, List.of(1, 2, 3));
+    tick();
     assertThat(tasks).isEmpty();
   }
 
@@ -127,7 +161,7 @@ class CheckpointTakeoverTest {
             task -> {
               throw new RejectedExecutionException("as the test wants it");
             });
-    refused.tick(nowNs, SOURCES);
+    refused.tick(nowNs, 3, SOURCES);
     refused.close();
     assertThat(asked).isEmpty();
   }
@@ -147,14 +181,14 @@ class CheckpointTakeoverTest {
                 asked.add(stopped.getAsBoolean() ? server : -1);
               },
               threads);
-      waited.tick(nowNs, SOURCES);
+      waited.tick(nowNs, 3, SOURCES);
       begun.await();
       Future<?> closing = threads.submit(waited::close);
       assertThat(closing.isDone()).isFalse();
       goOn.countDown();
       closing.get(30, TimeUnit.SECONDS);
       assertThat(asked).hasSize(1);
-      waited.tick(nowNs, SOURCES);
+      waited.tick(nowNs, 3, SOURCES);
       assertThat(asked).hasSize(1);
     } finally {
       threads.shutdownNow();
