@@ -281,7 +281,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
               if (member.role() != before) {
                 spite.strike(born);
               }
-              if (replica.missingIndex() != 0) {
+              if (replica.needsCheckpoint()) {
                 takeCheckpoint();
               } else if (scheduler().random().nextInt(CHECKPOINT_IN) == 0) {
                 checkpoint();

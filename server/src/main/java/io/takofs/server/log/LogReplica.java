@@ -811,6 +811,7 @@ public class LogReplica {
             || first.getBaseIndex() <= checkpointIndex + 1;
     if (!continues) {
       missingIndex = first.getBaseIndex() - 1;
+      missing = true;
     }
     return continues;
   }

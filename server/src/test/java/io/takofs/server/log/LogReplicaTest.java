@@ -37,10 +37,12 @@ class LogReplicaTest {
 
     assertThat(replica.continuesWith(first)).isFalse();
     assertThat(replica.missingIndex()).isEqualTo(801);
+    assertThat(replica.needsCheckpoint()).isTrue();
 
     replica.cover(801);
     assertThat(replica.continuesWith(first)).isTrue();
     assertThat(replica.missingIndex()).isZero();
+    assertThat(replica.needsCheckpoint()).isFalse();
   }
 
   private static LogReplica open(LogFixture fixture) throws TakoException {
