@@ -175,7 +175,12 @@ final class Election {
   }
 
   private void prepareIfMissed(long now) {
-    if (role == LogMember.Role.ASKING && ballot.isWon()) {
+    if (role != LogMember.Role.ASKING || !ballot.isWon()) {
+      return;
+    }
+    if (watch.lookAgain(now)) {
+      lose(); // the leader has shown itself while the others were asked
+    } else {
       prepare(now);
     }
   }

@@ -52,8 +52,17 @@ final class LeaderWatch {
     return dueNs - now;
   }
 
-  /** Looks at the leader's connection and heartbeats. */
-  void look(long now) {
+  /**
+   * As {@link #look}, and at what has come since the member's thread looked: it may not have run
+   * for long.
+   */
+  boolean lookAgain(long now) {
+    replica.scan();
+    return look(now);
+  }
+
+  /** Looks at the leader's connection and heartbeats; returns whether it has shown itself. */
+  boolean look(long now) {
     boolean was = severed;
     severed = replica.isSevered();
     boolean beats = replica.hasHeard();
@@ -61,10 +70,13 @@ final class LeaderWatch {
       missed = replica.promisedTo(); // whatever it said last
       notMissed = 0;
       dueNs = now + turnOf(replica.server()) * times.heartbeatNs() / 2;
-    } else if (beats) {
+      return false;
+    }
+    if (beats) {
       heard();
       await(now);
     }
+    return beats;
   }
 
   /** Somebody leads, or may. */

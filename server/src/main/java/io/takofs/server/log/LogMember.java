@@ -180,7 +180,8 @@ public final class LogMember {
         switch (role()) {
           case READING, OPENING, LEADING -> false;
           case FOLLOWER -> isMissing(clock.nanoTime());
-          default -> true;
+          case ASKING -> !isBack(clock.nanoTime());
+          case PREPARING -> true;
         };
     misses &= request.getEpoch() >= replica.epoch() && request.getTerm() > replica.promisedTerm();
     misses &=
@@ -199,11 +200,20 @@ public final class LogMember {
         .build();
   }
 
-  /** A heartbeat may have come since this member's thread looked: it may not have run for long. */
   private boolean isMissing(long now) {
-    replica.scan();
-    watch.look(now);
+    watch.lookAgain(now);
     return watch.isMissing(now);
+  }
+
+  /**
+   * Whether the leader that others are asked about has shown itself: then they are not any more.
+   */
+  private boolean isBack(long now) {
+    boolean back = watch.lookAgain(now);
+    if (back) {
+      stepDown();
+    }
+    return back;
   }
 
   /** Another member is about to stand: two that do so at once split the promises. */
@@ -257,7 +267,8 @@ public final class LogMember {
       }
       switch (role()) {
         case FOLLOWER -> follow(now);
-        case ASKING, PREPARING, READING -> election.tick(now);
+        case ASKING -> askOn(now);
+        case PREPARING, READING -> election.tick(now);
         case OPENING, LEADING -> lead(now);
       }
       if (leader() != 0) {
@@ -293,6 +304,14 @@ public final class LogMember {
     watch.look(now);
     if (watch.isDue(now) && replica.damage() == null) {
       ask(now);
+    }
+  }
+
+  private void askOn(long now) {
+    if (watch.look(now)) {
+      stepDown();
+    } else {
+      election.tick(now);
     }
   }
 

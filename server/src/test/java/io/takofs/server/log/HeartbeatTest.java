@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.takofs.base.Undo;
 import io.takofs.proto.AskLog;
 import io.takofs.proto.GrantLog;
+import io.takofs.proto.LogPosition;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
@@ -17,9 +18,12 @@ import io.takofs.transport.tcp.TcpTransport;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** A member heeds a heartbeat that came before it looked, or while it shut its leader out. */
@@ -27,13 +31,16 @@ class HeartbeatTest {
   private static final int SELF = 2;
   private static final int LEADER = 1;
   private static final int CANDIDATE = 3;
-  private static final LogTimes TIMES =
-      new LogTimes(
-          TimeUnit.MILLISECONDS.toNanos(50),
-          TimeUnit.MILLISECONDS.toNanos(300),
-          TimeUnit.MILLISECONDS.toNanos(600),
-          TimeUnit.MILLISECONDS.toNanos(50),
-          TimeUnit.MILLISECONDS.toNanos(200));
+  private static final LogTimes TIMES = timesWithHold(200);
+
+  private static LogTimes timesWithHold(long holdMs) {
+    return new LogTimes(
+        TimeUnit.MILLISECONDS.toNanos(50),
+        TimeUnit.MILLISECONDS.toNanos(300),
+        TimeUnit.MILLISECONDS.toNanos(600),
+        TimeUnit.MILLISECONDS.toNanos(50),
+        TimeUnit.MILLISECONDS.toNanos(holdMs));
+  }
 
   private final ManualClock clock = new ManualClock();
   private ByteBuffer heartbeat;
@@ -65,8 +72,52 @@ class HeartbeatTest {
     }
   }
 
+  /** It asks whether the others miss the leader, and the leader shows itself. */
+  @Test
+  void shouldNotMissALeaderThatIsBackWhileTheOthersAreAsked() throws Exception {
+    try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+        Undo undo = new Undo()) {
+      LogMember member = granted(transport, undo);
+      clock.advance(Duration.ofSeconds(1));
+      member.tick();
+      assertThat(member.role()).isEqualTo(LogMember.Role.ASKING);
+      HeartbeatRecord.write(heartbeat, 0, 2, 1, 0, 0, new Crc32cScratch());
+      assertThat(misses(member)).isFalse();
+      assertThat(member.role()).isEqualTo(LogMember.Role.FOLLOWER);
+    }
+  }
+
+  /** The other answers that it misses the leader, too, but a heartbeat has come meanwhile. */
+  @Test
+  void shouldNotStandWhenTheLeaderIsBackBeforeTheOthersAnswer() throws Exception {
+    try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+        Undo undo = new Undo()) {
+      List<Consumer<Reply>> answers = new ArrayList<>();
+      LogPeers peers =
+          new SilentPeers() {
+            @Override
+            public void call(int server, Request request, Consumer<Reply> answer) {
+              answers.add(answer);
+            }
+          };
+      LogMember member = granted(transport, undo, peers, timesWithHold(0));
+      clock.advance(Duration.ofSeconds(1));
+      member.tick();
+      HeartbeatRecord.write(heartbeat, 0, 2, 1, 0, 0, new Crc32cScratch());
+      LogPosition misses = LogPosition.newBuilder().setMissesLeader(true).build();
+      Reply reply = Reply.newBuilder().setLogPosition(misses).build();
+      List.copyOf(answers).forEach(each -> each.accept(reply));
+      assertThat(member.role()).isEqualTo(LogMember.Role.FOLLOWER);
+    }
+  }
+
   /** A member to which the leader of term 2 may write. */
   private LogMember granted(TcpTransport transport, Undo undo) throws Exception {
+    return granted(transport, undo, new SilentPeers(), TIMES);
+  }
+
+  private LogMember granted(TcpTransport transport, Undo undo, LogPeers peers, LogTimes times)
+      throws Exception {
     LogTransports transports = new LogTransports();
     LogFixture fixture = new LogFixture(4, 4096);
     LogTransport lent = fixture.over(transport, undo);
@@ -79,9 +130,9 @@ class HeartbeatTest {
             1,
             replica,
             new ReplicatedLog(replica, 0),
-            new SilentPeers(),
+            peers,
             new FixedCatalog(new GroupConfig(1, Set.of(1, 2, 3), Set.of(), true)),
-            TIMES,
+            times,
             clock,
             new Random(1));
     clock.advance(Duration.ofSeconds(1));
