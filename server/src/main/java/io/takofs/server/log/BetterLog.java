@@ -3,7 +3,7 @@ package io.takofs.server.log;
 import io.takofs.base.TakoException;
 import io.takofs.proto.LogPosition;
 import io.takofs.proto.LogSegment;
-import io.takofs.server.segment.Segment;
+import io.takofs.server.segment.Chain;
 import io.takofs.transport.QueuePair;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +53,7 @@ final class BetterLog {
   }
 
   private void onReadable(LogTransport via, LogPosition position, QueuePair pair, Runnable failed) {
-    List<LogSegment> missing = missing(position);
+    List<LogSegment> missing = missing(replica.chain(), position.getSegmentsList());
     if (!missing.isEmpty() && !replica.continuesWith(missing.get(0))) {
       pair.close();
       failed.run();
@@ -72,17 +72,15 @@ final class BetterLog {
     }
   }
 
-  private List<LogSegment> missing(LogPosition position) {
-    List<LogSegment> missing = new ArrayList<>();
-    boolean same = true;
-    for (LogSegment each : position.getSegmentsList()) {
-      Segment mine = replica.chain().get(each.getSequence());
-      same &= mine != null && SegmentDescription.isSame(mine, each);
-      if (!same) {
-        missing.add(each);
-      }
+  /** Those of {@code theirs} that come after the last one that is in {@code mine}, too. */
+  static List<LogSegment> missing(Chain mine, List<LogSegment> theirs) {
+    int first = theirs.size();
+    while (first > 0
+        && !SegmentDescription.isSame(
+            mine.get(theirs.get(first - 1).getSequence()), theirs.get(first - 1))) {
+      first--;
     }
-    return missing;
+    return theirs.subList(first, theirs.size());
   }
 
   /** Goes on reading; returns whether anything came. */
