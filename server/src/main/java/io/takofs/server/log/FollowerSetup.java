@@ -309,6 +309,7 @@ final class FollowerSetup {
         stream.setAdopted();
         step = Step.ADOPTED;
         notWhole = false;
+        lastRefusal = "";
       } else if (reply.getStatus() == Status.BUSY || reply.getStatus() == Status.UNAVAILABLE) {
         step = Step.WRITE;
         notBeforeNs = nowNs + times.retryNs();
