@@ -4,30 +4,27 @@ import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.proto.MoveLeader;
 import io.takofs.proto.Request;
-import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Status;
-import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogMember;
+import io.takofs.server.member.MemberChoice.Replacement;
 import io.takofs.server.peer.ClusterTopology;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives a group the members that it should have, at its leader: as many as are configured where
- * there are as many servers, and another one instead of one that is lost, leaves the cluster, or is
- * silent for too long. A new member learns the log first; then the catalog goes to the next
- * configuration, and somebody stands for election in it (model Reconfig, R6).
+ * Gives a group the members that it should have ({@link MemberChoice}), at its leader. A new member
+ * learns the log first; then the catalog goes to the next configuration, and somebody stands for
+ * election in it (model Reconfig, R6).
  *
  * <p>Thread rule: the member's thread.
  */
@@ -39,17 +36,28 @@ final class MemberChange {
 
   private static final long ASK_AGAIN_NS = TimeUnit.SECONDS.toNanos(5);
 
+  /** After which another server learns instead of one that does not get the log. */
+  private static final long LEARNS_WITHIN_NS = TimeUnit.MINUTES.toNanos(1);
+
+  /** After which a replacement that somebody asked for, and that could not be done, is not. */
+  private static final long ASKED_MAX_NS = TimeUnit.HOURS.toNanos(1);
+
   private final LogMember member;
   private final MemberLinks links;
   private final MapCatalog catalog;
   private final ClusterTopology cluster;
   private final MemberSettings settings;
-  private final Map<Integer, Long> silentSinceNs = new HashMap<>();
+  private final MemberChoice choice;
+  private final Map<Integer, Long> silentSinceNs = new HashMap<>(); // members and learners
+  private final Map<Integer, Integer> failed = new HashMap<>(); // learners in vain, in their order
+  private int failures;
+  private Set<Integer> learning = Set.of();
   private String warned = "";
+  private long lookedNs;
   private long askedNs = Long.MIN_VALUE; // when another configuration was asked for
-  private volatile Replacement replacement; // that somebody wants; null for none
-
-  private record Replacement(int leaves, int comes) {}
+  private final AtomicReference<Replacement> replacement = new AtomicReference<>(); // asked for
+  private Replacement begun; // the same, as the last tick saw it
+  private long begunNs;
 
   MemberChange(
       LogMember member,
@@ -62,10 +70,35 @@ final class MemberChange {
     this.catalog = catalog;
     this.cluster = cluster;
     this.settings = settings;
+    this.choice = new MemberChoice(cluster, settings.members(), new Sight());
+  }
+
+  private final class Sight implements MemberChoice.Sight {
+    @Override
+    public boolean hasTransport(int server) {
+      return links.transportTo(server) != null;
+    }
+
+    @Override
+    public boolean isReached(int server) {
+      return member.isCaughtUp(server, Long.MAX_VALUE / 2);
+    }
+
+    @Override
+    public int lastFailure(int server) {
+      return failed.getOrDefault(server, 0);
+    }
+
+    @Override
+    public boolean isGone(int server) {
+      Long silentNs = silentSinceNs.get(server);
+      return silentNs != null && lookedNs - silentNs >= settings.replaceAfterNs();
+    }
   }
 
   /**
-   * Has {@code comes} take the place of {@code leaves}; on any thread.
+   * Has {@code comes} take the place of {@code leaves}, if that can be while this server leads, and
+   * within an hour; on any thread.
    *
    * @throws TakoException INVALID_ARGUMENT when that cannot be
    */
@@ -76,14 +109,14 @@ final class MemberChange {
           Status.INVALID_ARGUMENT,
           "server " + leaves + " is no member of the group, which has " + members);
     }
-    if (!spare(members).contains(comes)) {
+    if (!choice.canCome(members, comes)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           ("server %d cannot become a member: it must be UP and no member yet, have a log of %d"
                   + " segments and as many metadata pages as the members (fs.tako.server.pool.size)")
               .formatted(comes, GroupConfig.SEGMENTS_MIN));
     }
-    replacement = new Replacement(leaves, comes);
+    replacement.set(new Replacement(leaves, comes));
   }
 
   /**
@@ -144,7 +177,10 @@ final class MemberChange {
   void tick(long nowNs) {
     if (member.leadingTerm() == 0) {
       silentSinceNs.clear();
+      failed.clear();
+      learning = Set.of();
       askedNs = Long.MIN_VALUE;
+      replacement.set(null); // who asked sees another leader, which does not know of it
       return;
     }
     GroupConfig now = member.config();
@@ -159,9 +195,10 @@ final class MemberChange {
     }
     watch(now, nowNs);
     warn();
-    Set<Integer> wanted = wanted(now, nowNs);
+    Set<Integer> wanted = choice.wanted(now.members(), asked(now, nowNs));
     Set<Integer> learners = new TreeSet<>(wanted);
     learners.removeAll(now.members());
+    learning = learners;
     member.setLearners(learners);
     if (!wanted.equals(now.members())
         && isRight(learners, wanted)
@@ -189,7 +226,8 @@ final class MemberChange {
 
   /** Whether the new ones have the log, and a majority of all gets it at the moment. */
   private boolean isRight(Set<Integer> learners, Set<Integer> wanted) {
-    return learners.stream().allMatch(each -> member.isCaughtUp(each, LAG_MAX)) && lives(wanted);
+    return learners.stream().allMatch(each -> member.isCaughtUp(each, LAG_MAX))
+        && choice.lives(wanted);
   }
 
   /** This server, if it is a member of {@code newest}, else another one that is. */
@@ -207,121 +245,43 @@ final class MemberChange {
         member.leadingTerm());
   }
 
+  /** The replacement that somebody wants; null when there is none, or it is over. */
+  private Replacement asked(GroupConfig now, long nowNs) {
+    Replacement asked = replacement.get();
+    if (!Objects.equals(asked, begun)) {
+      begun = asked;
+      begunNs = nowNs;
+    }
+    boolean isDone = asked != null && !now.members().contains(asked.leaves());
+    boolean isLate = asked != null && !isDone && nowNs - begunNs >= ASKED_MAX_NS;
+    if (isLate) {
+      LOG.warn("server {} did not become a member instead of {}", asked.comes(), asked.leaves());
+    }
+    if (isDone || isLate) {
+      replacement.compareAndSet(asked, null);
+      return null;
+    }
+    return asked;
+  }
+
   private void watch(GroupConfig now, long nowNs) {
-    silentSinceNs.keySet().retainAll(now.members());
-    for (int each : now.members()) {
-      if (isReached(each)) {
+    lookedNs = nowNs;
+    Set<Integer> written = new TreeSet<>(learning);
+    written.addAll(now.members());
+    silentSinceNs.keySet().retainAll(written);
+    for (int each : written) {
+      if (each == cluster.serverId() || member.isCaughtUp(each, Long.MAX_VALUE / 2)) {
         silentSinceNs.remove(each);
       } else {
         silentSinceNs.putIfAbsent(each, nowNs);
       }
     }
-  }
-
-  private boolean isReached(int server) {
-    return server == cluster.serverId() || member.isCaughtUp(server, Long.MAX_VALUE / 2);
-  }
-
-  /** Whether a majority of {@code wanted} gets the log at the moment. */
-  private boolean lives(Set<Integer> wanted) {
-    return 2 * wanted.stream().filter(this::isReached).count() > wanted.size();
-  }
-
-  /** The members that the group should have now: those of {@code now}, where there is no reason. */
-  private Set<Integer> wanted(GroupConfig now, long nowNs) {
-    List<Integer> spare = spare(now.members());
-    Set<Integer> wanted = new TreeSet<>(now.members());
-    Replacement asked = replacement;
-    if (asked != null && wanted.contains(asked.leaves) && spare.contains(asked.comes)) {
-      wanted.remove(asked.leaves);
-      wanted.add(asked.comes);
-      return wanted;
-    }
-    if (asked != null && !now.members().contains(asked.leaves)) {
-      replacement = null; // it is done
-    }
-    if (spare.isEmpty() && wanted.stream().anyMatch(this::isDamaged)) {
-      return without(now.members());
-    }
-    int size = Math.max(now.members().size(), target(spare.size() + now.members().size()));
-    for (int each : now.members()) {
-      if (!spare.isEmpty() && wanted.size() == now.members().size() && mustGo(each, nowNs)) {
-        wanted.remove(each); // one at a time
-        wanted.add(spare.remove(0));
+    for (int each : learning) {
+      Long silentNs = silentSinceNs.get(each);
+      if (silentNs != null && nowNs - silentNs >= LEARNS_WITHIN_NS) {
+        silentSinceNs.remove(each);
+        failed.put(each, ++failures);
       }
     }
-    while (wanted.size() < size && !spare.isEmpty()) {
-      wanted.add(spare.remove(0));
-    }
-    if (spare.isEmpty() && wanted.stream().anyMatch(this::leaves)) {
-      return fewer(now.members());
-    }
-    return wanted.size() == size ? wanted : now.members();
-  }
-
-  /**
-   * The members but for one that is damaged: it comes back when it has begun anew, which it may not
-   * before it is none. An even number for that time survives as much as there is left to survive.
-   */
-  private Set<Integer> without(Set<Integer> members) {
-    Set<Integer> whole = new TreeSet<>(members);
-    members.stream().filter(this::isDamaged).findFirst().ifPresent(whole::remove);
-    return whole.size() < members.size() && lives(whole) ? whole : members;
-  }
-
-  private boolean isDamaged(int server) {
-    return cluster.server(server).filter(entry -> !entry.getDamage().isEmpty()).isPresent();
-  }
-
-  private boolean leaves(int server) {
-    return cluster
-        .server(server)
-        .filter(entry -> entry.getState() == ServerEntry.State.DECOMMISSIONING)
-        .isPresent();
-  }
-
-  /**
-   * As many of those that stay as there would be in a cluster of them, this server first; all when
-   * nobody would be left.
-   */
-  private Set<Integer> fewer(Set<Integer> members) {
-    List<Integer> staying =
-        members.stream()
-            .filter(each -> !leaves(each) && isReached(each))
-            .sorted(Comparator.comparing(each -> each != cluster.serverId()))
-            .toList();
-    return staying.isEmpty() ? members : new TreeSet<>(staying.subList(0, target(staying.size())));
-  }
-
-  /** An even number survives no more than the odd one below it. */
-  private int target(int servers) {
-    int most = Math.min(settings.members(), servers);
-    return most % 2 == 0 ? most - 1 : most;
-  }
-
-  private boolean mustGo(int server, long nowNs) {
-    ServerEntry entry = cluster.server(server).orElse(null);
-    Long silentNs = silentSinceNs.get(server);
-    return entry == null
-        || entry.getState() != ServerEntry.State.UP
-        || !entry.getDamage().isEmpty()
-        || (silentNs != null && nowNs - silentNs >= settings.replaceAfterNs());
-  }
-
-  /** Servers that could be members, those first whose racks have none. */
-  private List<Integer> spare(Set<Integer> members) {
-    ServerEntry self = cluster.server(cluster.serverId()).orElse(ServerEntry.getDefaultInstance());
-    Set<String> racks = new HashSet<>();
-    members.forEach(each -> cluster.server(each).ifPresent(entry -> racks.add(entry.getRack())));
-    List<ServerEntry> spare = new ArrayList<>();
-    for (ServerEntry each : cluster.map().getServersList()) {
-      if (!members.contains(each.getId())
-          && ClusterMaps.canBeMember(each, self)
-          && links.transportTo(each.getId()) != null) {
-        spare.add(each);
-      }
-    }
-    spare.sort(Comparator.comparing(each -> racks.contains(each.getRack())));
-    return new ArrayList<>(spare.stream().map(ServerEntry::getId).toList());
   }
 }
