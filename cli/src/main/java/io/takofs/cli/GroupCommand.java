@@ -6,12 +6,14 @@ import io.takofs.client.TakoClient;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.GroupStatus;
 import io.takofs.proto.MemberStatus;
+import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.Status;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -62,7 +64,7 @@ final class GroupCommand implements Runnable {
           await(
               client,
               status -> server == 0 ? moved(status, former) : status.getLeader() == server,
-              "the leader did not move; tako group status shows the members");
+              status -> "the leader did not move; tako group status shows the members");
       print(List.of("server " + now.getLeader() + " leads"));
     }
     return 0;
@@ -89,7 +91,7 @@ final class GroupCommand implements Runnable {
           await(
               client,
               status -> isReplaced(status.getGroup(), leaves, comes),
-              "server " + comes + " is still learning; tako group status shows how far it is");
+              status -> unfinished(status.getGroup(), comes));
       print(lines(now));
     }
     return 0;
@@ -102,17 +104,32 @@ final class GroupCommand implements Runnable {
             .anyMatch(each -> each.getServer() == comes && !each.getLearner());
   }
 
+  /** Why a server has not become a member in time. */
+  static String unfinished(GroupStatus group, int comes) {
+    boolean learns =
+        group.getMembersList().stream()
+            .anyMatch(each -> each.getServer() == comes && each.getLearner());
+    return learns
+        ? "server " + comes + " is still learning; tako group status shows how far it is"
+        : ("server %d is not learning: server %d leads now, and was not asked, or replaces another"
+                + " member first; when tako group status shows no learner, give the command again")
+            .formatted(comes, group.getLeader());
+  }
+
   private static ClusterStatus await(
-      TakoClient client, Predicate<ClusterStatus> done, String otherwise) throws TakoException {
+      TakoClient client, Predicate<ClusterStatus> done, Function<ClusterStatus, String> otherwise)
+      throws TakoException {
     long until = Clock.SYSTEM.nanoTime() + LIMIT_NS;
-    while (Clock.SYSTEM.nanoTime() - until < 0) {
+    while (true) {
       ClusterStatus status = client.administration().clusterStatus();
       if (done.test(status)) {
         return status;
       }
+      if (Clock.SYSTEM.nanoTime() - until >= 0) {
+        throw new TakoException(Status.UNAVAILABLE, otherwise.apply(status));
+      }
       Clock.SYSTEM.parkNanos(client, LOOK_NS);
     }
-    throw new TakoException(Status.UNAVAILABLE, otherwise);
   }
 
   private void print(List<String> lines) {
@@ -142,18 +159,31 @@ final class GroupCommand implements Runnable {
     for (MemberStatus each : group.getMembersList()) {
       lines.add(line(cluster, each));
     }
+    for (ServerHealth each : cluster.getServersList()) {
+      ServerEntry server = each.getEntry();
+      if (!server.getDamage().isEmpty()) { // one that has left the group, too
+        lines.add(
+            "damaged  "
+                + server.getId()
+                + address(cluster, server.getId())
+                + " "
+                + server.getDamage());
+      }
+    }
     return lines;
+  }
+
+  private static String address(ClusterStatus cluster, int server) {
+    return cluster.getServersList().stream()
+        .map(ServerHealth::getEntry)
+        .filter(entry -> entry.getId() == server)
+        .map(entry -> " " + entry.getHost() + ":" + entry.getPort())
+        .findAny()
+        .orElse("");
   }
 
   private static String line(ClusterStatus cluster, MemberStatus member) {
     GroupStatus group = cluster.getGroup();
-    String address =
-        cluster.getServersList().stream()
-            .map(ServerHealth::getEntry)
-            .filter(entry -> entry.getId() == member.getServer())
-            .map(entry -> " " + entry.getHost() + ":" + entry.getPort())
-            .findAny()
-            .orElse("");
     String state;
     if (member.getServer() == group.getLeader()) {
       state = "leads";
@@ -163,6 +193,10 @@ final class GroupCommand implements Runnable {
       state = "is not reached" + (member.getProblem().isEmpty() ? "" : ": " + member.getProblem());
     }
     return "%s  %d%s %s"
-        .formatted(member.getLearner() ? "learner" : "member ", member.getServer(), address, state);
+        .formatted(
+            member.getLearner() ? "learner" : "member ",
+            member.getServer(),
+            address(cluster, member.getServer()),
+            state);
   }
 }
