@@ -62,7 +62,7 @@ final class LogPair implements AutoCloseable {
   /**
    * Runs the same load on both, or, for the second, none.
    *
-   * @return what each of them found while both had a processor
+   * @return what each of them found in the parts that count
    */
   List<RunFigures> run(int readPercent, int clients, boolean both, boolean applied, double seconds)
       throws IOException {
@@ -76,7 +76,7 @@ final class LogPair implements AutoCloseable {
       }
     }
     throw new IOException(
-        "this machine is too busy: the two servers never had a processor each for long enough");
+        "this machine is too busy: too little of the time of the two servers counts");
   }
 
   private List<RunFigures> runOnce(
@@ -108,6 +108,7 @@ final class LogPair implements AutoCloseable {
   @Override
   public void close() {
     servers.forEach(LogProcess::end);
+    servers.forEach(LogProcess::awaitEnd);
     servers.forEach(LogProcess::close);
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {

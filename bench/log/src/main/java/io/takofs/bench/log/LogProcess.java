@@ -7,7 +7,10 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * A process that runs {@link LogServer}.
@@ -63,11 +66,29 @@ final class LogProcess implements AutoCloseable {
     throw new IOException("a server of the log ended before it had answered");
   }
 
-  /** Has it use the other server no more, which may be gone then; waits for that. */
+  /** Has it use the other server no more, which may be gone then. */
   void end() {
-    tell("");
+    tell(LogServer.END);
+  }
+
+  /** Waits until it does so, for some seconds at most. */
+  void awaitEnd() {
+    CompletableFuture<Void> end = CompletableFuture.runAsync(this::readToEnd);
     try {
-      answer();
+      end.get(END_S, TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      System.err.println("a server of the log does not end: " + e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void readToEnd() {
+    try {
+      String line = answer();
+      while (!line.equals(LogServer.END)) {
+        line = answer();
+      }
     } catch (IOException e) {
       System.err.println("a server of the log had ended: " + e.getMessage());
     }

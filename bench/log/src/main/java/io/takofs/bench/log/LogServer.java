@@ -29,6 +29,9 @@ final class LogServer {
   /** The prefix of every line that this process answers with. */
   static final String ANSWER = "log-server ";
 
+  /** The line that ends a process, as the end of its input does; it answers the same. */
+  static final String END = "end";
+
   private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(200);
 
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
@@ -87,26 +90,27 @@ final class LogServer {
     reader.start();
     out.println(ANSWER + node.endpoint());
     node.connect(next());
-    while (!node.leads()) {
+    while (!node.leads() && !END.equals(lines.peek())) {
       idle();
     }
     out.println(ANSWER + "leads");
-    while (true) {
-      String line = next();
-      if (line.isEmpty()) {
-        out.println(ANSWER + "ends");
-        Interrupts.join(reader); // the other server must not lose this one before it ends, too
-        return;
-      }
+    String line = next();
+    while (!line.equals(END)) {
       Load load = Load.parse(line);
       if (load.fresh()) {
         windows.forget();
       }
       run(load);
       out.println(ANSWER + windows.line());
-      windows.keep(kept(next()));
-      out.println(ANSWER + windows.report().line());
+      line = next();
+      if (!line.equals(END)) {
+        windows.keep(kept(line));
+        out.println(ANSWER + windows.report().line());
+        line = next();
+      }
     }
+    out.println(ANSWER + END);
+    Interrupts.join(reader); // the other server must not lose this one before it ends, too
   }
 
   /** Reads the input. Whoever started this process has ended when there is no more. */
@@ -119,7 +123,7 @@ final class LogServer {
     } catch (IOException e) {
       System.err.println("no input any more: " + e);
     }
-    lines.add("");
+    lines.add(END);
   }
 
   /** The next line of the input; serves the other server until it comes. */
