@@ -5,6 +5,7 @@ import io.takofs.system.ServerCluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.apache.hadoop.conf.Configuration;
 
@@ -12,7 +13,8 @@ import org.apache.hadoop.conf.Configuration;
  * The data server of all tests of this JVM, or as many as {@code tako.test.servers} says, in
  * processes of their own. The tests see nothing of it: their class path holds the shaded jar and
  * Hadoop. With {@code tako.test.leader.kill.every}, a number of seconds, the server that leads the
- * namespace is killed so long after the last one runs again; tests shall not notice.
+ * namespace is killed so long after the last one runs again; tests shall not notice. Each has a
+ * line in {@code target/leader-kills} then.
  *
  * <p>Thread rule: any thread.
  */
@@ -39,7 +41,10 @@ public final class TestServer {
             ServerCluster.start(Integer.getInteger("tako.test.servers", 1), settings);
         int everyS = Integer.getInteger("tako.test.leader.kill.every", 0);
         LeaderKiller killer =
-            everyS == 0 ? null : LeaderKiller.start(servers, Duration.ofSeconds(everyS));
+            everyS == 0
+                ? null
+                : LeaderKiller.start(
+                    servers, Duration.ofSeconds(everyS), Path.of("target", "leader-kills"));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> close(servers, killer)));
         uri = servers.uri();
       } catch (Exception e) {

@@ -1,9 +1,14 @@
 package io.takofs.system;
 
+import static java.nio.file.StandardOpenOption.APPEND;
+import static java.nio.file.StandardOpenOption.CREATE;
+
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -21,13 +26,14 @@ public final class LeaderKiller implements AutoCloseable {
 
   private final ServerCluster cluster;
   private final long everyNs;
+  private final Path record;
   private final Thread thread = new Thread(this::run, "leader-killer");
   private volatile boolean stopped;
-  private final AtomicInteger kills = new AtomicInteger();
 
-  private LeaderKiller(ServerCluster cluster, Duration every) {
+  private LeaderKiller(ServerCluster cluster, Duration every, Path record) {
     this.cluster = cluster;
     this.everyNs = every.toNanos();
+    this.record = record;
     thread.setDaemon(true);
   }
 
@@ -36,9 +42,10 @@ public final class LeaderKiller implements AutoCloseable {
    *
    * @param cluster whose servers nobody else kills
    * @param every from the moment at which one that was killed runs again to the next kill
+   * @param record file that gets a line for each that was killed and runs again
    */
-  public static LeaderKiller start(ServerCluster cluster, Duration every) {
-    LeaderKiller killer = new LeaderKiller(cluster, every);
+  public static LeaderKiller start(ServerCluster cluster, Duration every, Path record) {
+    LeaderKiller killer = new LeaderKiller(cluster, every, record);
     killer.thread.start();
     return killer;
   }
@@ -49,12 +56,12 @@ public final class LeaderKiller implements AutoCloseable {
         ServerProcess leader = leader();
         if (leader != null) {
           leader.kill();
-          kills.incrementAndGet();
           leader.restart();
+          Files.writeString(record, Instant.now() + " " + leader.uri() + "\n", CREATE, APPEND);
         }
       }
     } catch (Exception e) {
-      throw new IllegalStateException("no leader is killed any more, after " + kills, e);
+      throw new IllegalStateException("no leader is killed any more", e);
     }
   }
 
@@ -94,6 +101,5 @@ public final class LeaderKiller implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    System.out.println("the leader was killed " + kills + " times");
   }
 }
