@@ -65,6 +65,7 @@ final class LogBits {
     int end =
         switch (header.state()) {
           case SEALED, FLUSHED -> header.sealedLength();
+          case GRANTED -> Layout.SEGMENT_DATA_OFFSET; // the leader writes, nobody has looked
           case OPEN -> CommitMark.read(slot, header.segmentSequence(), crc);
           default -> CommitMark.UNREADABLE;
         };

@@ -474,8 +474,11 @@ final class SimLogMember extends SimMachine implements CheckedMember {
       damaged.add(id);
       if (isAlive() && !leads) {
         looks = true;
-        replica.scan();
-        looks = false;
+        try {
+          replica.scan();
+        } finally {
+          looks = false;
+        }
       }
     }
   }
