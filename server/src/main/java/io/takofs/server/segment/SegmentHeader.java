@@ -40,6 +40,8 @@ public record SegmentHeader(
 
   /**
    * Whether this segment comes after the one of {@code sequence} that ends so, and continues it.
+   * Every frame's term and index are in the chain value, so segments of two leaders that end at the
+   * same index differ in it, but for one in 2^32.
    */
   public boolean follows(long sequence, long lastIndex, int chain) {
     return segmentSequence == sequence + 1 && baseIndex == lastIndex + 1 && baseChain == chain;
