@@ -13,6 +13,12 @@ interface CheckedMember {
   /** The last entry of its log. */
   long lastIndex();
 
+  /** Entries up to here are not in its log any more, and not missing. */
+  long trimmedIndex();
+
+  /** Entries up to here are in its durable checkpoint. */
+  long checkpointIndex();
+
   /** The highest term that it has promised. */
   long promisedTerm();
 

@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  *   <tr><td>I11</td><td>a damaged member does not lead: here</td></tr>
  *   <tr><td>I12</td><td>reads: {@link SimLogMember}, with each answer</td></tr>
  *   <tr><td>I21</td><td>no value is committed twice: {@link LogHistory#deliver}</td></tr>
- *   <tr><td>I29</td><td>is of segments on flash, which the log does not have</td></tr>
+ *   <tr><td>I29</td><td>what a member's log has given up is in its durable checkpoint: here</td></tr>
  *   <tr><td>I31</td><td>epochs only grow, by one, and only from active ones: here</td></tr>
  *   <tr><td>I32</td><td>somebody leads once nothing strikes: the end of {@link
  *   GroupLogSimulation}</td></tr>
@@ -90,6 +90,7 @@ final class LogInvariants {
       if (each.isAlive()) {
         checkLeader(i, each);
         checkPromise(i, each);
+        checkTrimmed(each);
       }
     }
     if (!broken) {
@@ -135,6 +136,15 @@ final class LogInvariants {
     }
     if (now.accepted > now.promised) {
       throw violation("I4", "a log of a term that was not promised: " + now);
+    }
+  }
+
+  private void checkTrimmed(CheckedMember member) {
+    if (!broken && member.trimmedIndex() > member.checkpointIndex()) {
+      throw violation(
+          "I29",
+          "member %d has given up entries up to %d, and its checkpoint has those up to %d"
+              .formatted(member.id(), member.trimmedIndex(), member.checkpointIndex()));
     }
   }
 

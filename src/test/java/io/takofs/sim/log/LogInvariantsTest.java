@@ -114,6 +114,16 @@ class LogInvariantsTest {
     finds(invariants, "I31");
   }
 
+  @Test
+  void shouldFindAMemberThatHasGivenUpWhatItsCheckpointLacks() {
+    LogInvariants invariants = begin(false);
+    one.checkpointIndex = 20;
+    one.trimmedIndex = 20;
+    quiet(invariants);
+    one.trimmedIndex = 21;
+    finds(invariants, "I29: member 1 has given up entries up to 21");
+  }
+
   private LogInvariants begin(boolean broken) {
     LogInvariants invariants = new LogInvariants(List.of(one, two), () -> config, history, broken);
     quiet(invariants);
@@ -142,6 +152,8 @@ class LogInvariantsTest {
     private boolean alive = true;
     private long leadingTerm;
     private long lastIndex;
+    private long trimmedIndex;
+    private long checkpointIndex;
     private long promisedTerm;
     private long acceptedTerm;
     private long configEpoch;
@@ -169,6 +181,16 @@ class LogInvariantsTest {
     @Override
     public long lastIndex() {
       return lastIndex;
+    }
+
+    @Override
+    public long trimmedIndex() {
+      return trimmedIndex;
+    }
+
+    @Override
+    public long checkpointIndex() {
+      return checkpointIndex;
     }
 
     @Override

@@ -155,6 +155,16 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   @Override
+  public long trimmedIndex() {
+    return replica.missingIndex() == 0 ? replica.neededIndex() : 0;
+  }
+
+  @Override
+  public long checkpointIndex() {
+    return checkpointIndex;
+  }
+
+  @Override
   public long acceptedTerm() {
     return replica.acceptedTerm();
   }
