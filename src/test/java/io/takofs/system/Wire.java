@@ -80,7 +80,16 @@ final class Wire {
 
   /** Does something while the other machine loses one packet of twenty that it sends. */
   void whileLossy(Disturbance meanwhile) throws Exception {
-    shell.run(LOSE + "5%");
+    whileLossy("5%", meanwhile);
+  }
+
+  /** Does something while it loses one of fifty, and the others leave 5 ms late. */
+  void whileLateAndLossy(Disturbance meanwhile) throws Exception {
+    whileLossy("2% delay 5ms", meanwhile);
+  }
+
+  private void whileLossy(String how, Disturbance meanwhile) throws Exception {
+    shell.run(LOSE + how);
     String statistics;
     try {
       meanwhile.happen();

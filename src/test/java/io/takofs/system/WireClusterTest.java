@@ -251,6 +251,23 @@ class WireClusterTest {
     }
   }
 
+  @Test
+  @Order(11)
+  void shouldGoOnWhileTheWireIsLateAndLosesPackets() throws Exception {
+    for (int leader = 1; leader <= SERVERS; leader++) {
+      int id = leader;
+      checkThatAWriterGoesOnWithout(
+          id,
+          () ->
+              wire.whileLateAndLossy(
+                  () -> {
+                    try (TakoClient client = connect()) {
+                      change(client, directory + "-meanwhile/" + id);
+                    }
+                  }));
+    }
+  }
+
   /** Has {@code leader} lead, and checks a writer while it is disturbed. */
   private void checkThatAWriterGoesOnWithout(int leader, Wire.Disturbance disturbance)
       throws Exception {
