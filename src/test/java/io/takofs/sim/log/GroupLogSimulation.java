@@ -84,6 +84,7 @@ final class GroupLogSimulation {
   private SimCatalog catalog;
   private long changeMaxNs;
   private boolean calm;
+  private boolean leadersChoose; // who the members are
   private LogInvariants invariants;
 
   GroupLogSimulation(long seed, int steps, Set<BrokenRule> broken) {
@@ -118,6 +119,7 @@ final class GroupLogSimulation {
       int leaseReads,
       int terms,
       int changes,
+      int changesByLeaders,
       Map<Fault, Integer> faults,
       long virtualNs,
       long trace) {}
@@ -173,7 +175,11 @@ final class GroupLogSimulation {
               hasLeases(),
               broken));
     }
+    leadersChoose = broken.isEmpty() && servers > count && scheduler.random().nextBoolean();
     for (SimLogMember member : members) {
+      if (leadersChoose) {
+        member.chooseMembers(count);
+      }
       check(member.start(), "the first start was killed");
     }
     int burst = BURST[scheduler.random().nextInt(BURST.length)];
@@ -203,6 +209,7 @@ final class GroupLogSimulation {
         history.leaseReads(),
         invariants.terms(),
         catalog.changes(),
+        leadersChoose ? catalog.changes() : 0,
         faults.counts(),
         scheduler.nowNs(),
         scheduler.trace().hash());
@@ -217,22 +224,45 @@ final class GroupLogSimulation {
     return true;
   }
 
-  /** Now and then a server takes the place of another one, and somebody stands for election. */
+  /**
+   * Now and then a server takes the place of another one, and somebody stands for election. Where
+   * leaders choose the members they are asked for it, and the one that comes learns the log first;
+   * else it is done whatever that one has.
+   */
   private void changeMembers() {
     scheduler.schedule(
         fate,
         scheduler.delayNs(0, changeMaxNs),
         () -> {
-          int leaves = 1 + scheduler.random().nextInt(members.size());
-          int comes = 1 + scheduler.random().nextInt(members.size());
           if (!calm) {
-            catalog.replace(leaves, comes);
+            replace();
             changeMembers();
           }
           if (!calm || !catalog.newest().active()) {
             standForElection(members);
           }
         });
+  }
+
+  private void replace() {
+    int leaves = 1 + scheduler.random().nextInt(members.size());
+    int comes = 1 + scheduler.random().nextInt(members.size());
+    if (!leadersChoose) {
+      catalog.replace(leaves, comes);
+      return;
+    }
+    Set<Integer> now = catalog.newest().members();
+    while (now.contains(comes)) {
+      comes = comes % members.size() + 1;
+    }
+    while (!now.contains(leaves)) {
+      leaves = leaves % members.size() + 1;
+    }
+    for (SimLogMember each : members) {
+      if (each.isAlive() && each.leadingTerm() != 0) {
+        each.replace(leaves, comes);
+      }
+    }
   }
 
   /**

@@ -1,17 +1,22 @@
 package io.takofs.sim.log;
 
-import io.takofs.server.log.GroupCatalog;
 import io.takofs.server.log.GroupConfig;
+import io.takofs.server.member.MemberCatalog;
+import io.takofs.sim.SimProcess;
 import io.takofs.sim.SimScheduler;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 
 /** The catalog of a group, of which each member knows what it read last, maybe long ago. */
 final class SimCatalog {
   /** For how long a member may go on with what it has read. */
   private static final long[] OLD_MAX_NS = {0, 10_000_000, 300_000_000, 5_000_000_000L};
+
+  /** Until the catalog has changed at most. */
+  private static final long CHANGE_MAX_NS = 20_000_000;
 
   private final SimScheduler scheduler;
   private final Set<BrokenRule> broken;
@@ -66,11 +71,38 @@ final class SimCatalog {
     }
   }
 
+  /** A leader asks for other members; {@code born} is its process. */
+  private void change(
+      int member, SimProcess born, long epoch, Set<Integer> members, BooleanSupplier stillRight) {
+    scheduler.schedule(
+        born,
+        scheduler.delayNs(0, CHANGE_MAX_NS),
+        () -> {
+          if (isReadBy(member)
+              && epoch == newest.epoch()
+              && newest.active()
+              && stillRight.getAsBoolean()) {
+            newest = new GroupConfig(epoch + 1, members, newest.members(), false);
+            changes++;
+          }
+        });
+  }
+
   /** The view of one process of {@code member}, which reads the catalog now and then. */
-  GroupCatalog view(int member) {
+  MemberCatalog view(int member, SimProcess born) {
     copies.putIfAbsent(member, newest);
-    return new GroupCatalog() {
+    return new MemberCatalog() {
       private long oldUntilNs;
+
+      @Override
+      public int group() {
+        return SimLogMember.GROUP;
+      }
+
+      @Override
+      public void change(long epoch, Set<Integer> members, BooleanSupplier stillRight) {
+        SimCatalog.this.change(member, born, epoch, members, stillRight);
+      }
 
       @Override
       public GroupConfig read() {

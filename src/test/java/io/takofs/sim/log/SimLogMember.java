@@ -13,6 +13,9 @@ import io.takofs.server.log.LogTimes;
 import io.takofs.server.log.LogTransport;
 import io.takofs.server.log.LogTransports;
 import io.takofs.server.log.ReplicatedLog;
+import io.takofs.server.member.MemberCatalog;
+import io.takofs.server.member.MemberChange;
+import io.takofs.server.member.MemberSettings;
 import io.takofs.server.segment.Crc32cScratch;
 import io.takofs.server.segment.LogIdentity;
 import io.takofs.server.segment.LogZone;
@@ -51,6 +54,12 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private static final long TICK_MAX_NS = 2_000_000;
   static final long MISSED_NS = 40_000_000;
 
+  /** Of silence, after which another server takes a member's place. */
+  private static final long REPLACE_AFTER_NS = 400_000_000;
+
+  /** From one look at who should be members to the next. */
+  private static final long CHANGE_LOOK_NS = 20_000_000;
+
   private static final long LEASE_NS = 36_000_000;
 
   /** So many times as long do members say that they hold out, where they do not. */
@@ -72,6 +81,9 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private LogReplica replica;
   private ReplicatedLog log;
   private LogMember member;
+  private int wantedMembers; // which leaders see to; 0 when they do not
+  private MemberChange change; // null then
+  private long changeLookNs;
   private final Set<Long> waiting = new HashSet<>();
   private final Map<LogMember.ReadTicket, Long> reads = new LinkedHashMap<>();
   private final NavigableMap<Long, Long> delivered = new TreeMap<>();
@@ -123,6 +135,20 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   @Override
   public int id() {
     return id;
+  }
+
+  /** While it leads it sees to it, from its next start on, that the group has so many members. */
+  void chooseMembers(int wanted) {
+    wantedMembers = wanted;
+  }
+
+  /** An administrator asks for another member; nothing happens when that cannot be. */
+  void replace(int leaves, int comes) {
+    try {
+      change.replace(leaves, comes);
+    } catch (TakoException e) {
+      // One leaves that is no member, say.
+    }
   }
 
   /** It stands for election only when it misses its leader. */
@@ -235,16 +261,22 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     deliveredIndex = checkpointIndex;
     log = new ReplicatedLog(replica, checkpointIndex);
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
+    SimLogPeers peers = new SimLogPeers(network, group, born, transport, via, pairs, parts, spite);
+    MemberCatalog view = catalog.view(id, born);
     member =
         new LogMember(
             GROUP,
             replica,
             log,
-            new SimLogPeers(network, group, born, transport, via, pairs, parts, spite),
-            catalog.view(id),
+            peers,
+            view,
             times,
             clock(),
             new Random(network.scheduler().random().nextLong()));
+    if (wantedMembers != 0) {
+      MemberSettings settings = new MemberSettings(times, wantedMembers, REPLACE_AFTER_NS);
+      change = new MemberChange(member, peers, view, SimTopology.of(id, group.size()), settings);
+    }
     transport.listen(endpoint(), new SimLogDoor(pairs, replica, parts));
     tick(born);
   }
@@ -286,6 +318,10 @@ final class SimLogMember extends SimMachine implements CheckedMember {
                 catalog.activate(member.config().epoch());
               }
               log.poll(this::deliver);
+              if (change != null && scheduler().nowNs() - changeLookNs >= CHANGE_LOOK_NS) {
+                changeLookNs = scheduler().nowNs();
+                change.tick(changeLookNs);
+              }
               answerReads();
               readByLease();
               if (member.role() != before) {
@@ -371,6 +407,10 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   Reply answer(Request request) {
     if (broken.contains(BrokenRule.ADOPT_UNHEARD) && request.hasAdoptLog()) {
       return Reply.getDefaultInstance();
+    }
+    if (request.hasMoveLeader()) {
+      boolean stands = member.stand(request.getMoveLeader().getTerm());
+      return Reply.newBuilder().setStatus(stands ? Status.OK : Status.BUSY).build();
     }
     Reply reply = member.handle(request);
     if (broken.contains(BrokenRule.VOTE_IN_LEASE) && reply.hasLogGrant()) {

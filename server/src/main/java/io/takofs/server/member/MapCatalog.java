@@ -3,7 +3,6 @@ package io.takofs.server.member;
 import io.takofs.proto.GroupEntry;
 import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.catalog.MapChanges;
-import io.takofs.server.log.GroupCatalog;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.server.peer.ClusterTopology;
 import java.util.Set;
@@ -15,7 +14,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p>Thread rule: any thread.
  */
-record MapCatalog(int group, ClusterTopology cluster, MapChanges changes) implements GroupCatalog {
+record MapCatalog(int group, ClusterTopology cluster, MapChanges changes) implements MemberCatalog {
   @Override
   public GroupConfig read() {
     for (GroupEntry entry : cluster.map().getGroupsList()) {
@@ -37,13 +36,8 @@ record MapCatalog(int group, ClusterTopology cluster, MapChanges changes) implem
     changes.request("activate", map -> ClusterMaps.activate(map, group, epoch));
   }
 
-  /**
-   * Asks for other members than those of configuration {@code epoch}, if it is the newest.
-   *
-   * @param stillRight whether they can be members at the moment at which the map is changed: there
-   *     is no way back
-   */
-  void change(long epoch, Set<Integer> members, BooleanSupplier stillRight) {
+  @Override
+  public void change(long epoch, Set<Integer> members, BooleanSupplier stillRight) {
     changes.request(
         "members",
         map ->

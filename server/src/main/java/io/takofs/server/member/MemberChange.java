@@ -7,6 +7,7 @@ import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogMember;
+import io.takofs.server.log.LogPeers;
 import io.takofs.server.member.MemberChoice.Replacement;
 import io.takofs.server.peer.ClusterTopology;
 import java.util.HashMap;
@@ -28,25 +29,28 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: the member's thread.
  */
-final class MemberChange {
+public final class MemberChange {
   private static final Logger LOG = LoggerFactory.getLogger(MemberChange.class);
 
   /** Entries that a server may lack to become a member. */
   private static final long LAG_MAX = 4096;
 
-  private static final long ASK_AGAIN_NS = TimeUnit.SECONDS.toNanos(5);
+  /** Longest elections in the time after which another configuration is asked for again. */
+  private static final int ASK_AGAIN_ELECTIONS = 8;
 
-  /** After which another server learns instead of one that does not get the log. */
+  /** After which another server learns instead of one that does not get the log, at most. */
   private static final long LEARNS_WITHIN_NS = TimeUnit.MINUTES.toNanos(1);
 
   /** After which a replacement that somebody asked for, and that could not be done, is not. */
   private static final long ASKED_MAX_NS = TimeUnit.HOURS.toNanos(1);
 
   private final LogMember member;
-  private final MemberLinks links;
-  private final MapCatalog catalog;
+  private final LogPeers peers;
+  private final MemberCatalog catalog;
   private final ClusterTopology cluster;
   private final MemberSettings settings;
+  private final long askAgainNs;
+  private final long learnsWithinNs;
   private final MemberChoice choice;
   private final Map<Integer, Long> silentSinceNs = new HashMap<>(); // members and learners
   private final Map<Integer, Integer> failed = new HashMap<>(); // learners in vain, in their order
@@ -59,24 +63,26 @@ final class MemberChange {
   private Replacement begun; // the same, as the last tick saw it
   private long begunNs;
 
-  MemberChange(
+  public MemberChange(
       LogMember member,
-      MemberLinks links,
-      MapCatalog catalog,
+      LogPeers peers,
+      MemberCatalog catalog,
       ClusterTopology cluster,
       MemberSettings settings) {
     this.member = member;
-    this.links = links;
+    this.peers = peers;
     this.catalog = catalog;
     this.cluster = cluster;
     this.settings = settings;
+    this.askAgainNs = ASK_AGAIN_ELECTIONS * settings.times().electionMaxNs();
+    this.learnsWithinNs = Math.min(settings.replaceAfterNs(), LEARNS_WITHIN_NS);
     this.choice = new MemberChoice(cluster, settings.members(), new Sight());
   }
 
   private final class Sight implements MemberChoice.Sight {
     @Override
     public boolean hasTransport(int server) {
-      return links.transportTo(server) != null;
+      return peers.transportTo(server) != null;
     }
 
     @Override
@@ -102,7 +108,7 @@ final class MemberChange {
    *
    * @throws TakoException INVALID_ARGUMENT when that cannot be
    */
-  void replace(int leaves, int comes) throws TakoException {
+  public void replace(int leaves, int comes) throws TakoException {
     Set<Integer> members = catalog.read().members();
     if (!members.contains(leaves)) {
       throw new TakoException(
@@ -162,7 +168,7 @@ final class MemberChange {
               .setMoveLeader(
                   MoveLeader.newBuilder().setGroup(catalog.group()).setTerm(member.releaseLease()))
               .build();
-      links.call(
+      peers.call(
           servers.next(),
           stand,
           reply -> {
@@ -174,7 +180,7 @@ final class MemberChange {
   }
 
   /** Does what is due. */
-  void tick(long nowNs) {
+  public void tick(long nowNs) {
     if (member.leadingTerm() == 0) {
       silentSinceNs.clear();
       failed.clear();
@@ -202,7 +208,7 @@ final class MemberChange {
     member.setLearners(learners);
     if (!wanted.equals(now.members())
         && isRight(learners, wanted)
-        && (askedNs == Long.MIN_VALUE || nowNs - askedNs >= ASK_AGAIN_NS)) {
+        && (askedNs == Long.MIN_VALUE || nowNs - askedNs >= askAgainNs)) {
       Facts.of("epoch", now.epoch()).and("members", wanted).info(LOG, "the group gets new members");
       askedNs = nowNs;
       long term = member.leadingTerm();
@@ -278,7 +284,7 @@ final class MemberChange {
     }
     for (int each : learning) {
       Long silentNs = silentSinceNs.get(each);
-      if (silentNs != null && nowNs - silentNs >= LEARNS_WITHIN_NS) {
+      if (silentNs != null && nowNs - silentNs >= learnsWithinNs) {
         silentSinceNs.remove(each);
         failed.put(each, ++failures);
       }
