@@ -1,6 +1,7 @@
 package io.takofs.cli;
 
 import io.takofs.base.Clock;
+import io.takofs.client.ServerUri;
 import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
@@ -99,10 +100,21 @@ final class DevCommand implements Callable<Integer> {
     List<String> addresses = addresses();
     own.putAll(clusterKeys(addresses));
     start(addresses);
-    Files.writeString(
-        dev.configuration().resolve("core-site.xml"), CoreSite.xml(dev.uri(), new TakoConfig()));
+    Files.writeString(dev.configuration().resolve("core-site.xml"), coreSite(addresses));
     site().write(own);
     return describe();
+  }
+
+  /** A cluster is named: its clients do without any one of its servers. */
+  private String coreSite(List<String> addresses) throws IOException {
+    TakoConfig config = new TakoConfig();
+    if (addresses.isEmpty()) {
+      return CoreSite.xml(dev.uri(), config);
+    }
+    String key = ConfigKeys.CLUSTER_NAME.name();
+    String name = site().added().getOrDefault(key, ConfigKeys.CLUSTER_NAME.defaultText());
+    config.set("fs.tako.cluster." + name + ".servers", String.join(",", addresses));
+    return CoreSite.xml(URI.create(ServerUri.SCHEME + "://" + name + "/"), config);
   }
 
   private void requireOptions() throws IOException {

@@ -84,7 +84,7 @@ final class DevDirectory {
     return catalogs;
   }
 
-  /** The server that is reached first; the only one, mostly. */
+  /** The first server; the only one, mostly. */
   DevServer first() {
     return new DevServer(path());
   }
@@ -115,17 +115,11 @@ final class DevDirectory {
   }
 
   /**
-   * The running server that is reached first, if there is one.
+   * The servers that run.
    *
    * @throws IOException when the directory is another user's, whose word would be taken for whom to
    *     talk to and whom to stop
    */
-  Optional<ProcessHandle> process() throws IOException {
-    check();
-    return first().process();
-  }
-
-  /** The servers that run. */
   List<ProcessHandle> processes() throws IOException {
     check();
     List<ProcessHandle> running = new ArrayList<>();
@@ -141,15 +135,18 @@ final class DevDirectory {
     }
   }
 
-  /** Its URI; fails when none runs. */
+  /** The URI of the first server that runs: any will do; fails when none does. */
   URI uri() throws IOException {
-    if (process().isEmpty() || !Files.exists(first().uriFile())) {
-      throw new IOException(
-          "no local server runs in "
-              + path()
-              + ": start one with `tako dev`, or name another server by its URI or by TAKO_URI");
+    check();
+    for (DevServer server : servers()) {
+      if (server.process().isPresent() && Files.exists(server.uriFile())) {
+        return server.uri();
+      }
     }
-    return first().uri();
+    throw new IOException(
+        "no local server runs in "
+            + path()
+            + ": start one with `tako dev`, or name another server by its URI or by TAKO_URI");
   }
 
   /** The server that is meant where none is named: that of --dir, of TAKO_URI, of `tako dev`. */

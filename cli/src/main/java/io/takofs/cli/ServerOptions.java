@@ -54,7 +54,7 @@ final class ServerOptions {
         fileSystem == null
             && !dev.isNamed()
             && DevDirectory.ofEnvironment().isEmpty()
-            && dev.process().isEmpty();
+            && dev.processes().isEmpty();
     return server(none ? other.orElse(null) : null);
   }
 

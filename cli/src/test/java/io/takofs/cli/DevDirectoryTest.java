@@ -76,7 +76,7 @@ class DevDirectoryTest {
     Files.writeString(dev.first().uriFile(), "tako://127.0.0.1:7420");
     giveAway(dev.path());
     assertThatThrownBy(dev::make).hasMessageContaining("belongs to another user");
-    assertThatThrownBy(dev::process).hasMessageContaining("belongs to another user");
+    assertThatThrownBy(dev::processes).hasMessageContaining("belongs to another user");
     assertThatThrownBy(dev::uri).hasMessageContaining("belongs to another user");
   }
 
@@ -94,7 +94,7 @@ class DevDirectoryTest {
     dev.make();
     Process other = start("server", "--uri-file=/elsewhere");
     Files.writeString(dev.first().pidFile(), other.pid() + "\n");
-    assertThat(dev.process()).isEmpty();
+    assertThat(dev.processes()).isEmpty();
     StringWriter out = new StringWriter();
     int code =
         Tako.commandLine()
@@ -105,6 +105,20 @@ class DevDirectoryTest {
     assertThat(other.isAlive()).isTrue();
     Process server = start("server", dev.first().uriFileOption());
     Files.writeString(dev.first().pidFile(), server.pid() + "\n");
-    assertThat(dev.process().orElseThrow().pid()).isEqualTo(server.pid());
+    assertThat(dev.processes()).extracting(ProcessHandle::pid).containsExactly(server.pid());
+  }
+
+  @Test
+  void shouldNameAServerThatRunsWhenTheFirstOneDoesNot() throws Exception {
+    DevDirectory dev = dev("cluster");
+    dev.make();
+    Files.write(dev.addresses(), List.of("127.0.0.1:7001", "127.0.0.2:7002"));
+    Files.writeString(dev.first().uriFile(), "tako://127.0.0.1:7001");
+    DevServer second = dev.servers().get(1);
+    Files.createDirectories(second.directory());
+    Files.writeString(second.uriFile(), "tako://127.0.0.2:7002");
+    assertThatThrownBy(dev::uri).hasMessageContaining("no local server runs in");
+    Files.writeString(second.pidFile(), start("server", second.uriFileOption()).pid() + "\n");
+    assertThat(dev.uri()).hasToString("tako://127.0.0.2:7002");
   }
 }
