@@ -130,7 +130,8 @@ public final class SlabLeases {
     long free = 0;
     long used = 0;
     for (SlabLender lender : lenders.values()) {
-      if (!isThere(watch.entry(lender.server))) {
+      boolean hasSaid = lender.usage.getCapacity() > 0; // how much it has, to this leader
+      if (!hasSaid || !isThere(watch.entry(lender.server))) {
         continue;
       }
       capacity += lender.usage.getCapacity();
