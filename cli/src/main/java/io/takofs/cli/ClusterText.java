@@ -33,7 +33,7 @@ final class ClusterText {
     line(out, "servers", cluster.getServersCount() + ", of which " + troubled(cluster));
     table(out, cluster.getServersList());
     if (cluster.getGroup().getMembersCount() > 1) {
-      line(out, "group", group(cluster.getGroup()));
+      line(out, "group", group(cluster.getGroup(), cluster.getLeader()));
     }
     if (cluster.getSlabsCount() > 0) {
       line(
@@ -84,16 +84,18 @@ final class ClusterText {
     return out.toString();
   }
 
-  private static String group(GroupStatus group) {
-    List<Integer> members =
-        group.getMembersList().stream()
-            .filter(each -> !each.getLearner())
-            .map(MemberStatus::getServer)
-            .toList();
-    return Clusters.names(members)
-        + " keep the namespace, and server "
-        + group.getLeader()
-        + " leads";
+  /** The servers that keep the namespace. */
+  static List<Integer> members(GroupStatus group) {
+    return group.getMembersList().stream()
+        .filter(each -> !each.getLearner())
+        .map(MemberStatus::getServer)
+        .toList();
+  }
+
+  private static String group(GroupStatus group, int leader) {
+    return Clusters.names(members(group))
+        + " keep the namespace, and "
+        + (leader == 0 ? "none of them leads, as far as is known" : "server " + leader + " leads");
   }
 
   /** Whether copies are missing that can be made. */

@@ -5,8 +5,10 @@ import io.takofs.client.TakoClient;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ServerHealth;
 import io.takofs.server.catalog.ClusterMaps;
+import io.takofs.server.report.Clusters;
 import io.takofs.server.report.Spans;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * The server with the namespace does not answer, and another one says what it knows of the cluster.
@@ -62,6 +64,11 @@ record NamespaceOutage(ClusterStatus cluster, TakoException failure) {
             .map(each -> "server " + each.getId() + " at " + ClusterMaps.address(each))
             .findAny()
             .orElse("a server that server " + cluster.getServer() + " does not know");
+    List<Integer> members = ClusterText.members(cluster.getGroup());
+    if (cluster.getLeader() == 0 && members.size() > 1) {
+      return "%s keep it, and %d of them must run for one to lead: start those that do not (%s)"
+          .formatted(Clusters.names(members), members.size() / 2 + 1, failure.getMessage());
+    }
     return server
         + " has the namespace and does not answer: "
         + failure.getMessage()

@@ -2,13 +2,17 @@ package io.takofs.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.FileHealth;
+import io.takofs.proto.GroupStatus;
+import io.takofs.proto.MemberStatus;
 import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.SlabStatus;
 import io.takofs.proto.SpaceUsage;
+import io.takofs.proto.Status;
 import org.junit.jupiter.api.Test;
 
 class ClusterTextTest {
@@ -73,6 +77,27 @@ class ClusterTextTest {
         .isEqualTo(
             "2 servers, 1 in trouble; repair 10 MiB/s, 20 MiB left; files: 0 corrupt, 4"
                 + " missing");
+  }
+
+  @Test
+  void shouldSayThatNoMemberLeads() {
+    GroupStatus group =
+        GroupStatus.newBuilder()
+            .setLeader(2) // when it was heard of last
+            .addMembers(MemberStatus.newBuilder().setServer(1))
+            .addMembers(MemberStatus.newBuilder().setServer(2))
+            .addMembers(MemberStatus.newBuilder().setServer(3))
+            .build();
+    ClusterStatus known = two().setGroup(group).build();
+    assertThat(ClusterText.lines(known.toBuilder().setLeader(2).build()))
+        .contains("servers 1, 2, 3 keep the namespace, and server 2 leads");
+    assertThat(ClusterText.lines(known)).contains("and none of them leads, as far as is known");
+    assertThat(
+            new NamespaceOutage(known, new TakoException(Status.UNAVAILABLE, "no answer"))
+                .problem())
+        .isEqualTo(
+            "servers 1, 2, 3 keep it, and 2 of them must run for one to lead: start those that do"
+                + " not (no answer)");
   }
 
   @Test

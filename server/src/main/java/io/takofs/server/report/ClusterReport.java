@@ -140,9 +140,10 @@ public final class ClusterReport {
     return silent.isEmpty()
         ? Optional.empty()
         : Optional.of(
-            Clusters.names(silent)
-                + " should keep the namespace, and do not get what is written now; start what does"
-                + " not run, or have another one do it (tako group replace)");
+            "of the members that keep the namespace, "
+                + Clusters.names(silent)
+                + " got nothing of what is written now: start what does not run, or have another"
+                + " server take its place (tako group replace)");
   }
 
   /** The servers that are configured, and are not in {@code map}. */
