@@ -50,7 +50,7 @@ final class GroupHealth {
           try {
             client.administration().moveLeader(id);
           } catch (TakoException e) {
-            if (e.status() != Status.UNAVAILABLE) {
+            if (e.status() != Status.BUSY) {
               throw e;
             }
           }

@@ -88,8 +88,8 @@ public final class Administration {
    *
    * @param server that shall; 0 for any that can
    * @throws TakoException PERMISSION_DENIED for all but superusers; INVALID_ARGUMENT when the
-   *     server is no member; UNAVAILABLE when it does not get the log at the moment; UNSUPPORTED
-   *     where the namespace is on one server
+   *     server is no member; BUSY when it does not get the log at the moment; UNSUPPORTED where the
+   *     namespace is on one server
    */
   public void moveLeader(int server) throws TakoException {
     MoveLeader move = MoveLeader.newBuilder().setGroup(GROUP).setServer(server).build();

@@ -523,7 +523,8 @@ public final class GroupMember implements Leader, AutoCloseable {
   public void moveTo(int server) throws TakoException {
     if (!parts.change.moveTo(server)) {
       throw new TakoException(
-          Status.UNAVAILABLE, "no other member of the group gets the log now; tako group status");
+          Status.BUSY,
+          "no other member of the group gets the log now (tako group status says why)");
     }
   }
 

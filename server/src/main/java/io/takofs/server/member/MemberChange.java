@@ -115,10 +115,17 @@ public final class MemberChange {
           Status.INVALID_ARGUMENT,
           "server " + leaves + " is no member of the group, which has " + members);
     }
+    if (members.contains(comes)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, "server " + comes + " is a member of the group already");
+    }
+    if (cluster.server(comes).isEmpty()) {
+      throw new TakoException(Status.INVALID_ARGUMENT, "the cluster has no server " + comes);
+    }
     if (!choice.canCome(members, comes)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          ("server %d cannot become a member: it must be UP and no member yet, have a log of %d"
+          ("server %d cannot become a member: it must be UP and not damaged, have a log of %d"
                   + " segments and as many metadata pages as the members (fs.tako.server.pool.size)")
               .formatted(comes, GroupConfig.SEGMENTS_MIN));
     }
@@ -131,7 +138,7 @@ public final class MemberChange {
    *
    * @param server that shall; 0 for any other that can
    * @return whether one was asked, or leads
-   * @throws TakoException INVALID_ARGUMENT when it is no member, UNAVAILABLE when it lags
+   * @throws TakoException INVALID_ARGUMENT when it is no member, BUSY when it is down or lags
    */
   boolean moveTo(int server) throws TakoException {
     Set<Integer> members = catalog.read().members();
@@ -151,7 +158,9 @@ public final class MemberChange {
             .toList();
     if (able.isEmpty() && server != 0) {
       throw new TakoException(
-          Status.UNAVAILABLE, "server " + server + " does not get the log now; tako group status");
+          Status.BUSY,
+          "server %d does not get the log now: start it, or name another member (tako group status)"
+              .formatted(server));
     }
     askToStand(able.iterator(), member.leadingTerm());
     return !able.isEmpty();
