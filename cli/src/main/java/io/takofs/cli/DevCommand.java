@@ -240,7 +240,7 @@ final class DevCommand implements Callable<Integer> {
         long waitedNs = System.nanoTime() - start;
         long joined =
             status.getServersList().stream().filter(each -> isHeard(each, waitedNs)).count();
-        if (joined == count) {
+        if (joined == count && (isKept(status, count) || waitedNs > JOIN_NS)) {
           return;
         }
         if (waitedNs > JOIN_NS) {
@@ -252,6 +252,20 @@ final class DevCommand implements Callable<Integer> {
         Clock.SYSTEM.pause(this, POLL_NS, () -> false);
       }
     }
+  }
+
+  /** Whether as many servers keep the namespace as should, so that any one may be killed. */
+  private boolean isKept(ClusterStatus status, int count) throws IOException {
+    String most =
+        site()
+            .added()
+            .getOrDefault(ConfigKeys.GROUP_MEMBERS.name(), ConfigKeys.GROUP_MEMBERS.defaultText());
+    int wanted = (Math.min(Integer.parseInt(most), count) - 1) / 2 * 2 + 1;
+    long keeping =
+        status.getGroup().getMembersList().stream()
+            .filter(each -> each.getReached() && !each.getLearner())
+            .count();
+    return wanted == 1 || keeping >= wanted;
   }
 
   /** Whether a server without trouble was heard of in the time. */

@@ -101,7 +101,7 @@ final class GroupCommand implements Runnable {
     return group.getActive()
         && group.getMembersList().stream().noneMatch(each -> each.getServer() == leaves)
         && group.getMembersList().stream()
-            .anyMatch(each -> each.getServer() == comes && !each.getLearner());
+            .anyMatch(each -> each.getServer() == comes && !each.getLearner() && each.getReached());
   }
 
   /** Why a server has not become a member in time. */
