@@ -58,6 +58,7 @@ class WireClusterTest {
       "fs.tako.cluster.servers", addresses,
       "fs.tako.replication.min", Integer.toString(SERVERS), // waits until the servers have joined
       "fs.tako.group.election.timeout", "2s", // a processor is emulated, and stands still at times
+      "fs.tako.server.http.address", "", // else the port of the other server might be taken
       "fs.tako.server.quarantine", "200ms",
       "fs.tako.server.pool.size", "192m",
       "fs.tako.server.pool.pages.size", "32m",
