@@ -10,7 +10,6 @@ import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.GroupStatus;
-import io.takofs.proto.MemberStatus;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
@@ -187,7 +186,7 @@ class DamagedMemberTest {
             client,
             "another member",
             LIMIT,
-            status -> reached(status) == 3 && !members(status).contains(id));
+            status -> reached(status) == 3 && !GroupHealth.members(status).contains(id));
         System.out.println(
             "a damaged member is replaced after %d ms".formatted(ms(before, System.nanoTime())));
         awaitText(member, ANEW);
@@ -281,10 +280,6 @@ class DamagedMemberTest {
         : 0;
   }
 
-  private static List<Integer> members(ClusterStatus status) {
-    return status.getGroup().getMembersList().stream().map(MemberStatus::getServer).toList();
-  }
-
   private static ServerProcess follower(TakoClient client, ServerCluster cluster) throws Exception {
     ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
     return cluster.servers().stream().filter(server -> server != leader).findFirst().orElseThrow();
@@ -293,7 +288,7 @@ class DamagedMemberTest {
   private static ServerProcess memberThatFollows(TakoClient client, ServerCluster cluster)
       throws Exception {
     ServerProcess leader = ClusterHealth.awaitLeader(client, cluster, LIMIT);
-    List<Integer> members = members(client.administration().clusterStatus());
+    List<Integer> members = GroupHealth.members(client.administration().clusterStatus());
     for (ServerProcess server : cluster.servers()) {
       if (server != leader
           && members.contains(ClusterHealth.of(client, server).getEntry().getId())) {

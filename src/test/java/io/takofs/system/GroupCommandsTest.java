@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.client.TakoClient;
 import io.takofs.proto.ClusterStatus;
-import io.takofs.proto.MemberStatus;
 import java.net.URI;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -55,14 +53,10 @@ class GroupCommandsTest {
     return client.administration().clusterStatus();
   }
 
-  private static List<Integer> members(ClusterStatus status) {
-    return status.getGroup().getMembersList().stream().map(MemberStatus::getServer).toList();
-  }
-
   private static int spare(ClusterStatus status) {
     return status.getServersList().stream()
         .map(server -> server.getEntry().getId())
-        .filter(id -> !members(status).contains(id))
+        .filter(id -> !GroupHealth.members(status).contains(id))
         .findFirst()
         .orElseThrow();
   }
@@ -97,10 +91,13 @@ class GroupCommandsTest {
     ClusterStatus before = steady();
     int comes = spare(before);
     int leaves =
-        members(before).stream().filter(id -> id != before.getLeader()).findFirst().orElseThrow();
+        GroupHealth.members(before).stream()
+            .filter(id -> id != before.getLeader())
+            .findFirst()
+            .orElseThrow();
     CommandLineRun run = group("replace", Integer.toString(leaves), Integer.toString(comes));
     assertThat(run.code()).as(run.output()).isZero();
-    assertThat(members(steady())).contains(comes).doesNotContain(leaves);
+    assertThat(GroupHealth.members(steady())).contains(comes).doesNotContain(leaves);
   }
 
   @Test

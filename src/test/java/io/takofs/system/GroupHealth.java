@@ -37,6 +37,11 @@ final class GroupHealth {
         });
   }
 
+  /** The numbers of the members, and of those that learn. */
+  static List<Integer> members(ClusterStatus status) {
+    return status.getGroup().getMembersList().stream().map(MemberStatus::getServer).toList();
+  }
+
   /** Has server {@code id} lead; asks again, since another one may be elected meanwhile. */
   static void awaitLead(TakoClient client, int id, Duration limit) throws Exception {
     Poll.until(

@@ -113,7 +113,7 @@ final class DevCommand implements Callable<Integer> {
     }
     String key = ConfigKeys.CLUSTER_NAME.name();
     String name = site().added().getOrDefault(key, ConfigKeys.CLUSTER_NAME.defaultText());
-    config.set("fs.tako.cluster." + name + ".servers", String.join(",", addresses));
+    config.set(TakoConfig.clusterKey(name), String.join(",", addresses));
     return CoreSite.xml(URI.create(ServerUri.SCHEME + "://" + name + "/"), config);
   }
 

@@ -9,6 +9,7 @@ import io.takofs.proto.MemberStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.Status;
+import io.takofs.server.catalog.ClusterMaps;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -165,7 +166,8 @@ final class GroupCommand implements Runnable {
         lines.add(
             "damaged  "
                 + server.getId()
-                + address(cluster, server.getId())
+                + " "
+                + ClusterMaps.address(server)
                 + " "
                 + server.getDamage());
       }
@@ -177,7 +179,7 @@ final class GroupCommand implements Runnable {
     return cluster.getServersList().stream()
         .map(ServerHealth::getEntry)
         .filter(entry -> entry.getId() == server)
-        .map(entry -> " " + entry.getHost() + ":" + entry.getPort())
+        .map(entry -> " " + ClusterMaps.address(entry))
         .findAny()
         .orElse("");
   }

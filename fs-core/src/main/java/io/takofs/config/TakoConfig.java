@@ -156,7 +156,7 @@ public final class TakoConfig {
   }
 
   /** The key of the servers of the cluster called {@code name}. */
-  private static String clusterKey(String name) {
+  public static String clusterKey(String name) {
     return ConfigKeys.PREFIX + "cluster." + name + ".servers";
   }
 

@@ -10,6 +10,7 @@ import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogPeers;
 import io.takofs.server.member.MemberChoice.Replacement;
 import io.takofs.server.peer.ClusterTopology;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -51,10 +52,10 @@ public final class MemberChange {
   private final MemberSettings settings;
   private final long askAgainNs;
   private final long learnsWithinNs;
+  private final Sight sight = new Sight();
   private final MemberChoice choice;
   private final Map<Integer, Long> silentSinceNs = new HashMap<>(); // members and learners
-  private final Map<Integer, Integer> failed = new HashMap<>(); // learners in vain, in their order
-  private int failures;
+  private final List<Integer> failed = new ArrayList<>(); // learners in vain, the last one last
   private Set<Integer> learning = Set.of();
   private String warned = "";
   private long lookedNs;
@@ -76,7 +77,7 @@ public final class MemberChange {
     this.settings = settings;
     this.askAgainNs = ASK_AGAIN_ELECTIONS * settings.times().electionMaxNs();
     this.learnsWithinNs = Math.min(settings.replaceAfterNs(), LEARNS_WITHIN_NS);
-    this.choice = new MemberChoice(cluster, settings.members(), new Sight());
+    this.choice = new MemberChoice(cluster, settings.members(), sight);
   }
 
   private final class Sight implements MemberChoice.Sight {
@@ -87,12 +88,12 @@ public final class MemberChange {
 
     @Override
     public boolean isReached(int server) {
-      return member.isCaughtUp(server, Long.MAX_VALUE / 2);
+      return server == cluster.serverId() || member.isCaughtUp(server, Long.MAX_VALUE / 2);
     }
 
     @Override
     public int lastFailure(int server) {
-      return failed.getOrDefault(server, 0);
+      return failed.indexOf(server) + 1;
     }
 
     @Override
@@ -122,7 +123,7 @@ public final class MemberChange {
     if (cluster.server(comes).isEmpty()) {
       throw new TakoException(Status.INVALID_ARGUMENT, "the cluster has no server " + comes);
     }
-    if (!choice.canCome(members, comes)) {
+    if (!choice.canCome(comes)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           ("server %d cannot become a member: it must be UP and not damaged, have a log of %d"
@@ -285,7 +286,7 @@ public final class MemberChange {
     written.addAll(now.members());
     silentSinceNs.keySet().retainAll(written);
     for (int each : written) {
-      if (each == cluster.serverId() || member.isCaughtUp(each, Long.MAX_VALUE / 2)) {
+      if (sight.isReached(each)) {
         silentSinceNs.remove(each);
       } else {
         silentSinceNs.putIfAbsent(each, nowNs);
@@ -295,7 +296,8 @@ public final class MemberChange {
       Long silentNs = silentSinceNs.get(each);
       if (silentNs != null && nowNs - silentNs >= learnsWithinNs) {
         silentSinceNs.remove(each);
-        failed.put(each, ++failures);
+        failed.remove((Integer) each);
+        failed.add(each);
       }
     }
   }

@@ -13,19 +13,20 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Which servers should be the members of a group: as many as are configured where there are as many
- * servers, in as many racks as can be, and another one instead of one that is lost, damaged, leaves
- * the cluster, or is silent for too long. Changes one member at a time, unless there are too few.
+ * Chooses the servers that should be the members of a group: as many as are configured where there
+ * are as many servers, in as many racks as can be, and another one instead of one that is lost,
+ * damaged, leaves the cluster, or is silent for too long. It changes one member at a time, unless
+ * there are too few.
  *
  * <p>Thread rule: any thread, as what it is given.
  */
 final class MemberChoice {
-  /** What the leader sees of a server. */
+  /** The leader's view of a server. */
   interface Sight {
     /** Whether the log could be written to it. */
     boolean hasTransport(int server);
 
-    /** Whether it gets the log now. */
+    /** Whether it gets the log now, or is this server. */
     boolean isReached(int server);
 
     /** Grows with each server that learned in vain: its own when it did so last; 0 for never. */
@@ -35,7 +36,7 @@ final class MemberChoice {
     boolean isGone(int server);
   }
 
-  /** That {@code comes} is to take the place of {@code leaves}: somebody asks for it. */
+  /** An administrator asks that {@code comes} takes the place of {@code leaves}. */
   record Replacement(int leaves, int comes) {}
 
   private final ClusterTopology cluster;
@@ -51,14 +52,16 @@ final class MemberChoice {
     this.sight = sight;
   }
 
-  /** Whether {@code server} could become a member beside or instead of {@code members}. */
-  boolean canCome(Set<Integer> members, int server) {
-    return spare(members).contains(server);
+  /** Whether {@code server} could become a member, if it is none. */
+  boolean canCome(int server) {
+    ServerEntry self = cluster.server(cluster.serverId()).orElse(ServerEntry.getDefaultInstance());
+    return cluster.server(server).filter(each -> ClusterMaps.canBeMember(each, self)).isPresent()
+        && sight.hasTransport(server);
   }
 
   /** Whether a majority of {@code members} gets the log now. */
   boolean lives(Set<Integer> members) {
-    return 2 * members.stream().filter(this::isReached).count() > members.size();
+    return 2 * members.stream().filter(sight::isReached).count() > members.size();
   }
 
   /**
@@ -138,7 +141,7 @@ final class MemberChoice {
   private Set<Integer> fewer(Set<Integer> members) {
     List<Integer> staying =
         members.stream()
-            .filter(each -> !leaves(each) && isReached(each))
+            .filter(each -> !leaves(each) && sight.isReached(each))
             .sorted(Comparator.comparing(each -> each != cluster.serverId()))
             .toList();
     return staying.isEmpty() ? members : new TreeSet<>(staying.subList(0, target(staying.size())));
@@ -154,10 +157,6 @@ final class MemberChoice {
   private int target(int servers) {
     int target = Math.min(most, servers);
     return target % 2 == 0 ? target - 1 : target;
-  }
-
-  private boolean isReached(int server) {
-    return server == cluster.serverId() || sight.isReached(server);
   }
 
   private boolean mustGo(int server) {
@@ -181,12 +180,9 @@ final class MemberChoice {
 
   /** Servers that could be members beside {@code members}; last those that learned in vain. */
   private List<Integer> spare(Set<Integer> members) {
-    ServerEntry self = cluster.server(cluster.serverId()).orElse(ServerEntry.getDefaultInstance());
     return cluster.map().getServersList().stream()
-        .filter(each -> !members.contains(each.getId()))
-        .filter(each -> ClusterMaps.canBeMember(each, self))
         .map(ServerEntry::getId)
-        .filter(sight::hasTransport)
+        .filter(each -> !members.contains(each) && canCome(each))
         .sorted(Comparator.comparingInt(sight::lastFailure))
         .toList();
   }
