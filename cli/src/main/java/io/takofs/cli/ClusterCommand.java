@@ -18,6 +18,7 @@ import io.takofs.server.catalog.ConfigStore;
 import io.takofs.server.catalog.PeerStatus;
 import io.takofs.server.catalog.raft.PeerConnections;
 import io.takofs.server.cluster.ClusterSetup;
+import io.takofs.server.report.Counts;
 import io.takofs.server.report.Sizes;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
@@ -258,14 +259,29 @@ final class ClusterCommand implements Runnable {
                     .formatted(server));
           }
           ClusterMap next = catalog.change(map -> without(map, server, lost));
+          Optional<ServerEntry> entry =
+              next.getServersList().stream().filter(each -> each.getId() == server).findAny();
           out()
               .println(
-                  next.getServersList().stream()
-                      .filter(each -> each.getId() == server)
-                      .findAny()
-                      .map(ClusterCommand::leaving)
-                      .orElse("server " + server + " is removed"));
+                  entry.map(ClusterCommand::leaving).orElse("server " + server + " is removed"));
+          if (entry.isPresent() && entry.get().getState() == State.DECOMMISSIONING) {
+            warnOfFewServers(next, entry.get());
+          }
         });
+  }
+
+  /** Copies have nowhere to go where each of the other servers has one. */
+  private void warnOfFewServers(ClusterMap map, ServerEntry leaving) throws IOException {
+    long left = map.getServersList().stream().filter(each -> each.getState() == State.UP).count();
+    int copies = configuration().get(ConfigKeys.REPLICATION_MAX);
+    if (left < copies) {
+      out()
+          .printf(
+              "warning: %s UP, and files may have %d copies (fs.tako.replication.max): those with"
+                  + " more than %d keep server %d until another server joins, or they are to have"
+                  + " fewer (setrep)%n",
+              Counts.text(left, "server is", "servers are"), copies, left, leaving.getId());
+    }
   }
 
   private static String leaving(ServerEntry server) {

@@ -76,7 +76,10 @@ class ClusterCommandTest {
               map ->
                   ClusterMaps.register(map, new Registration(0, 0, entry), id -> Optional.empty()));
     }
-    assertThat(run(0, "remove", "two:1")).contains("server 2 is DECOMMISSIONING");
+    assertThat(run(0, "remove", "two:1"))
+        .contains("server 2 is DECOMMISSIONING: tako repair says")
+        .contains("warning: 1 server is UP, and files may have 3 copies")
+        .contains("those with more than 1 keep server 2 until another server joins");
     assertThat(run(0, "add", "2")).contains("server 2 is UP");
     assertThat(run(1, "remove", "three:1"))
         .contains("no server of the cluster is at three:1", "NOT_FOUND");
