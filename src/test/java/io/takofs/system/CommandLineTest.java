@@ -9,6 +9,7 @@ import com.google.gson.JsonParser;
 import io.takofs.base.TakoException;
 import io.takofs.client.PathStatus;
 import io.takofs.client.TakoClient;
+import io.takofs.server.pool.Pool;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -291,6 +293,45 @@ class CommandLineTest {
     } finally {
       tako("dev", "stop", "--dir", dev.toString());
     }
+  }
+
+  @Test
+  void shouldSayWhichServerOfAClusterLostItsPool() throws Exception {
+    Path dev = directory.resolve("dev");
+    String pool = directory.resolve("pool").toString();
+    String[] start = {"dev", "--dir", dev.toString()};
+    try {
+      CommandLineRun made =
+          tako(with(start, "--servers", "2", "--pool-size", "64m", "--pool", pool));
+      assertThat(made.code()).as(made.output()).isZero();
+      assertThat(made.output())
+          .containsPattern("serves at +tako://127.0.0.1:[0-9]+ \\(server 1, process [0-9]+\\)\n")
+          .containsPattern("and at +tako://127.0.0.2:[0-9]+ \\(server 2, process [0-9]+\\)\n");
+      tako("dev", "stop", "--dir", dev.toString(), "--keep-pool");
+      assertThat(Pool.delete(Path.of(pool + "-2"))).isTrue();
+
+      CommandLineRun elsewhere = tako(with(start, "--pool", pool + "-other"));
+      assertThat(elsewhere.code()).as(elsewhere.output()).isEqualTo(2);
+      assertThat(elsewhere.output()).contains("has its pool at " + pool + ";");
+
+      CommandLineRun lost = tako(start);
+      assertThat(lost.code()).as(lost.output()).isEqualTo(1);
+      assertThat(lost.output())
+          .contains("a server ended at once: ", pool + "-2 held pool", "`tako dev --format`")
+          .contains("its log: " + dev.resolve("server-2/server.log"));
+      CommandLineRun other = tako("status", "--dir", dev.toString());
+      assertThat(other.code()).as("the other one goes on: %s", other.output()).isZero();
+
+      CommandLineRun again = tako(with(start, "--format"));
+      assertThat(again.code()).as(again.output()).isZero();
+      assertThat(again.output()).containsPattern("127.0.0.2:[0-9]+ \\(server 3, ");
+    } finally {
+      tako("dev", "stop", "--dir", dev.toString());
+    }
+  }
+
+  private static String[] with(String[] words, String... more) {
+    return Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new);
   }
 
   @Test

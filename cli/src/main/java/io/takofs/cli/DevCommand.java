@@ -1,19 +1,11 @@
 package io.takofs.cli;
 
-import io.takofs.base.Clock;
 import io.takofs.client.ServerUri;
-import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
 import io.takofs.config.TakoConfig;
 import io.takofs.config.Units;
-import io.takofs.layout.Layout;
-import io.takofs.proto.ClusterStatus;
-import io.takofs.proto.ServerHealth;
-import io.takofs.server.pool.Pool;
-import io.takofs.server.report.Sizes;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -26,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -46,8 +37,6 @@ import picocli.CommandLine.Spec;
 final class DevCommand implements Callable<Integer> {
   private static final String POOL_SIZE = "1g";
   private static final int SERVERS_MAX = 16;
-  private static final long JOIN_NS = TimeUnit.SECONDS.toNanos(60);
-  private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
   @Spec private CommandSpec spec;
 
@@ -78,6 +67,13 @@ final class DevCommand implements Callable<Integer> {
           "Directory of the pool (default: on /dev/shm); of further servers, DIR-2 and so on.")
   private Path pool;
 
+  @Option(
+      names = "--format",
+      description =
+          "Makes an empty pool where the former one is lost; a pool that exists is kept, files and"
+              + " all.")
+  private boolean format;
+
   @Override
   public Integer call() throws Exception {
     requireOptions();
@@ -105,6 +101,11 @@ final class DevCommand implements Callable<Integer> {
     return describe();
   }
 
+  private int describe() throws IOException {
+    new DevDescription(dev, poolSize).print(spec.commandLine().getOut());
+    return 0;
+  }
+
   /** A cluster is named: its clients do without any one of its servers. */
   private String coreSite(List<String> addresses) throws IOException {
     TakoConfig config = new TakoConfig();
@@ -123,6 +124,11 @@ final class DevCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw misused("--pool-size " + poolSize + ": " + e.getMessage());
     }
+    requirePool();
+    requireServers();
+  }
+
+  private void requireServers() throws IOException {
     if (servers == null) {
       return;
     }
@@ -141,6 +147,23 @@ final class DevCommand implements Callable<Integer> {
               + ", with their pools; `tako dev stop --dir "
               + dev.path()
               + "` deletes them, or name another --dir");
+    }
+  }
+
+  /** A pool stays where it is. */
+  private void requirePool() throws IOException {
+    Optional<Path> there = dev.first().pool();
+    if (pool != null && there.isPresent() && !there.get().equals(pool.toAbsolutePath())) {
+      throw misused(
+          "--pool "
+              + pool
+              + ": "
+              + dev.path()
+              + " has its pool at "
+              + there.get()
+              + "; `tako dev stop --dir "
+              + dev.path()
+              + "` deletes it, or name another --dir");
     }
   }
 
@@ -201,11 +224,13 @@ final class DevCommand implements Callable<Integer> {
 
   /**
    * Starts those that do not run, all at once, because the servers of a cluster wait for each
-   * other.
+   * other. Where one of a new cluster fails nothing is left; where there are files already the
+   * other servers go on, for they may have what the failed one had.
    *
    * @param addresses of a cluster's servers; none for one alone
    */
   private void start(List<String> addresses) throws Exception {
+    boolean isNew = dev.first().pool().isEmpty();
     List<DevServer> all = dev.servers(Math.max(1, addresses.size()));
     Map<DevServer, Process> started = new LinkedHashMap<>();
     try {
@@ -220,69 +245,30 @@ final class DevCommand implements Callable<Integer> {
         each.getKey().await(each.getValue());
       }
       if (all.size() > 1) {
-        awaitCluster(all.size());
+        new DevCluster(dev, site().added()).await(started);
       }
     } catch (IOException e) {
-      started.values().forEach(Process::destroy);
-      for (DevServer server : started.keySet()) {
-        server.forgetUnmadePool();
+      if (isNew) {
+        started.values().forEach(Process::destroy);
+        for (DevServer server : started.keySet()) {
+          server.forgetUnmadePool();
+        }
       }
       throw e;
     }
   }
 
-  /** Servers join after they have begun to serve; until then no command sees them. */
-  private void awaitCluster(int count) throws IOException {
-    long start = System.nanoTime();
-    try (TakoClient client = connect(dev.uri())) {
-      while (true) {
-        ClusterStatus status = client.administration().clusterStatus();
-        long waitedNs = System.nanoTime() - start;
-        long joined =
-            status.getServersList().stream().filter(each -> isHeard(each, waitedNs)).count();
-        if (joined == count && (isKept(status, count) || waitedNs > JOIN_NS)) {
-          return;
-        }
-        if (waitedNs > JOIN_NS) {
-          throw new IOException(
-              "only %d of %d servers have joined in time; their logs say why: %s"
-                  .formatted(
-                      joined, count, dev.servers().stream().map(DevServer::logFile).toList()));
-        }
-        Clock.SYSTEM.pause(this, POLL_NS, () -> false);
-      }
-    }
-  }
-
-  /** Whether as many servers keep the namespace as should, so that any one may be killed. */
-  private boolean isKept(ClusterStatus status, int count) throws IOException {
-    String most =
-        site()
-            .added()
-            .getOrDefault(ConfigKeys.GROUP_MEMBERS.name(), ConfigKeys.GROUP_MEMBERS.defaultText());
-    int wanted = (Math.min(Integer.parseInt(most), count) - 1) / 2 * 2 + 1;
-    long keeping =
-        status.getGroup().getMembersList().stream()
-            .filter(each -> each.getReached() && !each.getLearner())
-            .count();
-    return wanted == 1 || keeping >= wanted;
-  }
-
-  /** Whether a server without trouble was heard of in the time. */
-  private static boolean isHeard(ServerHealth server, long waitedNs) {
-    return server.getHeard()
-        && server.getTrouble().isEmpty()
-        && TimeUnit.MILLISECONDS.toNanos(server.getHeardAgeMs()) <= waitedNs;
-  }
-
   /** The command line of a server, by its number from 1. */
   private List<String> command(DevServer server, int number, List<String> addresses)
       throws IOException {
-    Path poolPath = poolPath(number);
+    Path poolPath = poolPath(server, number);
     Files.writeString(server.poolNote(), poolPath + System.lineSeparator());
     List<String> command = new ArrayList<>();
     command.add(Installation.home().resolve("bin").resolve("tako").toString());
     command.add("server");
+    if (format && !Files.exists(poolPath)) {
+      command.add("--format");
+    }
     addKeys(command, site().addedForServers());
     if (addresses.isEmpty()) {
       command.add("-Dfs.tako.server.port=0");
@@ -311,76 +297,17 @@ final class DevCommand implements Callable<Integer> {
         : Map.of(ConfigKeys.CLUSTER_SERVERS.name(), String.join(",", addresses));
   }
 
-  /** The pool of one of this directory's servers. */
-  private Path poolPath(int number) {
+  /** The pool of one of this directory's servers: where it was, or beside the first one's. */
+  private Path poolPath(DevServer server, int number) throws IOException {
+    Optional<Path> there = server.pool();
+    if (there.isPresent()) {
+      return there.get();
+    }
     Path first =
         pool != null
             ? pool.toAbsolutePath()
             : Path.of("/dev/shm", "tako-dev-" + Integer.toHexString(dev.path().hashCode()));
     return number == 1 ? first : first.resolveSibling(first.getFileName() + "-" + number);
-  }
-
-  /** Says that the pool is of another size than the caller asked for, if it is. */
-  private void describePoolSize(PrintWriter out) throws IOException {
-    Optional<Path> path = dev.first().pool();
-    if (poolSize == null || path.isEmpty()) {
-      return;
-    }
-    long size = Pool.size(path.get());
-    long missing = Units.parseSize(poolSize) - size;
-    if (missing < 0 || missing >= Layout.POOL_ALIGN) { // sizes are rounded down
-      out.printf(
-          "pool            %s has %s and keeps that size, whatever --pool-size says: a new one is"
-              + " made after `%s dev stop`, which deletes it and its files%n",
-          path.get(), Sizes.human(size), Installation.command());
-    }
-  }
-
-  private int describe() throws IOException {
-    URI uri = dev.uri();
-    List<DevServer> all = dev.servers();
-    var out = spec.commandLine().getOut();
-    out.println("Tako serves at  " + uri);
-    for (DevServer further : all.subList(1, all.size())) {
-      out.println("and at          " + further.uri());
-    }
-    out.println("configuration   export HADOOP_CONF_DIR=" + quoted(dev.configuration()));
-    out.println(
-        "                (for Hadoop's programs; `tako fs` takes --dir or TAKO_URI instead)");
-    out.println("transport       " + TransportVerdict.verdict(uri));
-    String pages = pages(uri);
-    if (!pages.isEmpty()) {
-      out.println("pages           " + pages);
-    }
-    describePoolSize(out);
-    for (DevServer server : all) {
-      out.println("log             " + server.logFile());
-    }
-    String tako = quoted(Installation.command());
-    out.println("try             " + tako + " fs -ls " + uri + "/");
-    if (all.size() > 1) {
-      out.println("                " + tako + " cluster status --conf " + quoted(dev.site()));
-    }
-    out.println("stop            " + tako + " dev stop --dir " + quoted(dev.path()));
-    out.flush();
-    return 0;
-  }
-
-  /** A word as a shell takes it, in quotes when it has what a shell would not take for itself. */
-  private static String quoted(Object word) {
-    String text = word.toString();
-    return text.matches("[\\w/.:=@%+,-]+") ? text : "'" + text.replace("'", "'\\''") + "'";
-  }
-
-  private static String pages(URI server) throws IOException {
-    try (TakoClient client = connect(server)) {
-      return client.serverStatus().getHttp();
-    }
-  }
-
-  private static TakoClient connect(URI server) throws IOException {
-    return TakoClient.connect(
-        server, Installation.configuration(), System.getProperty("user.name"));
   }
 
   /** {@code tako dev stop}: ends them and removes their pools. */

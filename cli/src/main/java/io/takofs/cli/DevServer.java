@@ -112,16 +112,47 @@ record DevServer(Path directory) {
     long start = System.nanoTime();
     while (!Files.exists(uriFile())) {
       if (server.waitFor(50, TimeUnit.MILLISECONDS)) {
-        throw new IOException("the server ended at once: " + lastLine());
+        requireAlive(server);
       }
       if (System.nanoTime() - start > START_TIMEOUT_NS) {
         server.destroy();
-        throw new IOException("the server was not ready in time; its log: " + logFile());
+        throw new IOException("a server was not ready in time; its log: " + logFile());
       }
     }
   }
 
-  private String lastLine() throws IOException {
+  /**
+   * Returns while it runs.
+   *
+   * @throws IOException when it has ended: with its last words, and what to do where its pool is
+   *     gone
+   */
+  void requireAlive(Process server) throws IOException {
+    if (server.isAlive()) {
+      return;
+    }
+    throw new IOException(
+        "a server ended at once: %s; its log: %s%s"
+            .formatted(
+                lastLine(),
+                logFile(),
+                isPoolLost()
+                    ? "; if what its pool had may be lost, start an empty one: `tako dev --format`"
+                    : ""));
+  }
+
+  /** Whether a pool that it had is not there any more. */
+  private boolean isPoolLost() throws IOException {
+    Optional<Path> pool = pool();
+    return pool.isPresent() && !Files.exists(pool.get()) && markers().has(pool.get());
+  }
+
+  private PoolMarkers markers() {
+    return new PoolMarkers(state(), "", Clock.SYSTEM);
+  }
+
+  /** What it said last. */
+  String lastLine() throws IOException {
     List<String> lines = Files.readAllLines(logFile());
     return lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1);
   }
@@ -143,7 +174,7 @@ record DevServer(Path directory) {
       if (!Pool.delete(pool.get())) {
         err.println("tako: kept " + pool.get() + ": other files are in it");
       }
-      new PoolMarkers(state(), "", Clock.SYSTEM).forget(pool.get());
+      markers().forget(pool.get());
       Files.delete(poolNote());
     }
     Files.deleteIfExists(pidFile());

@@ -17,17 +17,22 @@ import java.util.List;
  * @param failure of the call to the server with the namespace
  */
 record NamespaceOutage(ClusterStatus cluster, TakoException failure) {
+  /** Whether a call failed because no server with the namespace did anything about it. */
+  static boolean isOutage(TakoException failure) {
+    return switch (failure.status()) {
+      case UNAVAILABLE, DISCONNECTED, DEADLINE_EXCEEDED, NOT_LEADER -> true;
+      default -> false;
+    };
+  }
+
   /**
    * Asks the server that {@code client} reached for what it knows.
    *
    * @throws TakoException {@code failure}, where it has another reason, or nobody else answers
    */
   static NamespaceOutage after(TakoException failure, TakoClient client) throws TakoException {
-    switch (failure.status()) {
-      case UNAVAILABLE, DISCONNECTED, DEADLINE_EXCEEDED, NOT_LEADER -> {
-        // Another server may answer.
-      }
-      default -> throw failure;
+    if (!isOutage(failure)) {
+      throw failure;
     }
     ClusterStatus known;
     try {

@@ -170,6 +170,11 @@ public final class PoolMarkers {
     }
   }
 
+  /** Whether a pool was at {@code pool}, and was not removed on purpose. */
+  public boolean has(Path pool) {
+    return Files.exists(file(pool));
+  }
+
   /** Removes the marker of a pool that was removed on purpose. */
   public void forget(Path pool) throws IOException {
     Files.deleteIfExists(file(pool));

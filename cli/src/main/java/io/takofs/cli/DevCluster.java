@@ -1,0 +1,132 @@
+package io.takofs.cli;
+
+import io.takofs.base.Clock;
+import io.takofs.base.TakoException;
+import io.takofs.client.TakoClient;
+import io.takofs.config.ConfigKeys;
+import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.ServerHealth;
+import io.takofs.server.catalog.ClusterMaps;
+import java.io.IOException;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Several servers of {@code tako dev}, which become a cluster when each of them has joined.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class DevCluster {
+  private static final long JOIN_NS = TimeUnit.SECONDS.toNanos(60);
+  private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  private final DevDirectory dev;
+  private final int members;
+
+  /**
+   * The cluster of a directory.
+   *
+   * @param added keys of its configuration that the user added
+   */
+  DevCluster(DevDirectory dev, Map<String, String> added) {
+    this.dev = dev;
+    this.members =
+        Integer.parseInt(
+            added.getOrDefault(
+                ConfigKeys.GROUP_MEMBERS.name(), ConfigKeys.GROUP_MEMBERS.defaultText()));
+  }
+
+  /**
+   * Waits until all servers have joined, and until as many of them keep the namespace as should, so
+   * that any one may be killed; for the latter no longer than the former may take. No command sees
+   * a server before it has joined, although it serves.
+   *
+   * @param started those that this command started
+   * @throws IOException when one of these has ended, or one has not joined in time: names it, and
+   *     says why
+   */
+  void await(Map<DevServer, Process> started) throws IOException {
+    long start = System.nanoTime();
+    while (true) {
+      try (TakoClient client = connect(dev.uri())) {
+        while (!isComplete(client, started, System.nanoTime() - start)) {
+          Clock.SYSTEM.pause(this, POLL_NS, () -> false);
+        }
+        return;
+      } catch (TakoException e) {
+        if (!NamespaceOutage.isOutage(e) || System.nanoTime() - start > JOIN_NS) {
+          throw e; // nobody may lead yet, above all while this machine is busy
+        }
+      }
+    }
+  }
+
+  private boolean isComplete(TakoClient client, Map<DevServer, Process> started, long waitedNs)
+      throws IOException {
+    for (Map.Entry<DevServer, Process> each : started.entrySet()) {
+      each.getKey().requireAlive(each.getValue());
+    }
+    ClusterStatus status = client.administration().clusterStatus();
+    boolean isLate = waitedNs > JOIN_NS;
+    for (DevServer server : dev.servers()) {
+      List<ServerHealth> there = at(status, server.uri());
+      if (there.stream().noneMatch(each -> isHeard(each, waitedNs))) {
+        if (isLate) {
+          throw new IOException(
+              "the server at %s has not joined the cluster in time: %s; its log: %s"
+                  .formatted(
+                      server.uri().getAuthority(), trouble(there, server), server.logFile()));
+        }
+        return false;
+      }
+    }
+    return isLate || isKept(status);
+  }
+
+  /** Why it has not joined, as the one with the namespace knows, or the server itself. */
+  private static String trouble(List<ServerHealth> there, DevServer server) throws IOException {
+    String known = there.isEmpty() ? "" : there.get(there.size() - 1).getTrouble();
+    return known.isEmpty() ? server.lastLine() : known;
+  }
+
+  /** Those at one address, oldest first: a pool that was lost leaves an entry. */
+  private static List<ServerHealth> at(ClusterStatus status, URI uri) {
+    return status.getServersList().stream()
+        .filter(each -> ClusterMaps.address(each.getEntry()).equals(uri.getAuthority()))
+        .toList();
+  }
+
+  /** Whether a server without trouble was heard of in the time. */
+  private static boolean isHeard(ServerHealth server, long waitedNs) {
+    return server.getHeard()
+        && server.getTrouble().isEmpty()
+        && TimeUnit.MILLISECONDS.toNanos(server.getHeardAgeMs()) <= waitedNs;
+  }
+
+  /** Whether as many servers keep the namespace as should. */
+  private boolean isKept(ClusterStatus status) throws IOException {
+    int wanted = (Math.min(members, dev.servers().size()) - 1) / 2 * 2 + 1;
+    long keeping =
+        status.getGroup().getMembersList().stream()
+            .filter(each -> each.getReached() && !each.getLearner())
+            .count();
+    return wanted == 1 || keeping >= wanted;
+  }
+
+  /** The number of a server in the cluster, which follows the order in which servers joined. */
+  static Optional<Integer> number(ClusterStatus status, URI uri) {
+    List<ServerHealth> there = at(status, uri);
+    return there.isEmpty()
+        ? Optional.empty()
+        : Optional.of(there.get(there.size() - 1).getEntry().getId());
+  }
+
+  /** A client of one server, as whoever calls the command. */
+  static TakoClient connect(URI server) throws IOException {
+    return TakoClient.connect(
+        server, Installation.configuration(), System.getProperty("user.name"));
+  }
+}
