@@ -19,6 +19,7 @@ final class LeaderWatch {
   private final LogTimes times;
   private final Random random;
   private long dueNs;
+  private boolean inTurn; // what is due is this member's turn after the end of a connection
   private boolean silent; // nobody has led for the time that this member waited
   private boolean severed; // the leader's connection had ended at the last look
   private int missed; // the leader that is known to be gone, while no next one was heard; 0: none
@@ -47,6 +48,11 @@ final class LeaderWatch {
     return now - dueNs >= 0;
   }
 
+  /** Whether the leader's connection has ended, and this member waits for its turn since. */
+  boolean isInTurn() {
+    return inTurn;
+  }
+
   /** Nanoseconds until {@link #isDue}, not above 0 when it is. */
   long pauseNs(long now) {
     return dueNs - now;
@@ -69,7 +75,8 @@ final class LeaderWatch {
     if (severed && !was) {
       missed = replica.promisedTo(); // whatever it said last
       notMissed = 0;
-      dueNs = now + turnOf(replica.server()) * times.heartbeatNs() / 2;
+      waitUntil(now + turnOf(replica.server()) * times.heartbeatNs() / 2);
+      inTurn = true;
       return false;
     }
     if (beats) {
@@ -110,24 +117,24 @@ final class LeaderWatch {
   void await(long now) {
     long least = missed != 0 ? times.heartbeatNs() : times.electionMinNs();
     long most = missed != 0 ? 2 * times.heartbeatNs() : times.electionMaxNs();
-    dueNs = now + least + drawn(most - least);
+    waitUntil(now + least + drawn(most - least));
   }
 
   /** Waits for answers, or for what is read. */
   void awaitAnswers(long now) {
-    dueNs = now + times.electionMinNs();
+    waitUntil(now + times.electionMinNs());
   }
 
   /** Lets another member act first. */
   void giveWay(long now) {
-    dueNs = now + times.heartbeatNs() + drawn(times.heartbeatNs() / 4);
+    waitUntil(now + times.heartbeatNs() + drawn(times.heartbeatNs() / 4));
   }
 
   /** Others do not miss the leader that is gone: they may not have seen it yet. */
   void askAgainSoon(long now) {
     long pauseNs = (times.heartbeatNs() / SHORTEST_PAUSE) << notMissed;
     if (pauseNs < times.heartbeatNs()) {
-      dueNs = now + pauseNs;
+      waitUntil(now + pauseNs);
       notMissed++;
     }
   }
@@ -135,7 +142,12 @@ final class LeaderWatch {
   /** Promises were split: not all of those that stood do so again at once. */
   void standAgainSoon(long now) {
     long turn = turnOf(replica.server());
-    dueNs = now + (turn * times.heartbeatNs() + drawn(times.heartbeatNs())) / 4;
+    waitUntil(now + (turn * times.heartbeatNs() + drawn(times.heartbeatNs())) / 4);
+  }
+
+  private void waitUntil(long dueNs) {
+    this.dueNs = dueNs;
+    inTurn = false;
   }
 
   private long drawn(long most) {

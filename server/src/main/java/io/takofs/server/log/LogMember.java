@@ -310,6 +310,9 @@ public final class LogMember {
   private void askOn(long now) {
     if (watch.look(now)) {
       stepDown();
+    } else if (watch.isInTurn()) {
+      election.end(); // begun when less was known of the leader: the others may miss it now
+      follow(now);
     } else {
       election.tick(now);
     }

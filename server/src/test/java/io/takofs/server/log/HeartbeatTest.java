@@ -44,6 +44,8 @@ class HeartbeatTest {
 
   private final ManualClock clock = new ManualClock();
   private ByteBuffer heartbeat;
+  private QueuePair pair; // of the leader
+  private LogReplica replica;
 
   /** A leader may answer reads by its lease: it counts this heartbeat. */
   @Test
@@ -111,6 +113,30 @@ class HeartbeatTest {
     }
   }
 
+  /** Those that saw the end of the leader's connection before this one did may answer now. */
+  @Test
+  void shouldAskAnewWhenTheLeadersConnectionEndsWhileTheOthersAreAsked() throws Exception {
+    try (TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
+        Undo undo = new Undo()) {
+      List<Request> asked = new ArrayList<>();
+      LogPeers peers =
+          new SilentPeers() {
+            @Override
+            public void call(int server, Request request, Consumer<Reply> answer) {
+              asked.add(request);
+            }
+          };
+      LogMember member = granted(transport, undo, peers, timesWithHold(0));
+      clock.advance(Duration.ofSeconds(1));
+      member.tick();
+      assertThat(asked).as("both of the others").hasSize(2);
+      replica.disconnected(pair);
+      member.tick();
+      assertThat(member.role()).isEqualTo(LogMember.Role.ASKING);
+      assertThat(asked).as("at once: it is the next one after server 1").hasSize(4);
+    }
+  }
+
   /** A member to which the leader of term 2 may write. */
   private LogMember granted(TcpTransport transport, Undo undo) throws Exception {
     return granted(transport, undo, new SilentPeers(), TIMES);
@@ -123,8 +149,7 @@ class HeartbeatTest {
     LogTransport lent = fixture.over(transport, undo);
     heartbeat = lent.memory().heartbeat().buffer();
     transports.add(lent);
-    LogReplica replica =
-        LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
+    replica = LogReplica.open(SELF, fixture.zone(), transports, LogFixture.IDENTITY, 0, () -> true);
     LogMember member =
         new LogMember(
             1,
@@ -137,7 +162,8 @@ class HeartbeatTest {
             new Random(1));
     clock.advance(Duration.ofSeconds(1));
     assertThat(prepare(member, 2, LEADER).getStatus()).isEqualTo(Status.OK);
-    replica.connected(2, grant(member, 2), leadersPair(2));
+    pair = leadersPair(2);
+    replica.connected(2, grant(member, 2), pair);
     return member;
   }
 
