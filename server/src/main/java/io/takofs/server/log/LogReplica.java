@@ -705,6 +705,7 @@ public class LogReplica {
     }
     promise.adoptOwn(chain.nextSequence());
     leadingTerm = term;
+    missing = false; // the best log of a majority lacks nothing
     storage.open(term, promise.adoptedGrant(), checkpointIndex);
   }
 
@@ -793,7 +794,9 @@ public class LogReplica {
     return missingIndex > checkpointIndex ? missingIndex : 0;
   }
 
-  /** Whether {@link #missingIndex} is still so: no leader's log was adopted here since. */
+  /**
+   * Whether {@link #missingIndex} is still so: no leader's log is here since, nor is this one it.
+   */
   public synchronized boolean needsCheckpoint() {
     return missing && missingIndex() != 0;
   }
@@ -821,8 +824,12 @@ public class LogReplica {
    * state here: what comes after it must be in this log, or come to it.
    */
   public synchronized long neededIndex() {
-    long before = chain.isEmpty() ? 0 : chain.segments().get(0).header().baseIndex() - 1;
-    return Math.max(Math.max(missingIndex, checkpointIndex), before);
+    return Math.max(Math.max(missingIndex, checkpointIndex), trimmedIndex());
+  }
+
+  /** Entries up to here are not in this log any more, or were never. */
+  public synchronized long trimmedIndex() {
+    return chain.isEmpty() ? 0 : chain.segments().get(0).header().baseIndex() - 1;
   }
 
   /** Entries up to here are in a durable checkpoint. */

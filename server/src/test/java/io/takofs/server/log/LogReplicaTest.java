@@ -45,6 +45,16 @@ class LogReplicaTest {
     assertThat(replica.needsCheckpoint()).isFalse();
   }
 
+  /** It lost an election to a log that began later, and won the next one with its own. */
+  @Test
+  void shouldNeedNoCheckpointOfOthersWhenItLeads() throws Exception {
+    LogReplica replica = open(new LogFixture(4, 4096));
+    replica.continuesWith(LogSegment.newBuilder().setSequence(133).setBaseIndex(802).build());
+    assertThat(replica.needsCheckpoint()).isTrue();
+    lead(replica);
+    assertThat(replica.needsCheckpoint()).isFalse();
+  }
+
   private static LogReplica open(LogFixture fixture) throws TakoException {
     return open(fixture, 0);
   }
