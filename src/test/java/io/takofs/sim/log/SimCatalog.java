@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 
 /** The catalog of a group, of which each member knows what it read last, maybe long ago. */
 final class SimCatalog {
@@ -73,7 +74,12 @@ final class SimCatalog {
 
   /** A leader asks for other members; {@code born} is its process. */
   private void change(
-      int member, SimProcess born, long epoch, Set<Integer> members, BooleanSupplier stillRight) {
+      int member,
+      SimProcess born,
+      IntPredicate hasLearned,
+      long epoch,
+      Set<Integer> members,
+      BooleanSupplier stillRight) {
     scheduler.schedule(
         born,
         scheduler.delayNs(0, CHANGE_MAX_NS),
@@ -82,14 +88,23 @@ final class SimCatalog {
               && epoch == newest.epoch()
               && newest.active()
               && stillRight.getAsBoolean()) {
+            for (int each : members) {
+              if (!newest.members().contains(each) && !hasLearned.test(each)) {
+                throw new AssertionError("R6: server " + each + " has not learned the log");
+              }
+            }
             newest = new GroupConfig(epoch + 1, members, newest.members(), false);
             changes++;
           }
         });
   }
 
-  /** The view of one process of {@code member}, which reads the catalog now and then. */
-  MemberCatalog view(int member, SimProcess born) {
+  /**
+   * The view of one process of {@code member}, which reads the catalog now and then.
+   *
+   * @param hasLearned whether a server has the log of that process, when it leads
+   */
+  MemberCatalog view(int member, SimProcess born, IntPredicate hasLearned) {
     copies.putIfAbsent(member, newest);
     return new MemberCatalog() {
       private long oldUntilNs;
@@ -101,7 +116,7 @@ final class SimCatalog {
 
       @Override
       public void change(long epoch, Set<Integer> members, BooleanSupplier stillRight) {
-        SimCatalog.this.change(member, born, epoch, members, stillRight);
+        SimCatalog.this.change(member, born, hasLearned, epoch, members, stillRight);
       }
 
       @Override

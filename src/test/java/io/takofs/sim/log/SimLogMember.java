@@ -182,7 +182,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   @Override
   public long trimmedIndex() {
-    return replica.missingIndex() == 0 ? replica.neededIndex() : 0;
+    return replica.trimmedIndex();
   }
 
   @Override
@@ -262,7 +262,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     log = new ReplicatedLog(replica, checkpointIndex);
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
     SimLogPeers peers = new SimLogPeers(network, group, born, transport, via, pairs, parts, spite);
-    MemberCatalog view = catalog.view(id, born);
+    MemberCatalog view = catalog.view(id, born, this::hasLearned);
     member =
         new LogMember(
             GROUP,
@@ -292,6 +292,12 @@ final class SimLogMember extends SimMachine implements CheckedMember {
       born.kill();
     }
     born.checkAlive();
+  }
+
+  /** Whether a server has this leader's log, or a later one, or had it until its bits changed. */
+  private boolean hasLearned(int server) {
+    return damaged.contains(server)
+        || group.get(server - 1).acceptedTerm() >= replica.acceptedTerm();
   }
 
   private void forget() {
