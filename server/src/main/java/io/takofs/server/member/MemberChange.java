@@ -10,16 +10,11 @@ import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogPeers;
 import io.takofs.server.member.MemberChoice.Replacement;
 import io.takofs.server.peer.ClusterTopology;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,27 +37,19 @@ public final class MemberChange {
   /** After which another server learns instead of one that does not get the log, at most. */
   private static final long LEARNS_WITHIN_NS = TimeUnit.MINUTES.toNanos(1);
 
-  /** After which a replacement that somebody asked for, and that could not be done, is not. */
-  private static final long ASKED_MAX_NS = TimeUnit.HOURS.toNanos(1);
-
   private final LogMember member;
   private final LogPeers peers;
   private final MemberCatalog catalog;
   private final ClusterTopology cluster;
   private final MemberSettings settings;
   private final long askAgainNs;
-  private final long learnsWithinNs;
+  private final MemberSilence silence;
+  private final ReplacementRequest request = new ReplacementRequest();
   private final Sight sight = new Sight();
   private final MemberChoice choice;
-  private final Map<Integer, Long> silentSinceNs = new HashMap<>(); // members and learners
-  private final List<Integer> failed = new ArrayList<>(); // learners in vain, the last one last
   private Set<Integer> learning = Set.of();
   private String warned = "";
-  private long lookedNs;
   private long askedNs = Long.MIN_VALUE; // when another configuration was asked for
-  private final AtomicReference<Replacement> replacement = new AtomicReference<>(); // asked for
-  private Replacement begun; // the same, as the last tick saw it
-  private long begunNs;
 
   public MemberChange(
       LogMember member,
@@ -76,7 +63,7 @@ public final class MemberChange {
     this.cluster = cluster;
     this.settings = settings;
     this.askAgainNs = ASK_AGAIN_ELECTIONS * settings.times().electionMaxNs();
-    this.learnsWithinNs = Math.min(settings.replaceAfterNs(), LEARNS_WITHIN_NS);
+    this.silence = new MemberSilence(Math.min(settings.replaceAfterNs(), LEARNS_WITHIN_NS));
     this.choice = new MemberChoice(cluster, settings.members(), sight);
   }
 
@@ -93,13 +80,12 @@ public final class MemberChange {
 
     @Override
     public int lastFailure(int server) {
-      return failed.indexOf(server) + 1;
+      return silence.lastFailure(server);
     }
 
     @Override
     public boolean isGone(int server) {
-      Long silentNs = silentSinceNs.get(server);
-      return silentNs != null && lookedNs - silentNs >= settings.replaceAfterNs();
+      return silence.silentNs(server) >= settings.replaceAfterNs();
     }
   }
 
@@ -107,9 +93,11 @@ public final class MemberChange {
    * Has {@code comes} take the place of {@code leaves}, if that can be while this server leads, and
    * within an hour; on any thread.
    *
-   * @throws TakoException INVALID_ARGUMENT when that cannot be
+   * @throws TakoException INVALID_ARGUMENT when that cannot be, BUSY when {@code comes} is not
+   *     reached
    */
   public void replace(int leaves, int comes) throws TakoException {
+    long term = member.leadingTerm();
     Set<Integer> members = catalog.read().members();
     if (!members.contains(leaves)) {
       throw new TakoException(
@@ -123,14 +111,21 @@ public final class MemberChange {
     if (cluster.server(comes).isEmpty()) {
       throw new TakoException(Status.INVALID_ARGUMENT, "the cluster has no server " + comes);
     }
-    if (!choice.canCome(comes)) {
+    if (!choice.isFit(comes)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
           ("server %d cannot become a member: it must be UP and not damaged, have a log of %d"
                   + " segments and as many metadata pages as the members (fs.tako.server.pool.size)")
               .formatted(comes, GroupConfig.SEGMENTS_MIN));
     }
-    replacement.set(new Replacement(leaves, comes));
+    if (peers.transportTo(comes) == null) {
+      throw new TakoException(
+          Status.BUSY,
+          ("server %d is not reached from server %d, which leads: start it, or see what stands"
+                  + " between them (tako doctor URI), then give the command again")
+              .formatted(comes, cluster.serverId()));
+    }
+    request.set(term, new Replacement(leaves, comes));
   }
 
   /**
@@ -160,8 +155,9 @@ public final class MemberChange {
     if (able.isEmpty() && server != 0) {
       throw new TakoException(
           Status.BUSY,
-          "server %d does not get the log now: start it, or name another member (tako group status)"
-              .formatted(server));
+          ("server %d is down, or lacks more than %d entries: start it, wait until it has them"
+                  + " (tako group status), or name another member")
+              .formatted(server, LAG_MAX));
     }
     askToStand(able.iterator(), member.leadingTerm());
     return !able.isEmpty();
@@ -192,11 +188,9 @@ public final class MemberChange {
   /** Does what is due. */
   public void tick(long nowNs) {
     if (member.leadingTerm() == 0) {
-      silentSinceNs.clear();
-      failed.clear();
+      silence.forget();
       learning = Set.of();
       askedNs = Long.MIN_VALUE;
-      replacement.set(null); // who asked sees another leader, which does not know of it
       return;
     }
     GroupConfig now = member.config();
@@ -209,9 +203,10 @@ public final class MemberChange {
       catalog.activate(now.epoch()); // again, if the catalog was away
       return;
     }
-    watch(now, nowNs);
+    silence.look(now.members(), learning, sight::isReached, nowNs);
     warn();
-    Set<Integer> wanted = choice.wanted(now.members(), asked(now, nowNs));
+    Replacement asked = request.get(member.leadingTerm(), now.members(), nowNs);
+    Set<Integer> wanted = choice.wanted(now.members(), asked);
     Set<Integer> learners = new TreeSet<>(wanted);
     learners.removeAll(now.members());
     learning = learners;
@@ -259,46 +254,5 @@ public final class MemberChange {
             .toList()
             .iterator(),
         member.leadingTerm());
-  }
-
-  /** The replacement that somebody wants; null when there is none, or it is over. */
-  private Replacement asked(GroupConfig now, long nowNs) {
-    Replacement asked = replacement.get();
-    if (!Objects.equals(asked, begun)) {
-      begun = asked;
-      begunNs = nowNs;
-    }
-    boolean isDone = asked != null && !now.members().contains(asked.leaves());
-    boolean isLate = asked != null && !isDone && nowNs - begunNs >= ASKED_MAX_NS;
-    if (isLate) {
-      LOG.warn("server {} did not become a member instead of {}", asked.comes(), asked.leaves());
-    }
-    if (isDone || isLate) {
-      replacement.compareAndSet(asked, null);
-      return null;
-    }
-    return asked;
-  }
-
-  private void watch(GroupConfig now, long nowNs) {
-    lookedNs = nowNs;
-    Set<Integer> written = new TreeSet<>(learning);
-    written.addAll(now.members());
-    silentSinceNs.keySet().retainAll(written);
-    for (int each : written) {
-      if (sight.isReached(each)) {
-        silentSinceNs.remove(each);
-      } else {
-        silentSinceNs.putIfAbsent(each, nowNs);
-      }
-    }
-    for (int each : learning) {
-      Long silentNs = silentSinceNs.get(each);
-      if (silentNs != null && nowNs - silentNs >= learnsWithinNs) {
-        silentSinceNs.remove(each);
-        failed.remove((Integer) each);
-        failed.add(each);
-      }
-    }
   }
 }

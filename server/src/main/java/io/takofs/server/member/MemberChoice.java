@@ -53,10 +53,14 @@ final class MemberChoice {
   }
 
   /** Whether {@code server} could become a member, if it is none. */
-  boolean canCome(int server) {
+  private boolean canCome(int server) {
+    return isFit(server) && sight.hasTransport(server);
+  }
+
+  /** Whether {@code server} is one that could be a member when it is reached. */
+  boolean isFit(int server) {
     ServerEntry self = cluster.server(cluster.serverId()).orElse(ServerEntry.getDefaultInstance());
-    return cluster.server(server).filter(each -> ClusterMaps.canBeMember(each, self)).isPresent()
-        && sight.hasTransport(server);
+    return cluster.server(server).filter(each -> ClusterMaps.canBeMember(each, self)).isPresent();
   }
 
   /** Whether a majority of {@code members} gets the log now. */
@@ -68,7 +72,7 @@ final class MemberChoice {
    * The members that a group should have that has {@code members}, which are returned when there is
    * no reason for others.
    *
-   * @param asked is done when it can be, unless a member has to go; null for nothing
+   * @param asked is done when it can be, and after what has to be done; null for nothing
    */
   Set<Integer> wanted(Set<Integer> members, Replacement asked) {
     List<Integer> spare = spare(members);
@@ -77,9 +81,13 @@ final class MemberChoice {
         asked != null && members.contains(asked.leaves) && spare.contains(asked.comes);
     if (gone.isPresent() && !spare.isEmpty()) {
       Set<Integer> others = without(members, gone.get());
-      others.add(
-          askedCan && asked.leaves == gone.get() ? asked.comes : inAnotherRack(spare, others));
-      return grown(others, spare);
+      if (askedCan && asked.leaves == gone.get()) {
+        others.add(asked.comes);
+        return grown(others, spare);
+      }
+      List<Integer> free = askedCan && spare.size() > 1 ? others(spare, asked.comes) : spare;
+      others.add(inAnotherRack(free, others));
+      return grown(others, free);
     }
     if (askedCan) {
       Set<Integer> others = without(members, asked.leaves);
@@ -145,6 +153,10 @@ final class MemberChoice {
             .sorted(Comparator.comparing(each -> each != cluster.serverId()))
             .toList();
     return staying.isEmpty() ? members : new TreeSet<>(staying.subList(0, target(staying.size())));
+  }
+
+  private static List<Integer> others(List<Integer> servers, int than) {
+    return servers.stream().filter(each -> each != than).toList();
   }
 
   private static Set<Integer> without(Collection<Integer> members, int server) {

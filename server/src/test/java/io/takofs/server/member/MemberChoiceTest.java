@@ -130,6 +130,22 @@ class MemberChoiceTest {
     assertThat(wanted(1, 3, 4)).containsExactly(1, 2, 4);
   }
 
+  /** Another member has to go before what was asked for can be done. */
+  @Test
+  void shouldKeepTheServerThatWasAskedForWhereThereAreOthers() {
+    add(1, "/a");
+    add(2, "/b");
+    add(3, "/c");
+    add(4, "/a");
+    add(5, "/c"); // which would be better
+    change(3, State.LOST, "");
+    Replacement asked = new Replacement(2, 5);
+    assertThat(wanted(asked, 1, 2, 3)).containsExactly(1, 2, 4);
+    assertThat(wanted(asked, 1, 2, 4)).containsExactly(1, 4, 5);
+    servers.remove(4);
+    assertThat(wanted(asked, 1, 2, 3)).as("there is no other one").containsExactly(1, 2, 5);
+  }
+
   @Test
   void shouldHaveAnotherOneLearnInsteadOfOneThatDidInVain() {
     for (int id = 1; id <= 5; id++) {
