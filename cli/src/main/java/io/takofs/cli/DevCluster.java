@@ -5,6 +5,7 @@ import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
 import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.server.catalog.ClusterMaps;
 import java.io.IOException;
@@ -107,13 +108,23 @@ final class DevCluster {
   }
 
   /** Whether as many servers keep the namespace as should. */
-  private boolean isKept(ClusterStatus status) throws IOException {
-    int wanted = (Math.min(members, dev.servers().size()) - 1) / 2 * 2 + 1;
+  private boolean isKept(ClusterStatus status) {
+    List<ServerEntry> all = status.getServersList().stream().map(ServerHealth::getEntry).toList();
+    ServerEntry leader =
+        all.stream()
+            .filter(each -> each.getId() == status.getLeader())
+            .findAny()
+            .orElse(ServerEntry.getDefaultInstance());
+    long able =
+        all.stream()
+            .filter(each -> each.equals(leader) || ClusterMaps.canBeMember(each, leader))
+            .count(); // a small pool has no log for others
+    long wanted = (Math.min(members, able) - 1) / 2 * 2 + 1;
     long keeping =
         status.getGroup().getMembersList().stream()
             .filter(each -> each.getReached() && !each.getLearner())
             .count();
-    return wanted == 1 || keeping >= wanted;
+    return wanted <= 1 || keeping >= wanted;
   }
 
   /** The number of a server in the cluster, which follows the order in which servers joined. */

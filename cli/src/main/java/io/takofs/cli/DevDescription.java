@@ -65,6 +65,9 @@ record DevDescription(DevDirectory dev, String poolSize) {
       Optional<ProcessHandle> process = server.process();
       lines.append(process.isPresent() ? "process " + process.get().pid() : "stopped").append(')');
     }
+    for (String warning : status.getWarningsList()) {
+      lines.append(System.lineSeparator()).append("warning         ").append(warning);
+    }
     return lines.toString();
   }
 

@@ -13,6 +13,7 @@ import io.takofs.server.catalog.ClusterMaps;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -107,10 +108,13 @@ final class GroupCommand implements Runnable {
 
   /** Why a server has not become a member in time. */
   static String unfinished(GroupStatus group, int comes) {
-    boolean learns =
-        group.getMembersList().stream()
-            .anyMatch(each -> each.getServer() == comes && each.getLearner());
-    return learns
+    Optional<MemberStatus> known =
+        group.getMembersList().stream().filter(each -> each.getServer() == comes).findAny();
+    if (known.isPresent() && !known.get().getLearner()) {
+      return "server %d is a member, but %s; tako group status shows when it has the log"
+          .formatted(comes, group.getActive() ? "is not reached" : "the change is not complete");
+    }
+    return known.isPresent()
         ? "server " + comes + " is still learning; tako group status shows how far it is"
         : ("server %d is not learning: server %d leads now, and was not asked, or replaces another"
                 + " member first; when tako group status shows no learner, give the command again")

@@ -71,5 +71,6 @@ class GroupCommandTest {
     assertThat(GroupCommand.unfinished(GROUP, 4)).startsWith("server 4 is still learning");
     assertThat(GroupCommand.unfinished(GROUP, 5))
         .startsWith("server 5 is not learning: server 2 leads now");
+    assertThat(GroupCommand.unfinished(GROUP, 3)).startsWith("server 3 is a member, but ");
   }
 }
