@@ -1,6 +1,7 @@
 package io.takofs.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
@@ -148,6 +149,44 @@ class FullServersTest extends SlabRepairRig {
     delete("/any");
     assertThat(status).isIn(Status.OK, Status.NO_SPACE);
     return status == Status.OK && rig.machine.freeBytes(copies, Set.of()) > 0;
+  }
+
+  /** What is left of a slab that lacks a server can be written when that one is back. */
+  @Test
+  void shouldHaveWritersWaitForAServerThatTheSlabsWithRoomNeed() throws Exception {
+    servers = new SlowServers(LentSlabs.of(1), LentSlabs.of(1), LentSlabs.of(1));
+    rig = new HousekeepingRig(new HeapStore(Long.MAX_VALUE), servers, 3, 1);
+    client = rig.openSession();
+    run(1);
+    write("/early", 3, 3);
+    append("/early"); // so its slab is not emptied
+    servers.stop(3);
+    run(30);
+    OpenedFile late = create("/late", 3);
+    assertThatThrownBy(() -> makeRoomAtLast(late))
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.UNAVAILABLE))
+        .hasMessageContaining("have a copy on server 3 (");
+    servers.start(3);
+    run(30);
+    makeRoomAtLast(late);
+    assertThat(rig.machine.freeBytes(3, Set.of())).isPositive();
+    for (int i = 0; rig.machine.freeBytes(3, Set.of()) > 0; i++) {
+      write("/more" + i, 3, 1);
+    }
+    servers.stop(3);
+    run(30);
+    assertThatThrownBy(() -> makeRoomAtLast(late))
+        .as("nothing is left of the slab either")
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.NO_SPACE));
+  }
+
+  private void makeRoomAtLast(OpenedFile file) throws TakoException {
+    rig.housekeeping.makeRoomFor(
+        HousekeepingRig.ROOT,
+        TestClient.grant(file, 1).toBuilder().setHasWaited(true).build(),
+        client);
   }
 
   private long freeSlabs(int server) {

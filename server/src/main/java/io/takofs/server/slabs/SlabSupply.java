@@ -8,6 +8,7 @@ import io.takofs.proto.AddSlab;
 import io.takofs.proto.LeasedSlab;
 import io.takofs.proto.LogEntry;
 import io.takofs.proto.RemoveSlab;
+import io.takofs.proto.Replica;
 import io.takofs.proto.Reply;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Slab;
@@ -230,7 +231,8 @@ public final class SlabSupply {
    *
    * @param avoided servers where nothing is granted to the client
    * @throws TakoException NO_SPACE when there are several servers, and one that answers is full;
-   *     UNAVAILABLE when others that do not answer at the moment may have room for all copies
+   *     UNAVAILABLE when others that do not answer at the moment may have room for all copies, or
+   *     have copies of slabs in which there is room
    */
   public void checkFull(int copies, Set<Integer> avoided) throws TakoException {
     int servers = leases.lenders().size();
@@ -260,6 +262,16 @@ public final class SlabSupply {
           "no space for data but on %s, which did not answer this client, or the server with the namespace, at once; try again, start what is silent (tako status), or see what this host reaches (tako doctor URI)"
               .formatted(String.join(", ", away)));
     }
+    Set<Integer> needed = silentWithRoom(copies);
+    if (!needed.isEmpty()) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "no space for data but in slabs that have a copy on %s, which does not answer: start it (tako status); or delete files of other slabs, or add servers"
+              .formatted(
+                  needed.stream()
+                      .map(each -> name(watch.entry(each)))
+                      .collect(Collectors.joining(", "))));
+    }
     if (servers > 1 && !full.isEmpty()) {
       throw new TakoException(
           Status.NO_SPACE,
@@ -268,8 +280,33 @@ public final class SlabSupply {
     }
   }
 
+  /**
+   * The servers that are silent and for which slabs with room for such files are closed: nothing is
+   * written to a slab that lacks one of its copies, and none of these is given up for good.
+   */
+  private Set<Integer> silentWithRoom(int copies) {
+    Set<Integer> silent = new TreeSet<>();
+    for (Slab slab : machine.slabs().all()) {
+      if (slab.getWanted() == copies && machine.slabs().freeBytesOf(slab.getId()) > 0) {
+        slab.getReplicasList().stream()
+            .map(Replica::getServer)
+            .filter(each -> watch.health(each) != ServerWatch.Health.UP && mayBeBack(each))
+            .forEach(silent::add);
+      }
+    }
+    return silent;
+  }
+
+  private boolean mayBeBack(int server) {
+    ServerEntry entry = watch.entry(server);
+    return entry != null && entry.getState() == ServerEntry.State.UP;
+  }
+
   private String name(SlabLender lender) {
-    ServerEntry entry = watch.entry(lender.server);
+    return name(watch.entry(lender.server));
+  }
+
+  private static String name(ServerEntry entry) {
     return "server %d (%s:%d)".formatted(entry.getId(), entry.getHost(), entry.getPort());
   }
 
