@@ -317,7 +317,7 @@ class CommandLineTest {
       CommandLineRun lost = tako(start);
       assertThat(lost.code()).as(lost.output()).isEqualTo(1);
       assertThat(lost.output())
-          .contains("a server ended at once: ", pool + "-2 held pool", "`tako dev --format`")
+          .contains("a server ended at once: ", pool + "-2 held pool", "with --format")
           .contains("its log: " + dev.resolve("server-2/server.log"));
       CommandLineRun other = tako("status", "--dir", dev.toString());
       assertThat(other.code()).as("the other one goes on: %s", other.output()).isZero();
@@ -325,6 +325,13 @@ class CommandLineTest {
       CommandLineRun again = tako(with(start, "--format"));
       assertThat(again.code()).as(again.output()).isZero();
       assertThat(again.output()).containsPattern("127.0.0.2:[0-9]+ \\(server 3, ");
+
+      tako("dev", "stop", "--dir", dev.toString(), "--keep-pool");
+      assertThat(Pool.delete(Path.of(pool))).isTrue();
+      assertThat(Pool.delete(Path.of(pool + "-2"))).isTrue();
+      CommandLineRun none = tako(with(start, "--format"));
+      assertThat(none.code()).as(none.output()).isEqualTo(2);
+      assertThat(none.output()).contains("2 of 2 servers lost their pools");
     } finally {
       tako("dev", "stop", "--dir", dev.toString());
     }

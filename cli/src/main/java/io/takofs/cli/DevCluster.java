@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
+import io.takofs.config.TakoConfig;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class DevCluster {
   private static final long JOIN_NS = TimeUnit.SECONDS.toNanos(60);
+  private static final String ANSWER = "5s"; // to one look
   private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final DevDirectory dev;
@@ -52,34 +54,45 @@ final class DevCluster {
   void await(Map<DevServer, Process> started) throws IOException {
     long start = System.nanoTime();
     while (true) {
-      try (TakoClient client = connect(dev.uri())) {
+      requireAlive(started);
+      try (TakoClient client = connect(dev.uri(), "fs.tako.client.timeout", ANSWER)) {
         while (!isComplete(client, started, System.nanoTime() - start)) {
           Clock.SYSTEM.pause(this, POLL_NS, () -> false);
         }
         return;
       } catch (TakoException e) {
+        requireAlive(started);
         if (!NamespaceOutage.isOutage(e) || System.nanoTime() - start > JOIN_NS) {
-          throw e; // nobody may lead yet, above all while this machine is busy
+          throw new TakoException(
+              e.status(),
+              "the servers run, and none of them leads: %s; their logs: %s"
+                  .formatted(
+                      e.getMessage(), dev.servers().stream().map(DevServer::logFile).toList()),
+              e);
         }
       }
+      Clock.SYSTEM.pause(this, POLL_NS, () -> false); // nobody leads yet: the machine may be busy
+    }
+  }
+
+  private static void requireAlive(Map<DevServer, Process> started) throws IOException {
+    for (Map.Entry<DevServer, Process> each : started.entrySet()) {
+      each.getKey().requireAlive(each.getValue());
     }
   }
 
   private boolean isComplete(TakoClient client, Map<DevServer, Process> started, long waitedNs)
       throws IOException {
-    for (Map.Entry<DevServer, Process> each : started.entrySet()) {
-      each.getKey().requireAlive(each.getValue());
-    }
+    requireAlive(started);
     ClusterStatus status = client.administration().clusterStatus();
     boolean isLate = waitedNs > JOIN_NS;
     for (DevServer server : dev.servers()) {
-      List<ServerHealth> there = at(status, server.uri());
+      List<ServerHealth> there = server.isReady() ? at(status, server.uri()) : List.of();
       if (there.stream().noneMatch(each -> isHeard(each, waitedNs))) {
         if (isLate) {
           throw new IOException(
-              "the server at %s has not joined the cluster in time: %s; its log: %s"
-                  .formatted(
-                      server.uri().getAuthority(), trouble(there, server), server.logFile()));
+              "a server has not joined the cluster in time: %s; its log: %s"
+                  .formatted(trouble(there, server), server.logFile()));
         }
         return false;
       }
@@ -135,9 +148,12 @@ final class DevCluster {
         : Optional.of(there.get(there.size() - 1).getEntry().getId());
   }
 
-  /** A client of one server, as whoever calls the command. */
-  static TakoClient connect(URI server) throws IOException {
-    return TakoClient.connect(
-        server, Installation.configuration(), System.getProperty("user.name"));
+  /** A client of one server, as whoever calls the command; with one more key and its value. */
+  static TakoClient connect(URI server, String... more) throws IOException {
+    TakoConfig config = Installation.configuration();
+    if (more.length > 0) {
+      config.set(more[0], more[1]);
+    }
+    return TakoClient.connect(server, config, System.getProperty("user.name"));
   }
 }

@@ -1,5 +1,6 @@
 package io.takofs.cli;
 
+import io.takofs.base.Clock;
 import io.takofs.client.ServerUri;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,6 +39,8 @@ import picocli.CommandLine.Spec;
 final class DevCommand implements Callable<Integer> {
   private static final String POOL_SIZE = "1g";
   private static final int SERVERS_MAX = 16;
+  private static final long READY_NS = TimeUnit.SECONDS.toNanos(120);
+  private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
   @Spec private CommandSpec spec;
 
@@ -76,8 +80,8 @@ final class DevCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    requireOptions();
     int running = dev.processes().size();
+    requireOptions();
     if (running > 0) {
       int all = dev.servers().size();
       spec.commandLine()
@@ -91,13 +95,12 @@ final class DevCommand implements Callable<Integer> {
       }
     }
     dev.make();
+    requireMajority();
     Map<String, String> own = new LinkedHashMap<>();
     own.put(ConfigKeys.POOL_SIZE.name(), firstSize());
     List<String> addresses = addresses();
     own.putAll(clusterKeys(addresses));
-    start(addresses);
-    Files.writeString(dev.configuration().resolve("core-site.xml"), coreSite(addresses));
-    site().write(own);
+    start(addresses, own);
     return describe();
   }
 
@@ -152,8 +155,11 @@ final class DevCommand implements Callable<Integer> {
 
   /** A pool stays where it is. */
   private void requirePool() throws IOException {
+    if (pool == null) {
+      return;
+    }
     Optional<Path> there = dev.first().pool();
-    if (pool != null && there.isPresent() && !there.get().equals(pool.toAbsolutePath())) {
+    if (there.isPresent() && !there.get().normalize().equals(pool.toAbsolutePath().normalize())) {
       throw misused(
           "--pool "
               + pool
@@ -164,6 +170,25 @@ final class DevCommand implements Callable<Integer> {
               + "; `tako dev stop --dir "
               + dev.path()
               + "` deletes it, or name another --dir");
+    }
+  }
+
+  /** Empty pools are new servers, of which a majority cannot have what those had. */
+  private void requireMajority() throws IOException {
+    List<DevServer> all = dev.servers();
+    int lost = 0;
+    for (DevServer server : all) {
+      lost += server.isPoolLost() ? 1 : 0;
+    }
+    if (format && all.size() > 1 && 2 * lost > all.size()) {
+      throw misused(
+          "--format: "
+              + lost
+              + " of "
+              + all.size()
+              + " servers lost their pools, and with them the namespace; `tako dev stop --dir "
+              + dev.path()
+              + "` deletes the rest");
     }
   }
 
@@ -228,8 +253,9 @@ final class DevCommand implements Callable<Integer> {
    * other servers go on, for they may have what the failed one had.
    *
    * @param addresses of a cluster's servers; none for one alone
+   * @param own keys of the configuration, which is written when the servers serve
    */
-  private void start(List<String> addresses) throws Exception {
+  private void start(List<String> addresses, Map<String, String> own) throws Exception {
     boolean isNew = dev.first().pool().isEmpty();
     List<DevServer> all = dev.servers(Math.max(1, addresses.size()));
     Map<DevServer, Process> started = new LinkedHashMap<>();
@@ -241,9 +267,9 @@ final class DevCommand implements Callable<Integer> {
           started.put(server, server.start(command(server, number, addresses)));
         }
       }
-      for (Map.Entry<DevServer, Process> each : started.entrySet()) {
-        each.getKey().await(each.getValue());
-      }
+      awaitReady(started);
+      Files.writeString(dev.configuration().resolve("core-site.xml"), coreSite(addresses));
+      site().write(own);
       if (all.size() > 1) {
         new DevCluster(dev, site().added()).await(started);
       }
@@ -255,6 +281,23 @@ final class DevCommand implements Callable<Integer> {
         }
       }
       throw e;
+    }
+  }
+
+  private void awaitReady(Map<DevServer, Process> started) throws IOException {
+    long start = System.nanoTime();
+    for (Map.Entry<DevServer, Process> each : started.entrySet()) {
+      while (!each.getKey().isReady()) {
+        for (Map.Entry<DevServer, Process> any : started.entrySet()) {
+          any.getKey().requireAlive(any.getValue());
+        }
+        if (System.nanoTime() - start > READY_NS) {
+          each.getValue().destroy();
+          throw new IOException(
+              "a server was not ready in time; its log: " + each.getKey().logFile());
+        }
+        Clock.SYSTEM.pause(this, POLL_NS, () -> false);
+      }
     }
   }
 

@@ -56,6 +56,9 @@ record DevDescription(DevDirectory dev, String poolSize) {
     ClusterStatus status = client.administration().clusterStatus();
     StringBuilder lines = new StringBuilder();
     for (DevServer server : all) {
+      if (!server.isReady()) {
+        continue; // another command is about to start it
+      }
       lines
           .append(lines.isEmpty() ? "" : System.lineSeparator() + "and at          ")
           .append(server.uri())

@@ -19,7 +19,6 @@ import java.util.concurrent.TimeoutException;
  * pool.
  */
 record DevServer(Path directory) {
-  private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
   private static final long STOP_TIMEOUT_S = 60;
 
   /** Directory in which the server remembers its pool. */
@@ -107,18 +106,9 @@ record DevServer(Path directory) {
     return server;
   }
 
-  /** The server writes its URI when it serves. */
-  void await(Process server) throws IOException, InterruptedException {
-    long start = System.nanoTime();
-    while (!Files.exists(uriFile())) {
-      if (server.waitFor(50, TimeUnit.MILLISECONDS)) {
-        requireAlive(server);
-      }
-      if (System.nanoTime() - start > START_TIMEOUT_NS) {
-        server.destroy();
-        throw new IOException("a server was not ready in time; its log: " + logFile());
-      }
-    }
+  /** Whether it serves: then it has written its URI. */
+  boolean isReady() {
+    return Files.exists(uriFile());
   }
 
   /**
@@ -137,12 +127,12 @@ record DevServer(Path directory) {
                 lastLine(),
                 logFile(),
                 isPoolLost()
-                    ? "; if what its pool had may be lost, start an empty one: `tako dev --format`"
+                    ? "; if what its pool had may be lost, the same command with --format makes an empty one"
                     : ""));
   }
 
   /** Whether a pool that it had is not there any more. */
-  private boolean isPoolLost() throws IOException {
+  boolean isPoolLost() throws IOException {
     Optional<Path> pool = pool();
     return pool.isPresent() && !Files.exists(pool.get()) && markers().has(pool.get());
   }
