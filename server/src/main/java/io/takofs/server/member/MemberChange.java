@@ -94,10 +94,13 @@ public final class MemberChange {
    * within an hour; on any thread.
    *
    * @throws TakoException INVALID_ARGUMENT when that cannot be, BUSY when {@code comes} is not
-   *     reached
+   *     reached, NOT_LEADER when this server does not lead
    */
   public void replace(int leaves, int comes) throws TakoException {
     long term = member.leadingTerm();
+    if (term == 0) {
+      throw new TakoException(Status.NOT_LEADER, "this server leads the group no more");
+    }
     Set<Integer> members = catalog.read().members();
     if (!members.contains(leaves)) {
       throw new TakoException(

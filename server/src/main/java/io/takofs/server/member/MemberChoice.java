@@ -85,7 +85,7 @@ final class MemberChoice {
         others.add(asked.comes);
         return grown(others, spare);
       }
-      List<Integer> free = askedCan && spare.size() > 1 ? others(spare, asked.comes) : spare;
+      List<Integer> free = askedCan ? withoutAsked(spare, asked.comes) : spare;
       others.add(inAnotherRack(free, others));
       return grown(others, free);
     }
@@ -155,8 +155,11 @@ final class MemberChoice {
     return staying.isEmpty() ? members : new TreeSet<>(staying.subList(0, target(staying.size())));
   }
 
-  private static List<Integer> others(List<Integer> servers, int than) {
-    return servers.stream().filter(each -> each != than).toList();
+  /** The server that is asked for has its own place, unless all others learned in vain since. */
+  private List<Integer> withoutAsked(List<Integer> spare, int asked) {
+    List<Integer> others = spare.stream().filter(each -> each != asked).toList();
+    int failure = sight.lastFailure(asked);
+    return others.stream().anyMatch(each -> sight.lastFailure(each) <= failure) ? others : spare;
   }
 
   private static Set<Integer> without(Collection<Integer> members, int server) {

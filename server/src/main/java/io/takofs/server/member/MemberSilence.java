@@ -16,7 +16,7 @@ import java.util.function.IntPredicate;
  * <p>Thread rule: one thread.
  */
 final class MemberSilence {
-  private static final int DOUBLINGS_MAX = 10;
+  private static final int DOUBLINGS_MAX = 6; // an hour, of a minute
 
   private final long learnsWithinNs;
   private final Map<Integer, Long> silentSinceNs = new HashMap<>();

@@ -61,7 +61,7 @@ final class ReplacementRequest {
     boolean isOver = mayBeOthers || !members.contains(leaves) || members.contains(comes);
     asked.term = term;
     boolean isLate = !isOver && nowNs - begunNs >= LASTS_NS;
-    if (isLate) {
+    if (isLate || mayBeOthers) {
       LOG.warn("server {} did not become a member instead of {}", comes, leaves);
     }
     if (isOver || isLate) {

@@ -266,7 +266,7 @@ public final class SlabSupply {
     if (!needed.isEmpty()) {
       throw new TakoException(
           Status.UNAVAILABLE,
-          "no space for data but in slabs that have a copy on %s, which does not answer: start it (tako status); or delete files of other slabs, or add servers"
+          "no space for data but in slabs that have a copy on %s: start what is silent (tako status), delete files of other slabs, or add servers"
               .formatted(
                   needed.stream()
                       .map(each -> name(watch.entry(each)))
@@ -281,17 +281,23 @@ public final class SlabSupply {
   }
 
   /**
-   * The servers that are silent and for which slabs with room for such files are closed: nothing is
-   * written to a slab that lacks one of its copies, and none of these is given up for good.
+   * The servers that are silent, and whose return alone would let slabs with room for such files be
+   * written again: nothing is written to one that lacks a copy.
    */
   private Set<Integer> silentWithRoom(int copies) {
     Set<Integer> silent = new TreeSet<>();
     for (Slab slab : machine.slabs().all()) {
-      if (slab.getWanted() == copies && machine.slabs().freeBytesOf(slab.getId()) > 0) {
-        slab.getReplicasList().stream()
-            .map(Replica::getServer)
-            .filter(each -> watch.health(each) != ServerWatch.Health.UP && mayBeBack(each))
-            .forEach(silent::add);
+      if (slab.getClosed()
+          && slab.getWanted() == copies
+          && machine.slabs().freeBytesOf(slab.getId()) > 0) {
+        List<Integer> lacking =
+            slab.getReplicasList().stream()
+                .map(Replica::getServer)
+                .filter(each -> watch.health(each) != ServerWatch.Health.UP)
+                .toList();
+        if (lacking.stream().allMatch(this::mayBeBack)) {
+          silent.addAll(lacking);
+        }
       }
     }
     return silent;

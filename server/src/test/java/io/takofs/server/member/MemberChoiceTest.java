@@ -142,6 +142,8 @@ class MemberChoiceTest {
     Replacement asked = new Replacement(2, 5);
     assertThat(wanted(asked, 1, 2, 3)).containsExactly(1, 2, 4);
     assertThat(wanted(asked, 1, 2, 4)).containsExactly(1, 4, 5);
+    failed.add(4);
+    assertThat(wanted(asked, 1, 2, 3)).as("the other one learned in vain").containsExactly(1, 2, 5);
     servers.remove(4);
     assertThat(wanted(asked, 1, 2, 3)).as("there is no other one").containsExactly(1, 2, 5);
   }
