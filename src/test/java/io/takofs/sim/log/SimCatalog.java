@@ -84,7 +84,10 @@ final class SimCatalog {
         born,
         scheduler.delayNs(0, CHANGE_MAX_NS),
         () -> {
+          // The only one who would know of the change does not leave: nobody could lead by it.
+          boolean isKnown = reader == 0 || members.contains(reader);
           if (isReadBy(member)
+              && isKnown
               && epoch == newest.epoch()
               && newest.active()
               && stillRight.getAsBoolean()) {
