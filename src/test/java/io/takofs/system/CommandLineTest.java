@@ -317,7 +317,7 @@ class CommandLineTest {
       CommandLineRun lost = tako(start);
       assertThat(lost.code()).as(lost.output()).isEqualTo(1);
       assertThat(lost.output())
-          .contains("a server ended at once: ", pool + "-2 held pool", "with --format")
+          .contains("a server has ended: ", pool + "-2 held pool", "with --format")
           .contains("its log: " + dev.resolve("server-2/server.log"));
       CommandLineRun other = tako("status", "--dir", dev.toString());
       assertThat(other.code()).as("the other one goes on: %s", other.output()).isZero();

@@ -62,7 +62,10 @@ final class DevCluster {
         return;
       } catch (TakoException e) {
         requireAlive(started);
-        if (!NamespaceOutage.isOutage(e) || System.nanoTime() - start > JOIN_NS) {
+        if (!NamespaceOutage.isOutage(e)) {
+          throw e;
+        }
+        if (System.nanoTime() - start > JOIN_NS) {
           throw new TakoException(
               e.status(),
               "the servers run, and none of them leads: %s; their logs: %s"

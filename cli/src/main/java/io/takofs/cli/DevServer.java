@@ -122,7 +122,7 @@ record DevServer(Path directory) {
       return;
     }
     throw new IOException(
-        "a server ended at once: %s; its log: %s%s"
+        "a server has ended: %s; its log: %s%s"
             .formatted(
                 lastLine(),
                 logFile(),
