@@ -262,16 +262,7 @@ public final class SlabSupply {
           "no space for data but on %s, which did not answer this client, or the server with the namespace, at once; try again, start what is silent (tako status), or see what this host reaches (tako doctor URI)"
               .formatted(String.join(", ", away)));
     }
-    Set<Integer> needed = silentWithRoom(copies);
-    if (!needed.isEmpty()) {
-      throw new TakoException(
-          Status.UNAVAILABLE,
-          "no space for data but in slabs that have a copy on %s: start what is silent (tako status), delete files of other slabs, or add servers"
-              .formatted(
-                  needed.stream()
-                      .map(each -> name(watch.entry(each)))
-                      .collect(Collectors.joining(", "))));
-    }
+    checkClosed(copies);
     if (servers > 1 && !full.isEmpty()) {
       throw new TakoException(
           Status.NO_SPACE,
@@ -281,29 +272,39 @@ public final class SlabSupply {
   }
 
   /**
-   * The servers that are silent, and whose return alone would let slabs with room for such files be
-   * written again: nothing is written to one that lacks a copy.
+   * @throws TakoException UNAVAILABLE when slabs with room for such files are closed, and will be
+   *     open again when servers that are silent are back, or when their copies are whole
    */
-  private Set<Integer> silentWithRoom(int copies) {
+  private void checkClosed(int copies) throws TakoException {
+    boolean mayOpen = false;
     Set<Integer> silent = new TreeSet<>();
     for (Slab slab : machine.slabs().all()) {
       if (slab.getClosed()
           && slab.getWanted() == copies
-          && machine.slabs().freeBytesOf(slab.getId()) > 0) {
-        List<Integer> lacking =
-            slab.getReplicasList().stream()
-                .map(Replica::getServer)
-                .filter(each -> watch.health(each) != ServerWatch.Health.UP)
-                .toList();
-        if (lacking.stream().allMatch(this::mayBeBack)) {
-          silent.addAll(lacking);
-        }
+          && machine.slabs().freeBytesOf(slab.getId()) > 0
+          && slab.getReplicasList().stream().allMatch(each -> isListed(each.getServer()))) {
+        mayOpen = true;
+        slab.getReplicasList().stream()
+            .map(Replica::getServer)
+            .filter(each -> watch.health(each) != ServerWatch.Health.UP)
+            .forEach(silent::add);
       }
     }
-    return silent;
+    if (mayOpen) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          silent.isEmpty()
+              ? "no space for data but in slabs that are being repaired; try again"
+              : "no space for data but in slabs that have a copy on %s: start what is silent (tako status), delete files of other slabs, or add servers"
+                  .formatted(
+                      silent.stream()
+                          .map(each -> name(watch.entry(each)))
+                          .collect(Collectors.joining(", "))));
+    }
   }
 
-  private boolean mayBeBack(int server) {
+  /** Whether the map says that a server is UP, whether it answers or not. */
+  private boolean isListed(int server) {
     ServerEntry entry = watch.entry(server);
     return entry != null && entry.getState() == ServerEntry.State.UP;
   }
