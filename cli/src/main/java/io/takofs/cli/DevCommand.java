@@ -271,7 +271,7 @@ final class DevCommand implements Callable<Integer> {
       Files.writeString(dev.configuration().resolve("core-site.xml"), coreSite(addresses));
       site().write(own);
       if (all.size() > 1) {
-        new DevCluster(dev, site().added()).await(started);
+        new DevServers(dev, site().added()).await(started);
       }
     } catch (IOException e) {
       if (isNew) {

@@ -27,7 +27,7 @@ record DevDescription(DevDirectory dev, String poolSize) {
   void print(PrintWriter out) throws IOException {
     URI uri = dev.uri();
     List<DevServer> all = dev.servers();
-    try (TakoClient client = DevCluster.connect(uri)) {
+    try (TakoClient client = DevServers.connect(uri)) {
       out.println("Tako serves at  " + (all.size() == 1 ? uri : named(all, client)));
       out.println("configuration   export HADOOP_CONF_DIR=" + quoted(dev.configuration()));
       out.println(
@@ -63,7 +63,7 @@ record DevDescription(DevDirectory dev, String poolSize) {
           .append(lines.isEmpty() ? "" : System.lineSeparator() + "and at          ")
           .append(server.uri())
           .append(" (");
-      DevCluster.number(status, server.uri())
+      DevServers.number(status, server.uri())
           .ifPresent(number -> lines.append("server ").append(number).append(", "));
       Optional<ProcessHandle> process = server.process();
       lines.append(process.isPresent() ? "process " + process.get().pid() : "stopped").append(')');

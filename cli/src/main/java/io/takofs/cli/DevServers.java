@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread rule: one thread.
  */
-final class DevCluster {
+final class DevServers {
   private static final long JOIN_NS = TimeUnit.SECONDS.toNanos(60);
   private static final String ANSWER = "5s"; // to one look
   private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -34,7 +34,7 @@ final class DevCluster {
    *
    * @param added keys of its configuration that the user added
    */
-  DevCluster(DevDirectory dev, Map<String, String> added) {
+  DevServers(DevDirectory dev, Map<String, String> added) {
     this.dev = dev;
     this.members =
         Integer.parseInt(
