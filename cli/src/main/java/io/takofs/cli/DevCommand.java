@@ -284,20 +284,34 @@ final class DevCommand implements Callable<Integer> {
     }
   }
 
+  /** Waits for all of them, also when one has failed: the others are to be used then. */
   private void awaitReady(Map<DevServer, Process> started) throws IOException {
     long start = System.nanoTime();
+    IOException failure = null;
     for (Map.Entry<DevServer, Process> each : started.entrySet()) {
-      while (!each.getKey().isReady()) {
-        for (Map.Entry<DevServer, Process> any : started.entrySet()) {
-          any.getKey().requireAlive(any.getValue());
+      try {
+        awaitReady(each.getKey(), each.getValue(), start);
+      } catch (IOException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
         }
-        if (System.nanoTime() - start > READY_NS) {
-          each.getValue().destroy();
-          throw new IOException(
-              "a server was not ready in time; its log: " + each.getKey().logFile());
-        }
-        Clock.SYSTEM.pause(this, POLL_NS, () -> false);
       }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private void awaitReady(DevServer server, Process process, long start) throws IOException {
+    while (!server.isReady()) {
+      server.requireAlive(process);
+      if (System.nanoTime() - start > READY_NS) {
+        process.destroy();
+        throw new IOException("a server was not ready in time; its log: " + server.logFile());
+      }
+      Clock.SYSTEM.pause(this, POLL_NS, () -> false);
     }
   }
 
