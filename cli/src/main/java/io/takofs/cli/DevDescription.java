@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What {@code tako dev} says of servers that run: where they are, and how to use them.
+ * Describes the servers of {@code tako dev} that run: where they are, and how to use them.
  *
  * @param poolSize that its user asked for; null where none was named
  */

@@ -141,7 +141,7 @@ record DevServer(Path directory) {
     return new PoolMarkers(state(), "", Clock.SYSTEM);
   }
 
-  /** What it said last. */
+  /** Returns the last line of its log, or says that there is none. */
   String lastLine() throws IOException {
     List<String> lines = Files.readAllLines(logFile());
     return lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1);

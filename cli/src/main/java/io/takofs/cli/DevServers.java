@@ -103,13 +103,13 @@ final class DevServers {
     return isLate || isKept(status);
   }
 
-  /** Why it has not joined, as the one with the namespace knows, or the server itself. */
+  /** Says why it has not joined, as the one with the namespace knows, or the server itself. */
   private static String trouble(List<ServerHealth> there, DevServer server) throws IOException {
     String known = there.isEmpty() ? "" : there.get(there.size() - 1).getTrouble();
     return known.isEmpty() ? server.lastLine() : known;
   }
 
-  /** Those at one address, oldest first: a pool that was lost leaves an entry. */
+  /** Returns the servers at one address, oldest first: a pool that was lost leaves an entry. */
   private static List<ServerHealth> at(ClusterStatus status, URI uri) {
     return status.getServersList().stream()
         .filter(each -> ClusterMaps.address(each.getEntry()).equals(uri.getAuthority()))

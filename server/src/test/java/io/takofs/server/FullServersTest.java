@@ -151,7 +151,7 @@ class FullServersTest extends SlabRepairRig {
     return status == Status.OK && rig.machine.freeBytes(copies, Set.of()) > 0;
   }
 
-  /** What is left of a slab that lacks a server can be written when that one is back. */
+  /** A slab with room that lacks a server can be written when that server is back. */
   @Test
   void shouldHaveWritersWaitForAServerThatTheSlabsWithRoomNeed() throws Exception {
     servers = new SlowServers(LentSlabs.of(1), LentSlabs.of(1), LentSlabs.of(1));

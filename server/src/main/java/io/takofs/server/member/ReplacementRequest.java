@@ -41,7 +41,7 @@ final class ReplacementRequest {
   }
 
   /**
-   * What is asked for; null for nothing.
+   * Returns the replacement that is asked for; null for none.
    *
    * @param term in which this server leads
    * @param members of the group now

@@ -282,7 +282,7 @@ public final class SlabSupply {
       if (slab.getClosed()
           && slab.getWanted() == copies
           && machine.slabs().freeBytesOf(slab.getId()) > 0
-          && slab.getReplicasList().stream().allMatch(each -> isListed(each.getServer()))) {
+          && slab.getReplicasList().stream().allMatch(each -> isUp(each.getServer()))) {
         mayOpen = true;
         slab.getReplicasList().stream()
             .map(Replica::getServer)
@@ -304,7 +304,7 @@ public final class SlabSupply {
   }
 
   /** Whether the map says that a server is UP, whether it answers or not. */
-  private boolean isListed(int server) {
+  private boolean isUp(int server) {
     ServerEntry entry = watch.entry(server);
     return entry != null && entry.getState() == ServerEntry.State.UP;
   }
@@ -319,16 +319,12 @@ public final class SlabSupply {
 
   /** Whether a server is to lend slabs and, as far as is known, runs. */
   private boolean isAlive(SlabLender lender) {
-    ServerEntry entry = watch.entry(lender.server);
-    return entry != null
-        && entry.getState() == ServerEntry.State.UP
-        && watch.health(lender.server) != ServerWatch.Health.DEAD;
+    return isUp(lender.server) && watch.health(lender.server) != ServerWatch.Health.DEAD;
   }
 
   /** Whether a server may lend slabs, for all that is known. */
   private boolean answers(SlabLender lender) {
-    ServerEntry entry = watch.entry(lender.server);
-    return entry != null && entry.getState() == ServerEntry.State.UP && !lender.failed;
+    return isUp(lender.server) && !lender.failed;
   }
 
   /** Whether slabs may come that were asked for. */
