@@ -2,8 +2,8 @@ package io.takofs.sim.log;
 
 /**
  * A rule of the log that somebody breaks, to see that the simulation finds it: all but the last
- * two, and those of leases, have the name of the run that removes the same rule from the models of
- * the log.
+ * two, those of the state and of leases have the name of the run that removes the same rule from
+ * the models of the log.
  */
 enum BrokenRule {
   /** A member looks at what it has before the leader's connection has ended. */
@@ -34,6 +34,10 @@ enum BrokenRule {
   LAST_ENTRY_TERM,
   /** A leader answers a read without a proof that it still leads. */
   READ_UNPROVED,
+  /** A member that has no state stands for election. */
+  LEADS_WITHOUT_STATE,
+  /** A member takes a checkpoint over although its log by now begins after the end of that. */
+  CHECKPOINT_OVERTAKEN,
   /** A leader counts its lease from when it learned that a majority had taken the heartbeat. */
   LEASE_FROM_ANSWER,
   /** A member lets another leader in sooner after a heartbeat than it has said. */

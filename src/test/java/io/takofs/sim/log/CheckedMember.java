@@ -19,6 +19,9 @@ interface CheckedMember {
   /** Entries up to here are in its durable checkpoint. */
   long checkpointIndex();
 
+  /** Whether it has one, and not a part of another member's. */
+  boolean hasCheckpoint();
+
   /** The highest term that it has promised. */
   long promisedTerm();
 

@@ -120,6 +120,7 @@ final class GroupLogSimulation {
       int terms,
       int changes,
       int changesByLeaders,
+      int takeovers,
       Map<Fault, Integer> faults,
       long virtualNs,
       long trace) {}
@@ -210,6 +211,7 @@ final class GroupLogSimulation {
         invariants.terms(),
         catalog.changes(),
         leadersChoose ? catalog.changes() : 0,
+        members.stream().mapToInt(SimLogMember::takeovers).sum(),
         faults.counts(),
         scheduler.nowNs(),
         scheduler.trace().hash());
@@ -357,8 +359,9 @@ final class GroupLogSimulation {
     members.stream().filter(each -> each != reader).forEach(SimLogMember::kill);
     scheduler.pass(OUTAGE_NS + network.strayNs());
     startAll();
-    if (damaged.isEmpty()) {
-      gone = able.get(scheduler.random().nextInt(able.size()));
+    SimLogMember one = able.get(scheduler.random().nextInt(able.size()));
+    if (damaged.isEmpty() && one.isStateElsewhere()) {
+      gone = one;
       gone.kill();
     }
   }

@@ -140,7 +140,7 @@ final class LogInvariants {
   }
 
   private void checkTrimmed(CheckedMember member) {
-    if (!broken && member.trimmedIndex() > member.checkpointIndex()) {
+    if (!broken && member.hasCheckpoint() && member.trimmedIndex() > member.checkpointIndex()) {
       throw violation(
           "I29",
           "member %d has given up entries up to %d, and its checkpoint has those up to %d"

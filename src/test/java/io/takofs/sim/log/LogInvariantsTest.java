@@ -121,6 +121,9 @@ class LogInvariantsTest {
     one.trimmedIndex = 20;
     quiet(invariants);
     one.trimmedIndex = 21;
+    one.hasCheckpoint = false;
+    quiet(invariants);
+    one.hasCheckpoint = true;
     finds(invariants, "I29: member 1 has given up entries up to 21");
   }
 
@@ -154,6 +157,7 @@ class LogInvariantsTest {
     private long lastIndex;
     private long trimmedIndex;
     private long checkpointIndex;
+    private boolean hasCheckpoint = true;
     private long promisedTerm;
     private long acceptedTerm;
     private long configEpoch;
@@ -186,6 +190,11 @@ class LogInvariantsTest {
     @Override
     public long trimmedIndex() {
       return trimmedIndex;
+    }
+
+    @Override
+    public boolean hasCheckpoint() {
+      return hasCheckpoint;
     }
 
     @Override

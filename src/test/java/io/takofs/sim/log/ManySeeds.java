@@ -22,6 +22,7 @@ final class ManySeeds {
   private final AtomicLong taken = new AtomicLong();
   private final AtomicLong failed = new AtomicLong();
   private final AtomicLong acknowledged = new AtomicLong();
+  private final AtomicLong takeovers = new AtomicLong();
   private final AtomicLong virtualNs = new AtomicLong();
 
   private ManySeeds(long first, long count, int steps) {
@@ -69,6 +70,7 @@ final class ManySeeds {
     try {
       GroupLogSimulation.Result result = new GroupLogSimulation(seed, steps, Set.of()).run();
       acknowledged.addAndGet(result.acknowledged());
+      takeovers.addAndGet(result.takeovers());
       virtualNs.addAndGet(result.virtualNs());
     } catch (AssertionError e) {
       failed.incrementAndGet();
@@ -82,12 +84,14 @@ final class ManySeeds {
 
   private void printSummary(long tookNs) {
     System.out.printf(
-        "%d seeds from %d, %d steps: %d failed, %d values acknowledged in %d virtual seconds%n",
+        "%d seeds from %d, %d steps: %d failed, %d values acknowledged and %d checkpoints taken over"
+            + " in %d virtual seconds%n",
         count,
         first,
         steps,
         failed.get(),
         acknowledged.get(),
+        takeovers.get(),
         TimeUnit.NANOSECONDS.toSeconds(virtualNs.get()));
     System.out.printf("%.1f seeds a second%n", count * 1e9 / tookNs);
   }

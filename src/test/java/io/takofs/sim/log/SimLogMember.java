@@ -13,9 +13,11 @@ import io.takofs.server.log.LogTimes;
 import io.takofs.server.log.LogTransport;
 import io.takofs.server.log.LogTransports;
 import io.takofs.server.log.ReplicatedLog;
+import io.takofs.server.member.CheckpointTakeover;
 import io.takofs.server.member.MemberCatalog;
 import io.takofs.server.member.MemberChange;
 import io.takofs.server.member.MemberSettings;
+import io.takofs.server.member.MemberState;
 import io.takofs.server.segment.Crc32cScratch;
 import io.takofs.server.segment.LogIdentity;
 import io.takofs.server.segment.LogZone;
@@ -57,8 +59,13 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   /** Of silence, after which another server takes a member's place. */
   private static final long REPLACE_AFTER_NS = 400_000_000;
 
+  /** One of so many changes of bits is one of the checkpoint. */
+  private static final int CHECKPOINT_FLIPS_IN = 4;
+
   /** From one look at who should be members to the next. */
   private static final long CHANGE_LOOK_NS = 20_000_000;
+
+  private static final long TAKEOVER_PAUSE_NS = 50_000_000;
 
   private static final long LEASE_NS = 36_000_000;
 
@@ -87,9 +94,11 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private final Set<Long> waiting = new HashSet<>();
   private final Map<LogMember.ReadTicket, Long> reads = new LinkedHashMap<>();
   private final NavigableMap<Long, Long> delivered = new TreeMap<>();
-  private final NavigableMap<Long, Long> checkpoint = new TreeMap<>(); // outlives the process
+  private final SimCheckpoint checkpoint = new SimCheckpoint();
   private long deliveredIndex;
-  private long checkpointIndex;
+  private MemberCatalog view;
+  private MemberState state;
+  private CheckpointTakeover takeover;
   private int takeovers;
   private final LogBits bits;
   private ByteBuffer heartbeat; // where leaders write it
@@ -187,7 +196,13 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   @Override
   public long checkpointIndex() {
-    return checkpointIndex;
+    return checkpoint.index();
+  }
+
+  /** What was given up is in checkpoints of others while there is no state here. */
+  @Override
+  public boolean hasCheckpoint() {
+    return !checkpoint.isIncomplete();
   }
 
   @Override
@@ -241,7 +256,8 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     LogTransports reachable = new LogTransports();
     reachable.add(via);
     try {
-      replica = parts.replica(id, zone, reachable, identity, checkpointIndex, this::areWritersGone);
+      replica =
+          parts.replica(id, zone, reachable, identity, checkpoint.index(), this::areWritersGone);
     } catch (TakoException e) {
       boolean busy = e.status() == Status.BUSY && !areWritersGone();
       boolean corrupt = e.status() == Status.CORRUPT && isDamaged();
@@ -256,13 +272,11 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     reads.clear();
     leaseTerm = 0;
     round = null;
-    delivered.clear();
-    delivered.putAll(checkpoint);
-    deliveredIndex = checkpointIndex;
-    log = new ReplicatedLog(replica, checkpointIndex);
+    useCheckpoint();
+    log = new ReplicatedLog(replica, checkpoint.index());
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
     SimLogPeers peers = new SimLogPeers(network, group, born, transport, via, pairs, parts, spite);
-    MemberCatalog view = catalog.view(id, born, this::hasLearned);
+    view = catalog.view(id, born, this::hasLearned);
     member =
         new LogMember(
             GROUP,
@@ -273,6 +287,19 @@ final class SimLogMember extends SimMachine implements CheckedMember {
             times,
             clock(),
             new Random(network.scheduler().random().nextLong()));
+    state = new MemberState(replica, log, member, delivered::clear, !checkpoint.isIncomplete());
+    takeover =
+        new CheckpointTakeover(
+            state::needsCheckpoint,
+            new SimTakeover(
+                network,
+                group,
+                this,
+                born,
+                state,
+                broken.contains(BrokenRule.CHECKPOINT_OVERTAKEN)),
+            TAKEOVER_PAUSE_NS);
+    standsWithoutState();
     if (wantedMembers != 0) {
       MemberSettings settings = new MemberSettings(times, wantedMembers, REPLACE_AFTER_NS);
       change = new MemberChange(member, peers, view, SimTopology.of(id, group.size()), settings);
@@ -304,8 +331,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     for (int at = 0; at < slotCount * SEGMENT_BYTES; at += Long.BYTES) {
       memory.slice(at, Long.BYTES).putLong(0, 0);
     }
-    checkpoint.clear();
-    checkpointIndex = 0;
+    checkpoint.format();
   }
 
   private void tick(SimProcess born) {
@@ -323,7 +349,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
                   && member.role() == LogMember.Role.OPENING) {
                 catalog.activate(member.config().epoch());
               }
-              log.poll(this::deliver);
+              deliverAll();
               if (change != null && scheduler().nowNs() - changeLookNs >= CHANGE_LOOK_NS) {
                 changeLookNs = scheduler().nowNs();
                 change.tick(changeLookNs);
@@ -333,38 +359,87 @@ final class SimLogMember extends SimMachine implements CheckedMember {
               if (member.role() != before) {
                 spite.strike(born);
               }
-              if (replica.needsCheckpoint()) {
-                takeCheckpoint();
-              } else if (scheduler().random().nextInt(CHECKPOINT_IN) == 0) {
+              takeOver();
+              if (scheduler().random().nextInt(CHECKPOINT_IN) == 0) {
                 checkpoint();
               }
               tick(born);
             });
   }
 
-  /** Keeps what was delivered since the last one, and gives up what all members have kept. */
-  private void checkpoint() {
-    checkpoint.putAll(delivered.tailMap(checkpointIndex, false));
-    checkpointIndex = deliveredIndex;
-    log.trim(checkpointIndex);
+  /** Only who has a state applies entries. */
+  private void deliverAll() {
+    if (state.isGivenUp()) {
+      log.advance();
+    } else {
+      log.poll(this::deliver);
+    }
   }
 
-  /** Takes over the checkpoint of another member, when its own log cannot be continued. */
-  private void takeCheckpoint() {
-    SimLogMember other = group.get(scheduler().random().nextInt(group.size()));
-    if (other == this
-        || !other.isAlive()
-        || other.checkpointIndex < replica.missingIndex()
-        || network.links().isCut(process(), other.process())
-        || network.links().isCut(other.process(), process())) {
-      return;
+  /** Keeps what was delivered since the last one, and gives up what all members have kept. */
+  private void checkpoint() {
+    if (!state.isGivenUp()) {
+      checkpoint.extend(delivered, deliveredIndex);
+      log.trim(checkpoint.index());
     }
-    checkpoint.putAll(other.checkpoint.tailMap(checkpointIndex, false));
-    checkpointIndex = other.checkpointIndex;
-    delivered.putAll(checkpoint.tailMap(deliveredIndex, false));
-    deliveredIndex = Math.max(deliveredIndex, checkpointIndex);
-    log.skipTo(checkpointIndex);
+  }
+
+  private void takeOver() {
+    int leads = member.leader();
+    takeover.tick(
+        clock().nanoTime(),
+        leads,
+        CheckpointTakeover.sources(leads, replica.promisedTo(), view.read(), id));
+  }
+
+  /**
+   * Another member takes the checkpoint over that there is now.
+   *
+   * @return null when it is older than {@code needed}: there is a newer one soon
+   */
+  SimCheckpoint.Held hold(long needed) {
+    if (!isSound() || state.isGivenUp()) {
+      return null;
+    }
+    if (checkpoint.index() < needed) {
+      checkpoint();
+      return null;
+    }
+    return checkpoint.hold();
+  }
+
+  /** From now on there is no checkpoint, also when the process ends. */
+  void beginCheckpoint(SimProcess born) {
+    persist(born);
+    checkpoint.begin();
+    persist(born);
+    standsWithoutState();
+  }
+
+  private void standsWithoutState() {
+    if (broken.contains(BrokenRule.LEADS_WITHOUT_STATE)) {
+      member.setAble();
+    }
+  }
+
+  /** The checkpoint of another member is that of this one. */
+  void finishCheckpoint(SimProcess born, SimCheckpoint.Held held) {
+    persist(born);
+    checkpoint.finish(held);
+    persist(born);
+    state.take(held.index(), this::useCheckpoint);
     takeovers++;
+  }
+
+  /** The checkpoint that is still here is the state again. */
+  void takeBack() {
+    state.take(checkpoint.index(), this::useCheckpoint);
+  }
+
+  private void useCheckpoint() {
+    delivered.clear();
+    delivered.putAll(checkpoint.values());
+    deliveredIndex = checkpoint.index();
   }
 
   /** How often it has taken the checkpoint of another member over. */
@@ -402,7 +477,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
       log.lead(member.term());
       log.propose(payload);
       waiting.add(value);
-      log.poll(this::deliver);
+      deliverAll();
       return true;
     } catch (TakoException e) {
       return false;
@@ -485,6 +560,9 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   /** An answer must have all that anybody was told of up to {@code index}. */
   private void checkRead(long index) {
+    if (state.isGivenUp()) {
+      throw new AssertionError("member " + id + " answers a read without a state");
+    }
     if (log.commitIndex() < index) {
       throw new AssertionError(
           "member %d answers a read as of index %d, and %d was acknowledged before"
@@ -515,13 +593,23 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   /**
-   * A bit of its log changes. At a member that does not lead it is not one of a frame that came
-   * since its last look, unless a heartbeat has come that counts the frame, and the member looks
-   * now: what nothing names is lost when the leader with the other copy is cut off, too.
+   * A bit of its log changes; or one of its checkpoint, and the process ends, too. It does so only
+   * where another member has a state that the logs continue. At a member that does not lead it is
+   * not one of a frame that came since its last look, unless a heartbeat has come that counts the
+   * frame, and the member looks now: what nothing names is lost when the leader with the other copy
+   * is cut off, too.
    */
   @Override
   public void flipBit() {
-    if (damaged.contains(id) || damaged.size() >= damagedMax) {
+    if (damaged.contains(id) || !isStateElsewhere()) {
+      return;
+    }
+    if (scheduler().random().nextInt(CHECKPOINT_FLIPS_IN) == 0) {
+      kill();
+      checkpoint.begin(); // the next process finds no checkpoint that is whole
+      return;
+    }
+    if (damaged.size() >= damagedMax) {
       return;
     }
     boolean leads = isAlive() && member.leadingTerm() != 0;
@@ -537,6 +625,16 @@ final class SimLogMember extends SimMachine implements CheckedMember {
         }
       }
     }
+  }
+
+  /** Whether another member, whose bits have not changed, has a state that each log continues. */
+  boolean isStateElsewhere() {
+    List<SimLogMember> members =
+        group.stream().filter(each -> catalog.newest().members().contains(each.id)).toList();
+    long trimmed = members.stream().mapToLong(SimLogMember::trimmedIndex).max().orElse(0);
+    return members.stream()
+        .filter(each -> each != this && each.hasCheckpoint() && !each.isDamaged())
+        .anyMatch(each -> each.checkpointIndex() >= trimmed);
   }
 
   /** Up to which frame the leader counts what it has written here, as its last heartbeat says. */

@@ -222,7 +222,7 @@ public class LogReplica {
   }
 
   /** The member to which the highest term was promised. */
-  synchronized int promisedTo() {
+  public synchronized int promisedTo() {
     return promise.candidate();
   }
 

@@ -1,11 +1,13 @@
 package io.takofs.server.member;
 
+import io.takofs.server.log.GroupConfig;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.concurrent.Executor;
+import java.util.Set;
 import java.util.concurrent.Phaser;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,27 +16,29 @@ import org.slf4j.LoggerFactory;
  * from the next of the members that have one, with pauses that grow while none succeeds and the
  * same member leads.
  *
- * <p>Thread rule: {@link #tick} and {@link #close} from one thread; attempts have another, which
- * may wait.
+ * <p>Thread rule: {@link #tick} and {@link #close} from one thread; an attempt ends on any.
  */
-final class CheckpointTakeover implements AutoCloseable {
+public final class CheckpointTakeover implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CheckpointTakeover.class);
 
-  static final long FIRST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
-  static final long LAST_PAUSE_NS = TimeUnit.SECONDS.toNanos(16);
+  /** The pause after the first attempt that fails. */
+  static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** The longest pause is so many times as long. */
+  static final int PAUSES_MAX = 16;
 
   /** Takes over the checkpoint of one member. */
   @FunctionalInterface
-  interface Attempt {
+  public interface Attempt {
     /**
-     * Returns when this member has it.
+     * Begins, and does not wait.
      *
-     * @param server that has it now
-     * @param stopped whether nobody wants it any more; asked often
-     * @throws Exception when it does not have it; it has a state or none then, as before, and
-     *     another attempt is possible
+     * @param server that has the checkpoint
+     * @param stopped whether nobody wants it any more; to be asked often
+     * @param ended is told once, by any thread: null when this member has it; else why it has not.
+     *     Then it has a state or none, as before, and another attempt is possible.
      */
-    void run(int server, BooleanSupplier stopped) throws Exception;
+    void begin(int server, BooleanSupplier stopped, Consumer<Throwable> ended);
   }
 
   /** Of the last attempt, until a tick has seen it. */
@@ -46,7 +50,7 @@ final class CheckpointTakeover implements AutoCloseable {
 
   private final BooleanSupplier needed;
   private final Attempt attempt;
-  private final Executor threads;
+  private final long pauseNs;
   private final Phaser running = new Phaser(1); // the attempt, and who closes
   private int leader; // the last one that was known
   private int turn;
@@ -58,12 +62,34 @@ final class CheckpointTakeover implements AutoCloseable {
 
   /**
    * @param needed whether one is needed; quick
-   * @param threads that may wait
+   * @param pauseNs after the first attempt that fails
    */
-  CheckpointTakeover(BooleanSupplier needed, Attempt attempt, Executor threads) {
+  public CheckpointTakeover(BooleanSupplier needed, Attempt attempt, long pauseNs) {
     this.needed = needed;
     this.attempt = attempt;
-    this.threads = threads;
+    this.pauseNs = pauseNs;
+  }
+
+  /**
+   * The servers that may have a checkpoint, the leader first: it may be no member of the newest
+   * configuration, and so may all that have a state. The one that this member has promised its term
+   * to comes next: it is about to lead, maybe in a configuration that is not known here yet.
+   *
+   * @param leads the member that leads; 0 when none is known
+   * @param promisedTo the member to which the highest term is promised; 0 for none
+   * @param self number of this server
+   */
+  public static List<Integer> sources(int leads, int promisedTo, GroupConfig config, int self) {
+    Set<Integer> sources = new LinkedHashSet<>();
+    sources.add(leads);
+    sources.add(promisedTo);
+    sources.addAll(config.members());
+    if (!config.active()) {
+      sources.addAll(config.previous());
+    }
+    sources.remove(0);
+    sources.remove(self);
+    return List.copyOf(sources);
   }
 
   /**
@@ -72,7 +98,7 @@ final class CheckpointTakeover implements AutoCloseable {
    * @param leads the member that leads; 0 when none is known
    * @param sources the members that may have a checkpoint, the best first
    */
-  void tick(long nowNs, int leads, List<Integer> sources) {
+  public void tick(long nowNs, int leads, List<Integer> sources) {
     if (busy || stopped) {
       return;
     }
@@ -82,8 +108,7 @@ final class CheckpointTakeover implements AutoCloseable {
       beginWithTheBest();
     } else if (last == Outcome.FAILED) {
       failed++;
-      long pauseNs = FIRST_PAUSE_NS << Math.min(failed - 1, Long.SIZE / 4);
-      notBeforeNs = nowNs + Math.min(pauseNs, LAST_PAUSE_NS);
+      notBeforeNs = nowNs + pauseNs * Math.min(1 << Math.min(failed - 1, Byte.SIZE), PAUSES_MAX);
     }
     if (!needed.getAsBoolean()) {
       beginWithTheBest();
@@ -99,11 +124,7 @@ final class CheckpointTakeover implements AutoCloseable {
     int source = sources.get(turn++ % sources.size());
     busy = true;
     running.register();
-    try {
-      threads.execute(() -> run(source));
-    } catch (RejectedExecutionException e) {
-      end(); // this server stops
-    }
+    attempt.begin(source, () -> stopped, failure -> end(source, failure));
   }
 
   private void beginWithTheBest() {
@@ -111,24 +132,14 @@ final class CheckpointTakeover implements AutoCloseable {
     turn = 0;
   }
 
-  private void run(int source) {
-    try {
-      attempt.run(source, () -> stopped);
-      outcome = Outcome.DONE;
-    } catch (Exception | Error e) {
-      outcome = Outcome.FAILED;
-      if (!stopped) {
-        LOG.warn(
-            "the checkpoint of server {} was not taken over, another attempt follows: {}",
-            source,
-            e.toString());
-      }
-    } finally {
-      end();
+  private void end(int source, Throwable failure) {
+    outcome = failure == null ? Outcome.DONE : Outcome.FAILED;
+    if (failure != null && !stopped) {
+      LOG.warn(
+          "the checkpoint of server {} was not taken over, another attempt follows: {}",
+          source,
+          failure.toString());
     }
-  }
-
-  private void end() {
     busy = false;
     running.arriveAndDeregister();
   }

@@ -32,7 +32,6 @@ import io.takofs.transport.Transport;
 import io.takofs.transport.select.TransportSelector;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -73,7 +72,7 @@ public final class GroupMember implements Leader, AutoCloseable {
   private volatile Parts parts; // null before the start
   private volatile boolean wanted;
   private volatile boolean stopped;
-  private volatile boolean stateless; // there is no state: the page zone is being written
+  private final boolean hasState; // at the start
   private Thread thread;
 
   // Of the thread.
@@ -146,7 +145,7 @@ public final class GroupMember implements Leader, AutoCloseable {
     this.known = known;
     this.memory = memory;
     this.pages = pages;
-    this.stateless = !hasState;
+    this.hasState = hasState;
     LogZone zone = LogZone.of(memory, 0, memory.length());
     this.incarnation = identity.incarnation();
     this.replica =
@@ -258,17 +257,13 @@ public final class GroupMember implements Leader, AutoCloseable {
             settings.times(),
             Clock.SYSTEM,
             new Random());
-    if (stateless) {
-      member.setUnable();
-    }
-    StateOfMember state = new StateOfMember(member, owner);
+    MemberState state = new MemberState(replica, log, member, owner::giveUpState, hasState);
     CheckpointTakeover takeover =
         new CheckpointTakeover(
-            () -> replica.damage() == null && (stateless || replica.needsCheckpoint()),
-            (server, over) ->
-                new TakeoverAttempt(links, exports, pages, cluster.serverId(), state)
-                    .run(server, over),
-            connecting);
+            state::needsCheckpoint,
+            new TakeoverAttempt(
+                links, exports, pages, cluster::serverId, state, owner::takeState, connecting),
+            CheckpointTakeover.PAUSE_NS);
     parts =
         new Parts(
             member,
@@ -276,7 +271,11 @@ public final class GroupMember implements Leader, AutoCloseable {
             new MemberChange(member, links, catalog, cluster, settings),
             takeover,
             new MemberRenewal(
-                new MemberThatRenews(state, takeover), catalog, cluster, incarnation, connecting),
+                new MemberThatRenews(state, takeover, owner),
+                catalog,
+                cluster,
+                incarnation,
+                connecting),
             catalog,
             owner);
     parts.renewal.tick(Clock.SYSTEM.nanoTime()); // says what is damaged, before anybody is served
@@ -330,7 +329,11 @@ public final class GroupMember implements Leader, AutoCloseable {
       now.catalog.read().members().forEach(now.links::warm);
       now.change.tick(nowNs);
       if (!now.renewal.isBusy()) {
-        now.takeover.tick(nowNs, known.server(), sources(now.catalog.read()));
+        int leads = known.server();
+        now.takeover.tick(
+            nowNs,
+            leads,
+            CheckpointTakeover.sources(leads, replica.promisedTo(), now.catalog.read(), self));
       }
       now.renewal.tick(nowNs);
       tellOfAnOldCopy(now.catalog.read());
@@ -355,88 +358,16 @@ public final class GroupMember implements Leader, AutoCloseable {
     copyIsOld = old;
   }
 
-  /**
-   * The servers that may have a checkpoint, the leader first: it may be no member of the newest
-   * configuration, and so may all that have a state.
-   */
-  private List<Integer> sources(GroupConfig config) {
-    Set<Integer> sources = new LinkedHashSet<>();
-    sources.add(known.server());
-    sources.addAll(config.members());
-    if (!config.active()) {
-      sources.addAll(config.previous());
-    }
-    sources.remove(0);
-    sources.remove(cluster.serverId());
-    return List.copyOf(sources);
-  }
-
-  /** The state here, which the log continues. */
-  private final class StateOfMember implements TakeoverAttempt.MemberState {
-    private final LogMember member;
-    private final Owner owner;
-
-    StateOfMember(LogMember member, Owner owner) {
-      this.member = member;
-      this.owner = owner;
-    }
-
-    @Override
-    public long neededIndex() {
-      return replica.neededIndex();
-    }
-
-    @Override
-    public void giveUp() throws TakoException {
-      if (stateless) {
-        return;
-      }
-      if (!member.setUnable()) {
-        throw new TakoException(Status.BUSY, "this member leads, or is about to: it lacks nothing");
-      }
-      stateless = true;
-      owner.giveUpState();
-    }
-
-    @Override
-    public void take(PagedStore store) {
-      log.skipTo(store.checkpointIndex());
-      log.rewind(store.checkpointIndex()); // what came later is in this state no more
-      owner.takeState(store);
-      stateless = false;
-      member.setAble();
-      wake();
-    }
-
-    @Override
-    public boolean isGivenUp() {
-      return stateless;
-    }
-
-    /** The state is no good any more, whoever this member is: it is damaged and cannot lead. */
-    void drop() {
-      stateless = true;
-      member.setUnable();
-      owner.giveUpState();
-    }
-
-    /** An empty state, like that of a new server, is that of this one from now on. */
-    void begin(PagedStore empty) {
-      owner.takeState(empty);
-      stateless = false;
-      member.setAble();
-      wake();
-    }
-  }
-
   /** This member, when it is damaged. */
   private final class MemberThatRenews implements MemberRenewal.Renewed {
-    private final StateOfMember state;
+    private final MemberState state;
     private final CheckpointTakeover takeover;
+    private final Owner owner;
 
-    MemberThatRenews(StateOfMember state, CheckpointTakeover takeover) {
+    MemberThatRenews(MemberState state, CheckpointTakeover takeover, Owner owner) {
       this.state = state;
       this.takeover = takeover;
+      this.owner = owner;
     }
 
     @Override
@@ -450,7 +381,7 @@ public final class GroupMember implements Leader, AutoCloseable {
           "{}: this server keeps its file data, and takes no part in keeping the namespace; it"
               + " begins anew as a new member when the other ones go on without it",
           damage.getMessage());
-      state.owner.damaged(damage.getMessage());
+      owner.damaged(damage.getMessage());
     }
 
     @Override
@@ -464,8 +395,9 @@ public final class GroupMember implements Leader, AutoCloseable {
       if (!replica.renew(epoch, this::formatState)) {
         return false;
       }
-      state.begin(PagedStore.open(pages));
-      state.owner.damaged("");
+      PagedStore empty = PagedStore.open(pages);
+      state.begin(() -> owner.takeState(empty));
+      owner.damaged("");
       return true;
     }
 

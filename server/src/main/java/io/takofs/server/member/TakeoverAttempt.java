@@ -12,8 +12,12 @@ import io.takofs.server.snapshot.SnapshotReader;
 import io.takofs.server.store.PagedStore;
 import io.takofs.server.store.SnapshotZone;
 import java.io.IOException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * Takes over the checkpoint of one member: connects, has it held, gives up the state here, reads
  * the pages and makes them the state.
  *
- * <p>Thread rule: one thread, which may wait.
+ * <p>Thread rule: {@link #begin} from any thread; each attempt has another, which may wait.
  */
 final class TakeoverAttempt implements CheckpointTakeover.Attempt {
   private static final Logger LOG = LoggerFactory.getLogger(TakeoverAttempt.class);
@@ -34,44 +38,54 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
   private final MemberLinks links;
   private final PageExports exports;
   private final MappedMemory pages;
-  private final int self;
+  private final IntSupplier self;
   private final MemberState state;
-
-  /** What this member's part in the group makes of its page zone. */
-  interface MemberState {
-    /** The checkpoint must have all entries up to here. */
-    long neededIndex();
-
-    /**
-     * Gives up the state that is in the page zone, which nobody uses any more then.
-     *
-     * @throws TakoException BUSY when that is not possible at the moment
-     */
-    void giveUp() throws TakoException;
-
-    /** There is a state again. */
-    void take(PagedStore store);
-
-    /** Whether there is none. */
-    boolean isGivenUp();
-  }
+  private final Consumer<PagedStore> use;
+  private final Executor threads;
 
   /**
    * @param exports the zone as it is registered
    * @param pages the zone
    * @param self number of this server
+   * @param use has the owner use the store that is in the zone
+   * @param threads that may wait
    */
   TakeoverAttempt(
-      MemberLinks links, PageExports exports, MappedMemory pages, int self, MemberState state) {
+      MemberLinks links,
+      PageExports exports,
+      MappedMemory pages,
+      IntSupplier self,
+      MemberState state,
+      Consumer<PagedStore> use,
+      Executor threads) {
     this.links = links;
     this.exports = exports;
     this.pages = pages;
     this.self = self;
     this.state = state;
+    this.use = use;
+    this.threads = threads;
   }
 
   @Override
-  public void run(int server, BooleanSupplier stopped) throws IOException {
+  public void begin(int server, BooleanSupplier stopped, Consumer<Throwable> ended) {
+    try {
+      threads.execute(() -> ended.accept(failure(server, stopped)));
+    } catch (RejectedExecutionException e) {
+      ended.accept(e); // this server stops
+    }
+  }
+
+  private Throwable failure(int server, BooleanSupplier stopped) {
+    try {
+      run(server, stopped);
+      return null;
+    } catch (Exception | Error e) {
+      return e;
+    }
+  }
+
+  private void run(int server, BooleanSupplier stopped) throws IOException {
     long beganNs = Clock.SYSTEM.nanoTime();
     boolean hadState = !state.isGivenUp();
     try (PagesLink link = links.connectToPages(server, exports, READS_MAX);
@@ -79,7 +93,7 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
       read(link, server, reader, stopped);
       int count = reader.pagesTotal();
       PagedStore store = reader.finish();
-      state.take(store);
+      take(store);
       Facts.of("server", server)
           .and("index", store.checkpointIndex())
           .and("mib", (long) count * Layout.PAGE_SIZE / (1 << 20))
@@ -92,11 +106,15 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
     }
   }
 
+  private void take(PagedStore store) {
+    state.take(store.checkpointIndex(), () -> use.accept(store));
+  }
+
   private SnapshotReader reader(PagesLink link, int server) {
     OpenSnapshot wanted =
         OpenSnapshot.newBuilder()
             .setGroup(ClusterTopology.NAMESPACE_GROUP)
-            .setServer(self)
+            .setServer(self.getAsInt())
             .setTransport(link.via().transport())
             .setAtLeastIndex(state.neededIndex())
             .build();
@@ -117,7 +135,7 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
       }
       reader.tick();
       if (reader.isListed()) {
-        state.giveUp();
+        state.giveUp(reader.index());
         Facts.of("server", server)
             .info(LOG, "the state here is given up for the checkpoint of another member");
         reader.begin();
@@ -133,7 +151,7 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
   /** What was given up, and is there as it was, is the state again. */
   private void takeBack() throws TakoException {
     if (state.isGivenUp() && !SnapshotZone.isIncomplete(pages)) {
-      state.take(PagedStore.open(pages));
+      take(PagedStore.open(pages));
       LOG.info("the state that was given up is taken back: no page of another one has come");
     }
   }

@@ -143,6 +143,11 @@ public final class SnapshotReader implements AutoCloseable {
     return step == Step.LISTED;
   }
 
+  /** The checkpoint has all entries up to here; asked when {@link #isListed}. */
+  public synchronized long index() {
+    return info.getIndex();
+  }
+
   /** Whether all pages are here and count: {@link #finish} makes a store of them. */
   public synchronized boolean isRead() {
     return step == Step.READ;

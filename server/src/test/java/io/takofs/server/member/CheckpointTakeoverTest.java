@@ -2,12 +2,15 @@ package io.takofs.server.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.server.log.GroupConfig;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -15,13 +18,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class CheckpointTakeoverTest {
   private static final List<Integer> SOURCES = List.of(3, 1, 2);
-  private static final long MAX_NS = CheckpointTakeover.LAST_PAUSE_NS;
+  private static final long PAUSE_NS = Duration.ofSeconds(1).toNanos();
+  private static final long MAX_NS = CheckpointTakeover.PAUSES_MAX * PAUSE_NS;
 
   private final Queue<Runnable> tasks = new ArrayDeque<>();
   private final List<Integer> asked = new ArrayList<>();
@@ -29,14 +34,17 @@ class CheckpointTakeoverTest {
   private boolean fails = true;
   private long nowNs = Long.MAX_VALUE - 10; // clocks may begin anywhere
   private final CheckpointTakeover takeover =
-      new CheckpointTakeover(() -> needed, this::attempt, tasks::add);
+      new CheckpointTakeover(() -> needed, this::attempt, PAUSE_NS);
 
-  private void attempt(int server, BooleanSupplier stopped) throws IOException {
-    asked.add(server);
-    if (fails) {
-      throw new IOException("as the test wants it");
-    }
-    needed = false;
+  private void attempt(int server, BooleanSupplier stopped, Consumer<Throwable> ended) {
+    tasks.add(
+        () -> {
+          asked.add(server);
+          if (!fails) {
+            needed = false;
+          }
+          ended.accept(fails ? new IOException("as the test wants it") : null);
+        });
   }
 
   private void tick() {
@@ -80,7 +88,7 @@ class CheckpointTakeoverTest {
 
   @Test
   void shouldRestAfterAFailureForLongerEachTime() {
-    long pauseNs = CheckpointTakeover.FIRST_PAUSE_NS;
+    long pauseNs = PAUSE_NS;
     for (int i = 1; i < 100; i++) {
       tickAndRun();
       assertThat(asked).hasSize(i);
@@ -105,7 +113,7 @@ class CheckpointTakeoverTest {
     assertThat(tasks).hasSize(1);
     tasks.remove().run();
     assertThat(asked).endsWith(1);
-    nowNs += CheckpointTakeover.FIRST_PAUSE_NS - 1;
+    nowNs += PAUSE_NS - 1;
     takeover.tick(nowNs, 1, List.of(1, 3, 2));
     assertThat(tasks).isEmpty();
   }
@@ -124,7 +132,7 @@ class CheckpointTakeoverTest {
     tickAndRun();
     assertThat(asked).containsExactly(3, 1, 2, 3);
     tick();
-    nowNs += CheckpointTakeover.FIRST_PAUSE_NS;
+    nowNs += PAUSE_NS;
     tickAndRun();
     assertThat(asked).hasSize(5);
   }
@@ -138,7 +146,7 @@ class CheckpointTakeoverTest {
     }
     tickAndRun();
     tick();
-    nowNs += CheckpointTakeover.FIRST_PAUSE_NS;
+    nowNs += PAUSE_NS;
     takeover.tick(nowNs, 0, List.of(1, 2, 3));
     tick();
     assertThat(tasks).isEmpty();
@@ -153,39 +161,60 @@ class CheckpointTakeoverTest {
   }
 
   @Test
-  void shouldStandExecutorsThatTakeNothingMore() {
+  void shouldGoOnAfterAnAttemptThatEndsAtOnce() {
     CheckpointTakeover refused =
         new CheckpointTakeover(
             () -> true,
-            this::attempt,
-            task -> {
-              throw new RejectedExecutionException("as the test wants it");
-            });
+            (server, stopped, ended) -> {
+              asked.add(server);
+              ended.accept(new RejectedExecutionException("as the test wants it"));
+            },
+            PAUSE_NS);
     refused.tick(nowNs, 3, SOURCES);
+    assertThat(refused.isBusy()).isFalse();
+    refused.tick(nowNs, 3, SOURCES);
+    refused.tick(nowNs + PAUSE_NS, 3, SOURCES);
     refused.close();
-    assertThat(asked).isEmpty();
+    assertThat(asked).containsExactly(3, 1);
+  }
+
+  @Test
+  void shouldAskTheLeaderFirstAndThenWhoeverMayHaveAState() {
+    GroupConfig active = new GroupConfig(7, Set.of(1, 2, 3), Set.of(1, 2, 4), true);
+    assertThat(CheckpointTakeover.sources(5, 6, active, 2))
+        .startsWith(5, 6)
+        .hasSize(4)
+        .contains(1, 3);
+    assertThat(CheckpointTakeover.sources(0, 2, active, 2)).containsExactlyInAnyOrder(1, 3);
+    GroupConfig changing = new GroupConfig(7, Set.of(1, 2, 3), Set.of(1, 2, 4), false);
+    assertThat(CheckpointTakeover.sources(3, 3, changing, 2))
+        .startsWith(3)
+        .containsExactlyInAnyOrder(1, 3, 4);
   }
 
   @Test
   void shouldWaitForTheAttemptUnderWayWhenItIsClosed() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
-    CountDownLatch goOn = new CountDownLatch(1);
+    CompletableFuture<Void> goOn = new CompletableFuture<>();
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try {
       CheckpointTakeover waited =
           new CheckpointTakeover(
               () -> true,
-              (server, stopped) -> {
-                begun.countDown();
-                goOn.await();
-                asked.add(stopped.getAsBoolean() ? server : -1);
-              },
-              threads);
+              (server, stopped, ended) ->
+                  threads.execute(
+                      () -> {
+                        begun.countDown();
+                        goOn.join();
+                        asked.add(stopped.getAsBoolean() ? server : -1);
+                        ended.accept(null);
+                      }),
+              PAUSE_NS);
       waited.tick(nowNs, 3, SOURCES);
       begun.await();
       Future<?> closing = threads.submit(waited::close);
       assertThat(closing.isDone()).isFalse();
-      goOn.countDown();
+      goOn.complete(null);
       closing.get(30, TimeUnit.SECONDS);
       assertThat(asked).hasSize(1);
       waited.tick(nowNs, 3, SOURCES);

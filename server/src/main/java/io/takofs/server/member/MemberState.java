@@ -1,0 +1,104 @@
+package io.takofs.server.member;
+
+import io.takofs.base.TakoException;
+import io.takofs.proto.Status;
+import io.takofs.server.log.LogMember;
+import io.takofs.server.log.LogReplica;
+import io.takofs.server.log.ReplicatedLog;
+
+/**
+ * Whether a member has the state that its log continues. It has none while it takes over the
+ * checkpoint of another member, and leads nobody then.
+ *
+ * <p>Thread rule: one thread at a time changes it; any may ask.
+ */
+public final class MemberState {
+  private final LogReplica replica;
+  private final ReplicatedLog log;
+  private final LogMember member;
+  private final Runnable onGiveUp;
+  private volatile boolean givenUp;
+
+  /**
+   * @param onGiveUp has whoever uses the state give it up: when it returns, nobody applies entries,
+   *     makes checkpoints or gives up what those cover. It may wait.
+   * @param has whether there is a state
+   */
+  public MemberState(
+      LogReplica replica, ReplicatedLog log, LogMember member, Runnable onGiveUp, boolean has) {
+    this.replica = replica;
+    this.log = log;
+    this.member = member;
+    this.onGiveUp = onGiveUp;
+    this.givenUp = !has;
+    if (givenUp) {
+      member.setUnable();
+    }
+  }
+
+  /** Whether the checkpoint of another member is needed. */
+  public boolean needsCheckpoint() {
+    return replica.damage() == null && (givenUp || replica.needsCheckpoint());
+  }
+
+  /** The checkpoint must have all entries up to here. */
+  public long neededIndex() {
+    return replica.neededIndex();
+  }
+
+  /** Whether there is no state. */
+  public boolean isGivenUp() {
+    return givenUp;
+  }
+
+  /**
+   * Gives up the state for a checkpoint that has all entries up to {@code index}.
+   *
+   * @throws TakoException BUSY when this member leads or is about to; UNAVAILABLE when its log has
+   *     gone on since the checkpoint was asked for, and begins after it: then the state is given
+   *     up, and its last checkpoint is to be taken back
+   */
+  public void giveUp(long index) throws TakoException {
+    if (!givenUp) {
+      if (!member.setUnable()) {
+        throw new TakoException(Status.BUSY, "this member leads, or is about to: it lacks nothing");
+      }
+      givenUp = true;
+      onGiveUp.run();
+    }
+    // Only now does nobody make a checkpoint here any more, which gives up entries.
+    long needed = neededIndex();
+    if (index < needed) {
+      throw new TakoException(
+          Status.UNAVAILABLE,
+          "the checkpoint has entries up to %d, and by now one up to %d is needed"
+              .formatted(index, needed));
+    }
+  }
+
+  /**
+   * There is a state, with all entries up to {@code index}; what comes after them is delivered,
+   * again maybe.
+   *
+   * @param use has the owner use it
+   */
+  public void take(long index, Runnable use) {
+    log.skipTo(index);
+    log.rewind(index);
+    begin(use);
+  }
+
+  /** The state is no good any more, whatever this member is: it is damaged, and cannot lead. */
+  void drop() {
+    givenUp = true;
+    member.setUnable();
+    onGiveUp.run();
+  }
+
+  /** An empty state, like that of a new server, is that of this one from now on. */
+  void begin(Runnable use) {
+    use.run();
+    givenUp = false;
+    member.setAble();
+  }
+}
