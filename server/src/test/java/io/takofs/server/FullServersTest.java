@@ -20,6 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers that have lent all they have, to slabs in which nothing is. */
 class FullServersTest extends SlabRepairRig {
+  /** Slabs that a server of 16 keeps for writers, and as many for repair. */
+  private static final int KEPT = 1;
+
   /** The leader's own server answers at once, others later. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
@@ -201,6 +204,39 @@ class FullServersTest extends SlabRepairRig {
 
   private long freeSlabs(int server) {
     return servers.zone(server).usage().getFree() / (255 * Layout.UNIT_SIZE);
+  }
+
+  /** When it is silent, none of the slabs there takes bytes, and nothing in them becomes free. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldKeepSlabsForWritersThatWillMissAServer(boolean isLittleLeft) throws Exception {
+    lead(3, 3);
+    for (int i = 0; hasRoom(3); i++) {
+      write("/little" + i, 3, 1);
+      write("/much" + i, 3, 254);
+    }
+    int slabs = rig.machine.slabs().all().size();
+    for (int i = 0; i < slabs; i++) {
+      delete("/much" + i);
+      if (!isLittleLeft) {
+        delete("/little" + i);
+      }
+    }
+    run(60);
+    for (int server = 1; server <= 3; server++) {
+      long free = servers.zone(server).usage().getFree() + Layout.SLAB_SIZE - 1;
+      assertThat(free / Layout.SLAB_SIZE).as("of server " + server).isEqualTo(2 * KEPT);
+    }
+    assertThat(rig.machine.slabs().all()).allMatch(each -> !each.getClosed());
+    servers.stop(3);
+    run(2);
+    for (int i = 0; i < KEPT; i++) {
+      write("/late" + i, 3, 254);
+      assertThat(serversOf(dataSlab())).containsExactly(1, 2);
+    }
+    servers.start(3);
+    await(() -> isWhole(3), 120);
+    checkNoLeak(1, 2, 3);
   }
 
   @Test

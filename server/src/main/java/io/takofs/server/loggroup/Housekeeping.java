@@ -19,6 +19,7 @@ import io.takofs.server.namespace.StateMachine;
 import io.takofs.server.namespace.state.SessionInfo;
 import io.takofs.server.slabs.Compaction;
 import io.takofs.server.slabs.FileMoves;
+import io.takofs.server.slabs.KeptSlabs;
 import io.takofs.server.slabs.ServerWatch;
 import io.takofs.server.slabs.SlabLeases;
 import io.takofs.server.slabs.SlabRepair;
@@ -77,6 +78,7 @@ public final class Housekeeping {
   private final FileMoves moves;
   private final Compaction compaction;
   private final ServerWatch watch;
+  private final KeptSlabs kept;
   private final Fencing fencing;
   private final Counters counters;
   private final Set<Long> lapsed = new TreeSet<>();
@@ -108,6 +110,7 @@ public final class Housekeeping {
     this.moves = group.moves();
     this.compaction = group.compaction();
     this.watch = group.watch();
+    this.kept = new KeptSlabs(clock, machine, supply);
     this.fencing = new Fencing(clock, group.servers, group::leadership, machine.slabs()::get);
     this.lastScanNs = clock.nanoTime() - IDLE_NS;
     this.pressedNs = clock.nanoTime() - PRESSED_NS;
@@ -125,6 +128,7 @@ public final class Housekeeping {
           expireLeases();
         }
         supply.tick();
+        kept.tick();
         leases.tick();
         freeing = true;
         reclaimRefused = false;

@@ -30,10 +30,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Empties slabs of which little is used when their room is needed and there is no wholly free one:
- * for files of another number of copies, or for a copy that is to be made again on a full server.
- * One slab at a time: it is closed, its extents move to others of its kind that have room, and then
- * it goes. Nobody writes in it, and none of its files is open; when that changes, or a server does
- * not answer, repair opens it again, as it does after a leader was started again.
+ * for files of another number of copies, for a copy that is to be made again on a full server, or
+ * for writers that will miss a server ({@link KeptSlabs}). One slab at a time: it is closed, its
+ * extents move to others of its kind that have room, and then it goes. Nobody writes in it, and
+ * none of its files is open; when that changes, or a server does not answer, repair opens it again,
+ * as it does after a leader was started again.
  *
  * <p>Thread rule: the owner of the group.
  */
@@ -211,9 +212,10 @@ public final class Compaction {
     }
 
     /**
-     * Those that have to go before a slab can be made; none when that is not enough, or none has
-     * to. A kind of files that gives keeps a slab's worth, which is more than one has that lacks
-     * room: so no two take slabs from each other by turns.
+     * Those that have to go before a slab can be made, or before servers have those that they are
+     * to keep; none when none has to, or a slab cannot be made all the same. A kind of files that
+     * gives keeps a slab's worth, which is more than one has that lacks room: so no two take slabs
+     * from each other by turns.
      */
     List<Slab> forWriters(Shortage shortage) {
       Map<Integer, Long> lacking = supply.lacking(shortage);
@@ -238,7 +240,7 @@ public final class Compaction {
           }
         }
       }
-      return List.of();
+      return shortage.kept() ? chosen : List.of();
     }
 
     private boolean isEnough(Map<Integer, Long> lacking, int needed) {

@@ -449,13 +449,13 @@ public final class SlabLeases {
     return reserve == 0 ? Long.MAX_VALUE : Math.max(0, lender.spare.size() + free - reserve);
   }
 
-  /** Slabs that {@code lender} lacks to be able to lend one to writers; 0 when it can. */
-  long lacking(SlabLender lender) {
-    if (unreserved(lender) > 0) {
+  /** Slabs that {@code lender} lacks to be able to lend {@code slabs} to writers; 0 when it can. */
+  long lacking(SlabLender lender, long slabs) {
+    if (unreserved(lender) >= slabs) {
       return 0;
     }
     long free = lender.usage.getFree() / Layout.SLAB_SIZE;
-    return Math.max(1, reserve(lender) + 1 - lender.spare.size() - free);
+    return Math.max(1, reserve(lender) + slabs - lender.spare.size() - free);
   }
 
   /** Asks for {@code count} slabs, which will be spare. */

@@ -17,7 +17,6 @@ import io.takofs.proto.Status;
 import io.takofs.server.extent.SlabRange;
 import io.takofs.server.namespace.StateMachine;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -66,10 +65,12 @@ public final class SlabSupply {
    *
    * @param copies that the files are to have
    * @param avoided servers that must have none of them
+   * @param kept whether nobody lacks a slab yet, and servers cannot lend as many as they are to
+   *     keep
    * @param firstNs when that was noticed first, of those times that it was in a row
    * @param lastNs when it was noticed last
    */
-  record Shortage(int copies, Set<Integer> avoided, long firstNs, long lastNs) {}
+  record Shortage(int copies, Set<Integer> avoided, boolean kept, long firstNs, long lastNs) {}
 
   /** A kind of files that had to wait for slabs: where they were to be, and when. */
   private record Late(int near, Set<Integer> avoided, long askedNs) {}
@@ -83,6 +84,7 @@ public final class SlabSupply {
   private final int copiesMin;
   private final Map<Integer, Late> late = new TreeMap<>(); // by copies
   private final Map<Integer, Shortage> shortages = new TreeMap<>(); // by copies
+  private Shortage kept; // of slabs that servers are to keep; null for none
   private boolean refused; // the last slab that was to be made ahead
   private long refusedNs;
 
@@ -183,9 +185,11 @@ public final class SlabSupply {
       throws TakoException {
     long free = copies * machine.freeBytes(copies, Set.of());
     List<SlabLender> chosen =
-        free >= leases.usage().getCapacity() / NEAR_OF ? List.of() : choose(copies, near, avoided);
+        free >= leases.usage().getCapacity() / NEAR_OF
+            ? List.of()
+            : choose(copies, near, avoided, true);
     if (!chosen.isEmpty() && chosen.get(0).server == near) {
-      lease(chosen, bytes - machine.freeBytesNear(copies, near));
+      lease(chosen, bytes - machine.freeBytesNear(copies, near), true);
       compose(copies, near, avoided);
     }
   }
@@ -193,7 +197,9 @@ public final class SlabSupply {
   /** Leases slabs before they are needed, while servers have some that are not lent. */
   private void leaseAhead(int copies, int near, Set<Integer> avoided) throws TakoException {
     long missing = AHEAD - machine.freeBytes(copies, avoided);
-    if (missing > 0 && lease(copies, near, avoided, missing)) {
+    List<SlabLender> chosen = missing > 0 ? choose(copies, near, avoided, true) : List.of();
+    if (!chosen.isEmpty()) {
+      lease(chosen, missing, true);
       compose(copies, near, avoided);
     }
   }
@@ -334,34 +340,63 @@ public final class SlabSupply {
 
   // ---- shortages
 
-  /** The kinds of files for which there is no slab, as was noticed lately. */
-  Collection<Shortage> shortages() {
-    shortages.values().removeIf(each -> clock.nanoTime() - each.lastNs >= SHORT_NS);
-    return shortages.values();
+  /** The kinds of files for which there is no slab, as was noticed lately; the worst first. */
+  List<Shortage> shortages() {
+    long now = clock.nanoTime();
+    shortages.values().removeIf(each -> now - each.lastNs >= SHORT_NS);
+    List<Shortage> all = new ArrayList<>(shortages.values());
+    if (kept != null && now - kept.lastNs < SHORT_NS) {
+      all.add(kept);
+    }
+    return all;
   }
 
   private void note(int copies, Set<Integer> avoided) {
+    shortages.put(copies, shortage(shortages.get(copies), copies, avoided, false));
+  }
+
+  /** Servers cannot lend as many slabs as they are to keep, and slabs of this kind have room. */
+  void noteKept(int copies) {
+    kept = shortage(kept, copies, Set.of(), true);
+  }
+
+  private Shortage shortage(Shortage former, int copies, Set<Integer> avoided, boolean isKept) {
     long now = clock.nanoTime();
-    Shortage former = shortages.get(copies);
     boolean isFirst = former == null || now - former.lastNs >= SHORT_NS;
-    shortages.put(copies, new Shortage(copies, avoided, isFirst ? now : former.firstNs, now));
+    return new Shortage(copies, avoided, isKept, isFirst ? now : former.firstNs, now);
   }
 
   /** There is more room: those who still lack some will say so again. */
   void forgetShortages() {
     shortages.clear();
+    kept = null;
   }
 
-  /** The slabs that each server lacks to lend one for such files, by server; 0 if none. */
+  /** The slabs that each server lacks to lend what such files need, by server; 0 if none. */
   Map<Integer, Long> lacking(Shortage shortage) {
-    return leases.lenders().stream()
-        .filter(lender -> isUsable(lender, shortage.avoided))
-        .collect(Collectors.toMap(lender -> lender.server, leases::lacking));
+    return lacking(shortage.avoided, shortage.kept);
   }
 
-  /** Servers with which a slab for such files is made when so many could have a copy. */
+  /** The slabs that each server lacks to lend as many as it is to keep, by server; 0 if none. */
+  Map<Integer, Long> lackingKept() {
+    return lacking(Set.of(), true);
+  }
+
+  private Map<Integer, Long> lacking(Set<Integer> avoided, boolean isKept) {
+    return leases.lenders().stream()
+        .filter(lender -> isUsable(lender, avoided))
+        .collect(
+            Collectors.toMap(
+                lender -> lender.server,
+                lender -> leases.lacking(lender, isKept ? leases.reserve(lender) : 1)));
+  }
+
+  /**
+   * Servers with which a slab for such files is made when so many could have a copy; all, where
+   * they are to keep slabs.
+   */
   int needed(Shortage shortage, int servers) {
-    return needed(shortage.copies, servers);
+    return shortage.kept ? servers : needed(shortage.copies, servers);
   }
 
   private boolean isUsable(SlabLender lender, Set<Integer> avoided) {
@@ -378,21 +413,26 @@ public final class SlabSupply {
 
   /** Asks servers for slabs, unless enough of them have some to spare; false when none can lend. */
   private boolean lease(int copies, int near, Set<Integer> avoided, long bytes) {
-    List<SlabLender> chosen = choose(copies, near, avoided);
+    List<SlabLender> chosen = choose(copies, near, avoided, false);
     if (chosen.isEmpty()) {
       return false;
     }
-    lease(chosen, bytes);
+    lease(chosen, bytes, false);
     return true;
   }
 
-  private void lease(List<SlabLender> chosen, long bytes) {
+  private void lease(List<SlabLender> chosen, long bytes, boolean ahead) {
     int count = (int) Math.min(LEASE_MAX, 1 + (bytes - 1) / Layout.SLAB_SIZE);
     for (SlabLender lender : chosen) {
       if (lender.spare.isEmpty()) {
-        leases.lease(lender, (int) Math.min(count, leases.unreserved(lender)));
+        leases.lease(lender, (int) Math.min(count, lendable(lender, ahead)));
       }
     }
+  }
+
+  /** Slabs that a server can lend now; those ahead of what is written leave what it is to keep. */
+  private long lendable(SlabLender lender, boolean ahead) {
+    return leases.unreserved(lender) - (ahead ? leases.reserve(lender) : 0);
   }
 
   /**
@@ -400,7 +440,7 @@ public final class SlabSupply {
    * None when too few have slabs. Racks are no reason to wait: of servers in one rack only the slab
    * is made all the same, and {@link Rebalance} moves a replica when another rack has room.
    */
-  private List<SlabLender> choose(int copies, int near, Set<Integer> avoided) {
+  private List<SlabLender> choose(int copies, int near, Set<Integer> avoided, boolean ahead) {
     List<SlabLender> lending = new ArrayList<>();
     int answering = 0;
     int awaited = 0;
@@ -413,7 +453,7 @@ public final class SlabSupply {
         continue;
       }
       answering++;
-      if (lender.listed && leases.unreserved(lender) > 0) {
+      if (lender.listed && lendable(lender, ahead) > 0) {
         lending.add(lender);
       }
     }
@@ -426,7 +466,7 @@ public final class SlabSupply {
 
   /** Makes slabs of what servers have lent, one of each. */
   private void compose(int copies, int near, Set<Integer> avoided) throws TakoException {
-    List<SlabLender> chosen = choose(copies, near, avoided);
+    List<SlabLender> chosen = choose(copies, near, avoided, false);
     while (!chosen.isEmpty() && chosen.stream().noneMatch(lender -> lender.spare.isEmpty())) {
       AddSlab.Builder slab =
           AddSlab.newBuilder().setWanted(copies).setEndUnit(SlabRange.SLAB_UNITS);
@@ -437,7 +477,7 @@ public final class SlabSupply {
             .setEndUnit(Math.min(slab.getEndUnit(), part.getEndUnit()));
       }
       add(slab.build());
-      chosen = choose(copies, near, avoided);
+      chosen = choose(copies, near, avoided, false);
     }
   }
 
@@ -464,18 +504,22 @@ public final class SlabSupply {
           slab.getWanted() != copies
               || slab.getReplicasList().stream()
                   .anyMatch(replica -> avoided.contains(replica.getServer()));
-      if (isOther && machine.slabs().isWhollyFree(slab.getId())) {
-        Reply reply =
-            entries.execute(
-                entry().setRemoveSlab(RemoveSlab.newBuilder().setId(slab.getId())).build());
-        if (reply.getStatus() == Status.OK) {
-          slab.getReplicasList().forEach(leases::giveBack);
-          late.remove(slab.getWanted()); // or it would be leased ahead for the same files again
-          return true;
-        }
+      if (isOther && machine.slabs().isWhollyFree(slab.getId()) && giveUp(slab)) {
+        late.remove(slab.getWanted()); // or it would be leased ahead for the same files again
+        return true;
       }
     }
     return false;
+  }
+
+  /** Returns a wholly free slab to the servers; false when the group refuses that. */
+  boolean giveUp(Slab slab) throws TakoException {
+    Reply reply =
+        entries.execute(entry().setRemoveSlab(RemoveSlab.newBuilder().setId(slab.getId())).build());
+    if (reply.getStatus() == Status.OK) {
+      slab.getReplicasList().forEach(leases::giveBack);
+    }
+    return reply.getStatus() == Status.OK;
   }
 
   private LogEntry.Builder entry() {
