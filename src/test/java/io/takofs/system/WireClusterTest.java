@@ -35,6 +35,10 @@ import org.junit.jupiter.api.Timeout;
 class WireClusterTest {
   private static final int SERVERS = 3;
   private static final int PORT = 7420;
+
+  /** Of the second server there: the port between them is that of the first one's pages. */
+  private static final int OTHER_PORT = PORT + 2;
+
   private static final int LENGTH = 3_000_000;
   private static final int CHANGES = 100;
   private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -53,19 +57,18 @@ class WireClusterTest {
     wire = new Wire();
     String addresses =
         "%s:%d,%s:%d,%s:%d"
-            .formatted(Wire.SERVER, PORT, Wire.SERVER, PORT + 1, ServerAddress.host(), PORT);
+            .formatted(Wire.SERVER, PORT, Wire.SERVER, OTHER_PORT, ServerAddress.host(), PORT);
     String[] settings = {
       "fs.tako.cluster.servers", addresses,
       "fs.tako.replication.min", Integer.toString(SERVERS), // waits until the servers have joined
       "fs.tako.group.election.timeout", "2s", // a processor is emulated, and stands still at times
-      "fs.tako.server.http.address", "", // else the port of the other server might be taken
       "fs.tako.server.quarantine", "200ms",
       "fs.tako.server.pool.size", "192m",
       "fs.tako.server.pool.pages.size", "32m",
       "fs.tako.server.pool.log.size", "64m"
     };
     namespace = new RemoteServer(wire.shell(), Wire.SERVER, PORT, settings);
-    other = new RemoteServer(wire.shell(), Wire.SERVER, PORT + 1, settings);
+    other = new RemoteServer(wire.shell(), Wire.SERVER, OTHER_PORT, settings);
     namespace.launch();
     other.launch();
     String[] here = new String[settings.length + 2];
