@@ -36,7 +36,7 @@ enum BrokenRule {
   READ_UNPROVED,
   /** A member that has no state stands for election. */
   LEADS_WITHOUT_STATE,
-  /** A member takes a checkpoint over although its log by now begins after the end of that. */
+  /** A member takes a checkpoint over although a leader has continued its log meanwhile. */
   CHECKPOINT_OVERTAKEN,
   /** A leader counts its lease from when it learned that a majority had taken the heartbeat. */
   LEASE_FROM_ANSWER,

@@ -360,7 +360,7 @@ final class GroupLogSimulation {
     scheduler.pass(OUTAGE_NS + network.strayNs());
     startAll();
     SimLogMember one = able.get(scheduler.random().nextInt(able.size()));
-    if (damaged.isEmpty() && one.isStateElsewhere()) {
+    if (damaged.isEmpty() && one.isStateElsewhere(false)) {
       gone = one;
       gone.kill();
     }

@@ -12,9 +12,10 @@ final class SimCheckpoint {
   private final NavigableMap<Long, Long> values = new TreeMap<>();
   private long index;
   private boolean incomplete;
+  private int number; // of those that were here and are no part of one another
 
   /** The checkpoint of another member as it was when it was asked for. */
-  record Held(Map<Long, Long> values, long index) {}
+  record Held(Map<Long, Long> values, long index, int number) {}
 
   /** Entries up to here are in it; 0 for none. */
   long index() {
@@ -32,7 +33,12 @@ final class SimCheckpoint {
   }
 
   Held hold() {
-    return new Held(new TreeMap<>(values), index);
+    return new Held(new TreeMap<>(values), index, number);
+  }
+
+  /** Whether the pages of {@code held}, which was held here, may still be here. */
+  boolean has(Held held) {
+    return number == held.number;
   }
 
   /** Now it has all of {@code delivered} up to {@code last}. */
@@ -46,6 +52,7 @@ final class SimCheckpoint {
     values.clear();
     index = 0;
     incomplete = true;
+    number++;
   }
 
   /** It is {@code other}. */

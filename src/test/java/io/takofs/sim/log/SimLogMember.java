@@ -287,17 +287,14 @@ final class SimLogMember extends SimMachine implements CheckedMember {
             times,
             clock(),
             new Random(network.scheduler().random().nextLong()));
-    state = new MemberState(replica, log, member, delivered::clear, !checkpoint.isIncomplete());
+    state =
+        broken.contains(BrokenRule.CHECKPOINT_OVERTAKEN)
+            ? new UncheckedState(replica, log, member, delivered::clear, !checkpoint.isIncomplete())
+            : new MemberState(replica, log, member, delivered::clear, !checkpoint.isIncomplete());
     takeover =
         new CheckpointTakeover(
             state::needsCheckpoint,
-            new SimTakeover(
-                network,
-                group,
-                this,
-                born,
-                state,
-                broken.contains(BrokenRule.CHECKPOINT_OVERTAKEN)),
+            new SimTakeover(network, group, this, born, state),
             TAKEOVER_PAUSE_NS);
     standsWithoutState();
     if (wantedMembers != 0) {
@@ -406,6 +403,11 @@ final class SimLogMember extends SimMachine implements CheckedMember {
       return null;
     }
     return checkpoint.hold();
+  }
+
+  /** Whether a checkpoint that was held here may still be read. */
+  boolean isHeld(SimCheckpoint.Held held) {
+    return checkpoint.has(held);
   }
 
   /** From now on there is no checkpoint, also when the process ends. */
@@ -601,15 +603,15 @@ final class SimLogMember extends SimMachine implements CheckedMember {
    */
   @Override
   public void flipBit() {
-    if (damaged.contains(id) || !isStateElsewhere()) {
+    boolean isOfCheckpoint = scheduler().random().nextInt(CHECKPOINT_FLIPS_IN) == 0;
+    if (damaged.contains(id)
+        || !isStateElsewhere(isOfCheckpoint)
+        || (!isOfCheckpoint && damaged.size() >= damagedMax)) {
       return;
     }
-    if (scheduler().random().nextInt(CHECKPOINT_FLIPS_IN) == 0) {
+    if (isOfCheckpoint) {
       kill();
       checkpoint.begin(); // the next process finds no checkpoint that is whole
-      return;
-    }
-    if (damaged.size() >= damagedMax) {
       return;
     }
     boolean leads = isAlive() && member.leadingTerm() != 0;
@@ -627,14 +629,25 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     }
   }
 
-  /** Whether another member, whose bits have not changed, has a state that each log continues. */
-  boolean isStateElsewhere() {
-    List<SimLogMember> members =
-        group.stream().filter(each -> catalog.newest().members().contains(each.id)).toList();
-    long trimmed = members.stream().mapToLong(SimLogMember::trimmedIndex).max().orElse(0);
-    return members.stream()
-        .filter(each -> each != this && each.hasCheckpoint() && !each.isDamaged())
-        .anyMatch(each -> each.checkpointIndex() >= trimmed);
+  /**
+   * Whether another member, whose bits have not changed, has a state that each log continues.
+   *
+   * @param withLog whether the log of this one is among those
+   */
+  boolean isStateElsewhere(boolean withLog) {
+    List<SimLogMember> sound =
+        group.stream()
+            .filter(each -> catalog.newest().members().contains(each.id) && !each.isDamaged())
+            .toList();
+    long trimmed =
+        sound.stream()
+            .filter(each -> withLog || each != this)
+            .mapToLong(SimLogMember::trimmedIndex)
+            .max()
+            .orElse(0);
+    return sound.stream()
+        .filter(each -> each != this && each.hasCheckpoint())
+        .anyMatch(each -> each.deliveredIndex >= trimmed);
   }
 
   /** Up to which frame the leader counts what it has written here, as its last heartbeat says. */

@@ -12,8 +12,9 @@ import java.util.function.Consumer;
 
 /**
  * Takes over the checkpoint of one member: has it held, gives up the state here, and has its
- * entries some time later, unless the source has ended, was cut off or gave it up meanwhile. How
- * pages are read is simulated by {@link io.takofs.sim.snapshot.SnapshotSimulation}.
+ * entries some time later, unless the source has ended, was cut off or gave it up meanwhile, also
+ * for a checkpoint that it takes over itself. How pages are read is simulated by {@link
+ * io.takofs.sim.snapshot.SnapshotSimulation}.
  */
 final class SimTakeover implements CheckpointTakeover.Attempt {
   private static final long ANSWER_MAX_NS = 20_000_000;
@@ -27,24 +28,18 @@ final class SimTakeover implements CheckpointTakeover.Attempt {
   private final SimLogMember self;
   private final SimProcess own;
   private final MemberState state;
-  private final boolean unchecked;
 
-  /**
-   * @param unchecked whether the log may by now begin after the end of the checkpoint
-   */
   SimTakeover(
       SimNetwork network,
       List<SimLogMember> group,
       SimLogMember self,
       SimProcess own,
-      MemberState state,
-      boolean unchecked) {
+      MemberState state) {
     this.network = network;
     this.group = group;
     this.self = self;
     this.own = own;
     this.state = state;
-    this.unchecked = unchecked;
   }
 
   @Override
@@ -117,7 +112,7 @@ final class SimTakeover implements CheckpointTakeover.Attempt {
       SimLogMember source, SimProcess from, SimCheckpoint.Held held, Consumer<Throwable> ended) {
     boolean hadState = !state.isGivenUp();
     try {
-      state.giveUp(unchecked ? Long.MAX_VALUE : held.index());
+      state.giveUp(held.index());
     } catch (TakoException e) {
       if (hadState && state.isGivenUp()) {
         self.takeBack();
@@ -134,7 +129,7 @@ final class SimTakeover implements CheckpointTakeover.Attempt {
             aWhileNs(),
             () -> {
               boolean cut = network.links().isCut(own, from) || network.links().isCut(from, own);
-              if (givenUp || cut || !from.isAlive()) {
+              if (givenUp || cut || !from.isAlive() || !source.isHeld(held)) {
                 ended.accept(unavailable(source.id(), "was lost, or gave its checkpoint up"));
               } else {
                 self.finishCheckpoint(own, held);

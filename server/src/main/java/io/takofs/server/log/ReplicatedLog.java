@@ -115,6 +115,7 @@ public final class ReplicatedLog implements Log {
   public void rewind(long index) {
     synchronized (replica) {
       Invariant.check(index <= deliveredIndex, "a log is taken back, not forward");
+      Invariant.check(index >= replica.trimmedIndex(), "the log has what comes after the state");
       deliveredIndex = index;
     }
   }

@@ -24,8 +24,8 @@ public final class CheckpointTakeover implements AutoCloseable {
   /** The pause after the first attempt that fails. */
   static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The longest pause is so many times as long. */
-  static final int PAUSES_MAX = 16;
+  /** The pause doubles with each failure, so many times at most. */
+  static final int DOUBLINGS = 4;
 
   /** Takes over the checkpoint of one member. */
   @FunctionalInterface
@@ -36,7 +36,7 @@ public final class CheckpointTakeover implements AutoCloseable {
      * @param server that has the checkpoint
      * @param stopped whether nobody wants it any more; to be asked often
      * @param ended is told once, by any thread: null when this member has it; else why it has not.
-     *     Then it has a state or none, as before, and another attempt is possible.
+     *     Then it has the state that it had, or none, and another attempt is possible.
      */
     void begin(int server, BooleanSupplier stopped, Consumer<Throwable> ended);
   }
@@ -108,7 +108,7 @@ public final class CheckpointTakeover implements AutoCloseable {
       beginWithTheBest();
     } else if (last == Outcome.FAILED) {
       failed++;
-      notBeforeNs = nowNs + pauseNs * Math.min(1 << Math.min(failed - 1, Byte.SIZE), PAUSES_MAX);
+      notBeforeNs = nowNs + (pauseNs << Math.min(failed - 1, DOUBLINGS));
     }
     if (!needed.getAsBoolean()) {
       beginWithTheBest();
@@ -134,14 +134,15 @@ public final class CheckpointTakeover implements AutoCloseable {
 
   private void end(int source, Throwable failure) {
     outcome = failure == null ? Outcome.DONE : Outcome.FAILED;
+    busy = false;
+    running.arriveAndDeregister();
     if (failure != null && !stopped) {
       LOG.warn(
-          "the checkpoint of server {} was not taken over, another attempt follows: {}",
+          "the checkpoint of server {} was not taken over; where one is still needed, another"
+              + " attempt follows: {}",
           source,
           failure.toString());
     }
-    busy = false;
-    running.arriveAndDeregister();
   }
 
   /** Whether an attempt is under way. */

@@ -326,14 +326,14 @@ public final class GroupMember implements Leader, AutoCloseable {
     long nowNs = Clock.SYSTEM.nanoTime();
     if (nowNs - warmedNs >= SECOND_NS) {
       warmedNs = nowNs;
-      now.catalog.read().members().forEach(now.links::warm);
+      GroupConfig config = now.catalog.read();
+      List<Integer> sources =
+          CheckpointTakeover.sources(known.server(), replica.promisedTo(), config, self);
+      config.members().forEach(now.links::warm);
+      sources.forEach(now.links::warm); // one that is about to lead may be no member known here
       now.change.tick(nowNs);
       if (!now.renewal.isBusy()) {
-        int leads = known.server();
-        now.takeover.tick(
-            nowNs,
-            leads,
-            CheckpointTakeover.sources(leads, replica.promisedTo(), now.catalog.read(), self));
+        now.takeover.tick(nowNs, known.server(), sources);
       }
       now.renewal.tick(nowNs);
       tellOfAnOldCopy(now.catalog.read());

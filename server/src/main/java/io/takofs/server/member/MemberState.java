@@ -10,9 +10,10 @@ import io.takofs.server.log.ReplicatedLog;
  * Whether a member has the state that its log continues. It has none while it takes over the
  * checkpoint of another member, and leads nobody then.
  *
- * <p>Thread rule: one thread at a time changes it; any may ask.
+ * <p>Thread rule: one thread at a time changes it; any may ask. Tests replace {@link #check} by a
+ * weaker one.
  */
-public final class MemberState {
+public class MemberState {
   private final LogReplica replica;
   private final ReplicatedLog log;
   private final LogMember member;
@@ -37,36 +38,51 @@ public final class MemberState {
   }
 
   /** Whether the checkpoint of another member is needed. */
-  public boolean needsCheckpoint() {
+  public final boolean needsCheckpoint() {
     return replica.damage() == null && (givenUp || replica.needsCheckpoint());
   }
 
   /** The checkpoint must have all entries up to here. */
-  public long neededIndex() {
+  public final long neededIndex() {
     return replica.neededIndex();
   }
 
   /** Whether there is no state. */
-  public boolean isGivenUp() {
+  public final boolean isGivenUp() {
     return givenUp;
   }
 
   /**
-   * Gives up the state for a checkpoint that has all entries up to {@code index}.
+   * Gives up the state for a checkpoint that has all entries up to {@code index}, where that is
+   * still needed.
    *
-   * @throws TakoException BUSY when this member leads or is about to; UNAVAILABLE when its log has
-   *     gone on since the checkpoint was asked for, and begins after it: then the state is given
-   *     up, and its last checkpoint is to be taken back
+   * @throws TakoException BUSY when this member leads or is about to; UNAVAILABLE when another
+   *     leader has continued the log since the checkpoint was asked for, so that none is needed, or
+   *     a newer one. The state is there as before, or given up; a caller that did not find it so
+   *     takes the last checkpoint here back
    */
-  public void giveUp(long index) throws TakoException {
+  public final void giveUp(long index) throws TakoException {
     if (!givenUp) {
+      check(index);
       if (!member.setUnable()) {
         throw new TakoException(Status.BUSY, "this member leads, or is about to: it lacks nothing");
       }
       givenUp = true;
       onGiveUp.run();
     }
-    // Only now does nobody make a checkpoint here any more, which gives up entries.
+    check(index); // only now does nobody here make checkpoints any more, which give up entries
+  }
+
+  /**
+   * Whether a checkpoint that has all entries up to {@code index} is still what is needed.
+   *
+   * @throws TakoException UNAVAILABLE when it is not
+   */
+  protected void check(long index) throws TakoException {
+    if (!needsCheckpoint()) {
+      throw new TakoException(
+          Status.UNAVAILABLE, "a leader has continued the log here: no checkpoint is needed");
+    }
     long needed = neededIndex();
     if (index < needed) {
       throw new TakoException(
@@ -82,21 +98,21 @@ public final class MemberState {
    *
    * @param use has the owner use it
    */
-  public void take(long index, Runnable use) {
+  public final void take(long index, Runnable use) {
     log.skipTo(index);
     log.rewind(index);
     begin(use);
   }
 
   /** The state is no good any more, whatever this member is: it is damaged, and cannot lead. */
-  void drop() {
+  final void drop() {
     givenUp = true;
     member.setUnable();
     onGiveUp.run();
   }
 
   /** An empty state, like that of a new server, is that of this one from now on. */
-  void begin(Runnable use) {
+  final void begin(Runnable use) {
     use.run();
     givenUp = false;
     member.setAble();

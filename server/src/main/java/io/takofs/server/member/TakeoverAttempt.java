@@ -13,7 +13,6 @@ import io.takofs.server.store.PagedStore;
 import io.takofs.server.store.SnapshotZone;
 import java.io.IOException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -71,8 +70,8 @@ final class TakeoverAttempt implements CheckpointTakeover.Attempt {
   public void begin(int server, BooleanSupplier stopped, Consumer<Throwable> ended) {
     try {
       threads.execute(() -> ended.accept(failure(server, stopped)));
-    } catch (RejectedExecutionException e) {
-      ended.accept(e); // this server stops
+    } catch (RuntimeException | Error e) { // this server stops, or no thread can be made
+      ended.accept(e);
     }
   }
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 class CheckpointTakeoverTest {
   private static final List<Integer> SOURCES = List.of(3, 1, 2);
   private static final long PAUSE_NS = Duration.ofSeconds(1).toNanos();
-  private static final long MAX_NS = CheckpointTakeover.PAUSES_MAX * PAUSE_NS;
+  private static final long MAX_NS = PAUSE_NS << CheckpointTakeover.DOUBLINGS;
 
   private final Queue<Runnable> tasks = new ArrayDeque<>();
   private final List<Integer> asked = new ArrayList<>();
