@@ -110,7 +110,7 @@ public final class Housekeeping {
     this.moves = group.moves();
     this.compaction = group.compaction();
     this.watch = group.watch();
-    this.kept = new KeptSlabs(clock, machine, supply);
+    this.kept = new KeptSlabs(clock, machine, supply, watch);
     this.fencing = new Fencing(clock, group.servers, group::leadership, machine.slabs()::get);
     this.lastScanNs = clock.nanoTime() - IDLE_NS;
     this.pressedNs = clock.nanoTime() - PRESSED_NS;

@@ -147,7 +147,8 @@ public final class Compaction {
 
   /** Whether there was no look since somebody lacks room. */
   private boolean isLate() {
-    return supply.shortages().stream().anyMatch(each -> lookedNs - each.firstNs() < 0);
+    return supply.shortages().stream()
+        .anyMatch(each -> !each.kept() && lookedNs - each.firstNs() < 0);
   }
 
   // ---- which slab
@@ -230,7 +231,7 @@ public final class Compaction {
         boolean helps =
             slab.getReplicasList().stream()
                 .anyMatch(each -> lacking.getOrDefault(each.getServer(), 0L) > 0);
-        if (helps && mayGive(slab, free, Layout.SLAB_SIZE) && mayMove(slab)) {
+        if (helps && mayGive(shortage, slab, free) && mayMove(slab)) {
           chosen.add(slab);
           left.put(slab.getWanted(), free - bytes(slab));
           slab.getReplicasList()
@@ -241,6 +242,12 @@ public final class Compaction {
         }
       }
       return shortage.kept() ? chosen : List.of();
+    }
+
+    private boolean mayGive(Shortage shortage, Slab slab, long free) {
+      return shortage.kept()
+          ? slab.getWanted() == shortage.copies() && supply.mayGo(slab, free)
+          : mayGive(slab, free, Layout.SLAB_SIZE);
     }
 
     private boolean isEnough(Map<Integer, Long> lacking, int needed) {

@@ -2,7 +2,6 @@ package io.takofs.server.slabs;
 
 import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
-import io.takofs.layout.Layout;
 import io.takofs.proto.Slab;
 import io.takofs.server.namespace.StateMachine;
 import java.util.HashMap;
@@ -23,34 +22,35 @@ import java.util.concurrent.TimeUnit;
 public final class KeptSlabs {
   private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Slabs go back while one in so many bytes of the servers is free in slabs of their kind. */
-  private static final int FREE_OF = 8;
+  /** Slabs that one look returns at most. */
+  private static final int RETURN_MAX = 4;
 
   private final Clock clock;
   private final StateMachine machine;
   private final SlabSupply supply;
+  private final ServerWatch watch;
   private long lookedNs;
 
-  public KeptSlabs(Clock clock, StateMachine machine, SlabSupply supply) {
+  public KeptSlabs(Clock clock, StateMachine machine, SlabSupply supply, ServerWatch watch) {
     this.clock = clock;
     this.machine = machine;
     this.supply = supply;
+    this.watch = watch;
     this.lookedNs = clock.nanoTime();
   }
 
-  /**
-   * Does what is due.
-   *
-   * @throws TakoException when the log takes no entry
-   */
-  public void tick() throws TakoException {
+  /** Does what is due, while all servers are there and none has to answer. */
+  public void tick() {
     long now = clock.nanoTime();
-    if (now - lookedNs >= LOOK_NS) {
-      lookedNs = now;
-      Map<Integer, Long> lacking = new HashMap<>(supply.lackingKept());
-      if (isAnyLacking(lacking)) {
-        look(lacking);
-      }
+    if (now - lookedNs < LOOK_NS) {
+      return;
+    }
+    lookedNs = now;
+    Map<Integer, Long> lacking = new HashMap<>(supply.lackingKept());
+    if (isAnyLacking(lacking)
+        && !supply.isAsking()
+        && watch.avoided(0, machine.slabs().servers()).isEmpty()) {
+      supply.makeAhead(() -> look(lacking));
     }
   }
 
@@ -60,29 +60,27 @@ public final class KeptSlabs {
 
   private void look(Map<Integer, Long> lacking) throws TakoException {
     int roomy = 0; // the kind of an open slab that could be emptied
+    int returned = 0;
     for (Slab slab : List.copyOf(machine.slabs().all())) {
       boolean helps =
           !slab.getClosed()
               && slab.getReplicasList().stream()
                   .anyMatch(each -> lacking.getOrDefault(each.getServer(), 0L) > 0);
-      if (helps && isMuchFreeWithout(slab)) {
+      if (helps && supply.mayGo(slab, machine.freeBytes(slab.getWanted(), Set.of()))) {
         if (!machine.slabs().isWhollyFree(slab.getId())) {
           roomy = slab.getWanted();
         } else if (supply.giveUp(slab)) {
           slab.getReplicasList()
               .forEach(each -> lacking.computeIfPresent(each.getServer(), (id, n) -> n - 1));
+          returned++;
         }
       }
+      if (returned == RETURN_MAX) {
+        return; // the next look goes on
+      }
     }
-    if (roomy != 0 && isAnyLacking(lacking)) {
+    if (roomy != 0 && returned == 0) {
       supply.noteKept(roomy);
     }
-  }
-
-  private boolean isMuchFreeWithout(Slab slab) {
-    long bytes = (long) (slab.getEndUnit() - slab.getFirstUnit()) * Layout.UNIT_SIZE;
-    long free = machine.freeBytes(slab.getWanted(), Set.of()) - bytes;
-    return free >= Layout.SLAB_SIZE
-        && free * slab.getReplicasCount() >= supply.usage().getCapacity() / FREE_OF;
   }
 }

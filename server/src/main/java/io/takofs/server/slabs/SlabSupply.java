@@ -42,8 +42,11 @@ public final class SlabSupply {
   /** Room that is kept where servers do not lend at once, bytes. */
   private static final long AHEAD = 4L * Layout.SLAB_SIZE;
 
-  /** No slab is made near a writer while one in so many bytes is free in slabs of the kind. */
-  private static final int NEAR_OF = 8;
+  /**
+   * No slab is made near a writer while one in so many bytes is free in slabs of the kind, and
+   * slabs go back to their servers only while it is.
+   */
+  private static final int MUCH_OF = 8;
 
   /** Time for which slabs are leased ahead for a kind of files that nobody writes any more. */
   private static final long LATE_NS = TimeUnit.MINUTES.toNanos(1);
@@ -56,7 +59,7 @@ public final class SlabSupply {
 
   /** Entries of slabs that are not needed at once. */
   @FunctionalInterface
-  private interface Making {
+  interface Making {
     void run() throws TakoException;
   }
 
@@ -136,7 +139,7 @@ public final class SlabSupply {
         note(copies, avoided);
         return false;
       }
-      compose(copies, near, avoided);
+      compose(copies, near, avoided, false);
       if (machine.freeBytes(copies, avoided) == before && isAsking()) {
         late.put(copies, new Late(near, avoided, clock.nanoTime()));
         return false;
@@ -159,10 +162,10 @@ public final class SlabSupply {
   }
 
   /**
-   * Makes slabs that are not needed at once. When the log refuses them nothing else fails, because
-   * there is room, and for a while none is made ahead.
+   * Makes slabs that are not needed at once, or returns some. When the log refuses that nothing
+   * else fails, because there is room, and for a while it is not tried again.
    */
-  private void makeAhead(Making making) {
+  void makeAhead(Making making) {
     if (refused && clock.nanoTime() - refusedNs < REFUSED_NS) {
       return;
     }
@@ -172,7 +175,7 @@ public final class SlabSupply {
     } catch (TakoException e) {
       refused = true;
       refusedNs = clock.nanoTime();
-      LOG.warn("no slabs are made ahead of what is written: {}", e.getMessage());
+      LOG.warn("no slabs are made ahead of what is written, or returned: {}", e.getMessage());
     }
   }
 
@@ -185,12 +188,12 @@ public final class SlabSupply {
       throws TakoException {
     long free = copies * machine.freeBytes(copies, Set.of());
     List<SlabLender> chosen =
-        free >= leases.usage().getCapacity() / NEAR_OF
+        free >= leases.usage().getCapacity() / MUCH_OF
             ? List.of()
             : choose(copies, near, avoided, true);
     if (!chosen.isEmpty() && chosen.get(0).server == near) {
       lease(chosen, bytes - machine.freeBytesNear(copies, near), true);
-      compose(copies, near, avoided);
+      compose(copies, near, avoided, true);
     }
   }
 
@@ -200,7 +203,7 @@ public final class SlabSupply {
     List<SlabLender> chosen = missing > 0 ? choose(copies, near, avoided, true) : List.of();
     if (!chosen.isEmpty()) {
       lease(chosen, missing, true);
-      compose(copies, near, avoided);
+      compose(copies, near, avoided, true);
     }
   }
 
@@ -465,8 +468,9 @@ public final class SlabSupply {
   }
 
   /** Makes slabs of what servers have lent, one of each. */
-  private void compose(int copies, int near, Set<Integer> avoided) throws TakoException {
-    List<SlabLender> chosen = choose(copies, near, avoided, false);
+  private void compose(int copies, int near, Set<Integer> avoided, boolean ahead)
+      throws TakoException {
+    List<SlabLender> chosen = choose(copies, near, avoided, ahead);
     while (!chosen.isEmpty() && chosen.stream().noneMatch(lender -> lender.spare.isEmpty())) {
       AddSlab.Builder slab =
           AddSlab.newBuilder().setWanted(copies).setEndUnit(SlabRange.SLAB_UNITS);
@@ -477,7 +481,7 @@ public final class SlabSupply {
             .setEndUnit(Math.min(slab.getEndUnit(), part.getEndUnit()));
       }
       add(slab.build());
-      chosen = choose(copies, near, avoided, false);
+      chosen = choose(copies, near, avoided, ahead);
     }
   }
 
@@ -510,6 +514,17 @@ public final class SlabSupply {
       }
     }
     return false;
+  }
+
+  /**
+   * Whether {@code slab} may go so that servers can lend what they are to keep: without it much is
+   * free in slabs of its kind, of which {@code free} bytes are free now.
+   */
+  boolean mayGo(Slab slab, long free) {
+    long bytes = (long) (slab.getEndUnit() - slab.getFirstUnit()) * Layout.UNIT_SIZE;
+    long left = free - bytes;
+    return left >= Layout.SLAB_SIZE
+        && left * slab.getReplicasCount() >= leases.usage().getCapacity() / MUCH_OF;
   }
 
   /** Returns a wholly free slab to the servers; false when the group refuses that. */
