@@ -176,6 +176,9 @@ final class GroupLogSimulation {
               hasLeases(),
               broken));
     }
+    if (broken.isEmpty() && scheduler.random().nextBoolean()) {
+      members.forEach(SimLogMember::checkpointWhenShort);
+    }
     leadersChoose = broken.isEmpty() && servers > count && scheduler.random().nextBoolean();
     for (SimLogMember member : members) {
       if (leadersChoose) {

@@ -22,6 +22,9 @@ class LeaderLossTest {
 
   private static final long LAST = VALUE + 2;
 
+  /** More than each member has slots. */
+  private static final int TERMS = 60;
+
   /** Values that fill the sends that may be under way to a member. */
   private static final int EARLY = 8;
 
@@ -46,6 +49,28 @@ class LeaderLossTest {
       assertThat(leader.start()).isTrue();
       scheduler.pass(STEADY_NS);
     }
+  }
+
+  /** Each term begins a segment, and nothing but that makes segments short. */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+  void shouldFollowOverMoreTermsThanThereAreSlots(long seed) throws Exception {
+    start(seed);
+    members.forEach(SimLogMember::checkpointWhenShort);
+    for (int term = 1; term <= TERMS; term++) {
+      SimLogMember next = members.get(term % members.size());
+      long value = VALUE + term;
+      scheduler.schedule(next.process(), 0, () -> next.member().stand());
+      scheduler.await(LIMIT_NS, () -> leader() == next && next.propose(value));
+      assertThat(leader()).isSameAs(next);
+      long last = next.log().lastIndex();
+      scheduler.await(LIMIT_NS, () -> haveAll(last));
+      assertThat(haveAll(last)).as("all have what was committed in term " + term).isTrue();
+    }
+  }
+
+  private boolean haveAll(long index) {
+    return members.stream().allMatch(each -> each.delivered().containsKey(index));
   }
 
   /** A majority has the frame, so that nobody waits for the leader but the one who lacks it. */

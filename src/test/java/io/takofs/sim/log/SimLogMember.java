@@ -99,6 +99,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private MemberCatalog view;
   private MemberState state;
   private CheckpointTakeover takeover;
+  private boolean checkpointsAtRandom = true;
   private int takeovers;
   private final LogBits bits;
   private ByteBuffer heartbeat; // where leaders write it
@@ -149,6 +150,11 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   /** While it leads it sees to it, from its next start on, that the group has so many members. */
   void chooseMembers(int wanted) {
     wantedMembers = wanted;
+  }
+
+  /** It makes checkpoints only when its log is short of segments. */
+  void checkpointWhenShort() {
+    checkpointsAtRandom = false;
   }
 
   /** An administrator asks for another member; nothing happens when that cannot be. */
@@ -357,7 +363,8 @@ final class SimLogMember extends SimMachine implements CheckedMember {
                 spite.strike(born);
               }
               takeOver();
-              if (scheduler().random().nextInt(CHECKPOINT_IN) == 0) {
+              if (log.wantsTrim()
+                  || (checkpointsAtRandom && scheduler().random().nextInt(CHECKPOINT_IN) == 0)) {
                 checkpoint();
               }
               tick(born);

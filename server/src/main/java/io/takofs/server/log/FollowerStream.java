@@ -194,6 +194,11 @@ final class FollowerStream {
 
   private boolean stageWrite() {
     Segment segment = chain.get(sequence);
+    while (segment == null
+        && sequence < chain.nextSequence()) { // all of it was written, and it went
+      segment = chain.get(++sequence);
+      offset = Layout.SEGMENT_DATA_OFFSET;
+    }
     while (segment != null && offset == segment.length() && segment != chain.tail()) {
       segment = chain.get(++sequence);
       offset = Layout.SEGMENT_DATA_OFFSET;

@@ -245,6 +245,7 @@ public final class ReplicatedLog implements Log {
   /** Sends what is to be sent, and learns what has been committed. Never blocks. */
   public void advance() {
     synchronized (replica) {
+      trimCovered();
       if (term == 0) {
         replica.scan();
         commitIndex = Math.max(commitIndex, replica.commitIndex());
@@ -374,17 +375,35 @@ public final class ReplicatedLog implements Log {
     }
   }
 
-  /** A leader can give no slot to a member that has none, and waits for nobody to make room. */
+  /**
+   * A leader can give no slot to a member that has none, and waits for nobody to make room. The
+   * oldest segments may be covered already ({@link #trimCovered}).
+   */
   @Override
   public boolean wantsTrim() {
     synchronized (replica) {
-      Chain chain = replica.chain();
-      boolean scarce = 2 * replica.freeSlots() <= replica.zone().slotCount();
-      if (!scarce || chain.segments().size() < 2) {
-        return false;
-      }
-      long oldest = chain.segments().get(0).lastIndex();
-      return oldest > replica.checkpointIndex() && oldest <= deliveredIndex;
+      List<Segment> segments = replica.chain().segments();
+      int uncovered = replica.chain().placeOf(replica.checkpointIndex() + 1);
+      return isShort()
+          && uncovered < segments.size() - 1
+          && segments.get(uncovered).lastIndex() <= deliveredIndex;
+    }
+  }
+
+  private boolean isShort() {
+    return 2 * replica.freeSlots() <= replica.zone().slotCount();
+  }
+
+  /**
+   * Gives up what a checkpoint covers, when segments are short: it stayed for a member that lagged,
+   * or has come later, with the log of a leader.
+   */
+  private void trimCovered() {
+    List<Segment> segments = replica.chain().segments();
+    if (segments.size() > 1
+        && segments.get(0).lastIndex() <= replica.checkpointIndex()
+        && isShort()) {
+      trim(replica.checkpointIndex());
     }
   }
 
