@@ -396,15 +396,20 @@ public final class ReplicatedLog implements Log {
 
   /**
    * Gives up what a checkpoint covers, when segments are short: it stayed for a member that lagged,
-   * or has come later, with the log of a leader.
+   * or has come later, with the log of a leader. A leader does so only when few are left: a member
+   * without a stream at the moment may need them to catch up.
    */
   private void trimCovered() {
     List<Segment> segments = replica.chain().segments();
     if (segments.size() > 1
         && segments.get(0).lastIndex() <= replica.checkpointIndex()
-        && isShort()) {
+        && (term == 0 ? isShort() : isScarce())) {
       trim(replica.checkpointIndex());
     }
+  }
+
+  private boolean isScarce() {
+    return SCARCE * replica.freeSlots() < replica.zone().slotCount();
   }
 
   /** Segments that a stream still needs stay, unless few are left. */
@@ -414,7 +419,7 @@ public final class ReplicatedLog implements Log {
     synchronized (replica) {
       replica.cover(index);
       long limit = index;
-      boolean scarce = SCARCE * replica.freeSlots() < replica.zone().slotCount();
+      boolean scarce = isScarce();
       for (FollowerStream stream : streams.values()) {
         if (stream.hasFailed()) {
           stream.giveUp(); // what of it completes yet counts for nothing
