@@ -27,7 +27,7 @@ final class SimCheckpoint {
     return incomplete;
   }
 
-  /** What it has, by index. */
+  /** Returns its entries by index. */
   Map<Long, Long> values() {
     return values;
   }

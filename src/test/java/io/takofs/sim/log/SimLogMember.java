@@ -205,7 +205,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     return checkpoint.index();
   }
 
-  /** What was given up is in checkpoints of others while there is no state here. */
+  /** Others have the entries in their checkpoints while there is no state here. */
   @Override
   public boolean hasCheckpoint() {
     return !checkpoint.isIncomplete();
@@ -371,7 +371,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
             });
   }
 
-  /** Only who has a state applies entries. */
+  /** Only a member that has a state applies entries. */
   private void deliverAll() {
     if (state.isGivenUp()) {
       log.advance();

@@ -194,8 +194,8 @@ final class FollowerStream {
 
   private boolean stageWrite() {
     Segment segment = chain.get(sequence);
-    while (segment == null
-        && sequence < chain.nextSequence()) { // all of it was written, and it went
+    // A checkpoint may have taken a segment after all of it was written.
+    while (segment == null && sequence < chain.nextSequence()) {
       segment = chain.get(++sequence);
       offset = Layout.SEGMENT_DATA_OFFSET;
     }

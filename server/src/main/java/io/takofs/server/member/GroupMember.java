@@ -329,8 +329,7 @@ public final class GroupMember implements Leader, AutoCloseable {
       GroupConfig config = now.catalog.read();
       List<Integer> sources =
           CheckpointTakeover.sources(known.server(), replica.promisedTo(), config, self);
-      config.members().forEach(now.links::warm);
-      sources.forEach(now.links::warm); // one that is about to lead may be no member known here
+      sources.forEach(now.links::warm); // all members, and one that is about to lead
       now.change.tick(nowNs);
       if (!now.renewal.isBusy()) {
         now.takeover.tick(nowNs, known.server(), sources);

@@ -74,7 +74,7 @@ public class MemberState {
   }
 
   /**
-   * Whether a checkpoint that has all entries up to {@code index} is still what is needed.
+   * Checks that a checkpoint with all entries up to {@code index} is still what is needed.
    *
    * @throws TakoException UNAVAILABLE when it is not
    */

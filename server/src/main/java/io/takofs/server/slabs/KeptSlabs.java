@@ -4,7 +4,6 @@ import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Slab;
 import io.takofs.server.namespace.StateMachine;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,7 +45,7 @@ public final class KeptSlabs {
       return;
     }
     lookedNs = now;
-    Map<Integer, Long> lacking = new HashMap<>(supply.lackingKept());
+    Map<Integer, Long> lacking = supply.lackingKept();
     if (isAnyLacking(lacking)
         && !supply.isAsking()
         && watch.avoided(0, machine.slabs().servers()).isEmpty()) {
