@@ -298,6 +298,16 @@ public class LogReplica {
     return pool.freeCount();
   }
 
+  /** Whether a checkpoint should take segments. */
+  boolean isShort() {
+    return storage.isShort();
+  }
+
+  /** Whether so few segments are left that members which lag are not waited for. */
+  boolean isScarce() {
+    return storage.isScarce();
+  }
+
   /**
    * The end of this member's log, and its segments.
    *

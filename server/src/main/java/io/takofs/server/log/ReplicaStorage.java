@@ -34,6 +34,9 @@ final class ReplicaStorage {
   /** Slots that no leader gets: for copies of the newest segments, and to lead with. */
   private static final int SLOTS_KEPT = 2 + SLOTS_AHEAD;
 
+  /** Fewer than one of so many slots are free: members that lag are not waited for. */
+  private static final int SCARCE = 3;
+
   /** A zone too small for that is a group's only member's, to which nobody writes. */
   private final int kept;
 
@@ -71,6 +74,16 @@ final class ReplicaStorage {
 
   SlotPool pool() {
     return pool;
+  }
+
+  /** Whether so few slots are free that a checkpoint should take segments. */
+  boolean isShort() {
+    return 2 * pool.freeCount() <= zone.slotCount();
+  }
+
+  /** Whether so few are free that {@link #append} has no segment more, or soon will not. */
+  boolean isScarce() {
+    return SCARCE * pool.freeCount() < zone.slotCount() || pool.freeCount() <= kept;
   }
 
   // ---- closing ------------------------------------------------------------------------------

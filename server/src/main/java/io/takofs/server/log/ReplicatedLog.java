@@ -35,9 +35,6 @@ public final class ReplicatedLog implements Log {
 
   private static final int COMPLETIONS_AT_ONCE = 64;
 
-  /** Fewer than one of so many slots are free: members that lag are not waited for. */
-  private static final int SCARCE = 3;
-
   /**
    * Segments with entries that are not committed, beyond which nothing is proposed: a checkpoint
    * cannot take them, so each member must have room for them, beside as many of its own that they
@@ -384,14 +381,10 @@ public final class ReplicatedLog implements Log {
     synchronized (replica) {
       List<Segment> segments = replica.chain().segments();
       int uncovered = replica.chain().placeOf(replica.checkpointIndex() + 1);
-      return isShort()
+      return replica.isShort()
           && uncovered < segments.size() - 1
           && segments.get(uncovered).lastIndex() <= deliveredIndex;
     }
-  }
-
-  private boolean isShort() {
-    return 2 * replica.freeSlots() <= replica.zone().slotCount();
   }
 
   /**
@@ -403,13 +396,9 @@ public final class ReplicatedLog implements Log {
     List<Segment> segments = replica.chain().segments();
     if (segments.size() > 1
         && segments.get(0).lastIndex() <= replica.checkpointIndex()
-        && (term == 0 ? isShort() : isScarce())) {
+        && (term == 0 ? replica.isShort() : replica.isScarce())) {
       trim(replica.checkpointIndex());
     }
-  }
-
-  private boolean isScarce() {
-    return SCARCE * replica.freeSlots() < replica.zone().slotCount();
   }
 
   /** Segments that a stream still needs stay, unless few are left. */
@@ -419,7 +408,7 @@ public final class ReplicatedLog implements Log {
     synchronized (replica) {
       replica.cover(index);
       long limit = index;
-      boolean scarce = isScarce();
+      boolean scarce = replica.isScarce();
       for (FollowerStream stream : streams.values()) {
         if (stream.hasFailed()) {
           stream.giveUp(); // what of it completes yet counts for nothing

@@ -88,7 +88,8 @@ class FollowerStreamTest {
     }
   }
 
-  private static QueuePair pair() {
+  /** A pair that stays connected and sends nothing. */
+  static QueuePair pair() {
     return (QueuePair)
         Proxy.newProxyInstance(
             QueuePair.class.getClassLoader(),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.LogGrant;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Status;
 import io.takofs.server.segment.FrameCodec;
@@ -55,6 +56,37 @@ class ReplicatedLogTest {
     assertThat(delivered).isEmpty();
     assertThat(replica.damage().status()).isEqualTo(Status.CORRUPT);
     assertThat(replica.damage()).hasMessageContaining("entry " + first);
+  }
+
+  /** It is connected, but takes a state over, or its process stands still: it gives no slots. */
+  @ParameterizedTest
+  @ValueSource(ints = {8, 9, 12, 13, 100})
+  void shouldGoOnAlthoughAConnectedMemberHasNoSlots(int slots) throws Exception {
+    LogReplica replica = replica(new LogFixture(slots, 4 * ENTRY_BYTES));
+    ReplicatedLog log = leader(replica, new ReplicatedLog(replica, 0), Set.of(1));
+    FollowerStream stream =
+        new FollowerStream(
+            2,
+            replica.chain(),
+            (segment, offset, index) -> true,
+            null,
+            FollowerStreamTest.pair(),
+            LogGrant.getDefaultInstance(),
+            replica.chain().tail().header().segmentSequence());
+    stream.setAdopted();
+    log.attach(stream);
+    List<Long> delivered = new ArrayList<>();
+
+    for (int i = 0; i < 5 * slots; i++) {
+      log.propose(ByteBuffer.allocate(ENTRY_BYTES));
+      log.poll((index, term, payload) -> delivered.add(index));
+      if (log.wantsTrim()) {
+        log.trim(log.commitIndex());
+      }
+    }
+
+    assertThat(delivered).hasSize(5 * slots + 1);
+    assertThat(stream.hasFailed()).as("it comes back by a new grant").isTrue();
   }
 
   private static ReplicatedLog leaderThatReachesNobody(int slots) throws TakoException {
