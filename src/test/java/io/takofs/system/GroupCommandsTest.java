@@ -107,6 +107,7 @@ class GroupCommandsTest {
     int spare = spare(status);
     refuses("server " + spare + " is no member of the group", "move-leader", "" + spare);
     refuses("server 77 is no member of the group", "replace", "77", "" + spare);
+    refuses(" cannot take its own place", "replace", "" + leader, "" + leader);
     refuses("the cluster has no server 77", "replace", "" + leader, "77");
     refuses(
         "server " + leader + " is a member of the group already",

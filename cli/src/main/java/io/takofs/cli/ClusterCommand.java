@@ -8,11 +8,13 @@ import io.takofs.base.TakoException;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GroupEntry;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerEntry.State;
 import io.takofs.proto.Status;
 import io.takofs.server.catalog.CatalogClient;
 import io.takofs.server.catalog.CatalogFile;
+import io.takofs.server.catalog.CatalogState;
 import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.catalog.ConfigStore;
 import io.takofs.server.catalog.PeerStatus;
@@ -266,6 +268,7 @@ final class ClusterCommand implements Runnable {
                   entry.map(ClusterCommand::leaving).orElse("server " + server + " is removed"));
           if (entry.isPresent() && entry.get().getState() == State.DECOMMISSIONING) {
             warnOfFewServers(next, entry.get());
+            warnOfFewMembers(next, entry.get());
           }
         });
   }
@@ -281,6 +284,28 @@ final class ClusterCommand implements Runnable {
                   + " more than %d keep server %d until another server joins, or they are to have"
                   + " fewer (setrep)%n",
               Counts.text(left, "server is", "servers are"), copies, left, leaving.getId());
+    }
+  }
+
+  /** The namespace survives less where fewer servers keep it. */
+  private void warnOfFewMembers(ClusterMap map, ServerEntry leaving) throws IOException {
+    int now = map.getGroupsList().stream().mapToInt(GroupEntry::getMembersCount).max().orElse(0);
+    int able =
+        (int)
+            map.getServersList().stream()
+                .filter(each -> ClusterMaps.canBeMember(each, leaving))
+                .count();
+    int later = ClusterMaps.memberCount(configuration().get(ConfigKeys.GROUP_MEMBERS), able);
+    if (ClusterMaps.isMember(map, leaving.getId()) && later < now) {
+      out()
+          .printf(
+              "warning: %d servers keep the namespace, and %s will when server %d has left%s;"
+                  + " tako cluster add %d takes it back%n",
+              now,
+              later,
+              leaving.getId(),
+              later == 1 ? ": then it is away while that server is, and lost with its pool" : "",
+              leaving.getId());
     }
   }
 
@@ -311,6 +336,19 @@ final class ClusterCommand implements Runnable {
             out().println("key " + catalog.rotateKeys(new SecureRandom()).current()));
   }
 
+  private static CatalogState values(CatalogFile copy) throws IOException {
+    try {
+      return copy.read();
+    } catch (TakoException e) {
+      throw new TakoException(
+          e.status(),
+          e.getMessage()
+              + ": name the copy of another server, catalog-copy-PORT in the directory of its"
+              + " fs.tako.server.state.dir",
+          e);
+    }
+  }
+
   @Command(
       name = "restore-catalog",
       description =
@@ -325,7 +363,7 @@ final class ClusterCommand implements Runnable {
     }
     return inCatalog(
         (catalog, store) -> {
-          ClusterMap map = catalog.restore(file.read());
+          ClusterMap map = catalog.restore(values(file));
           out()
               .printf(
                   "cluster %s has its catalog again, with %d servers: %s%n",

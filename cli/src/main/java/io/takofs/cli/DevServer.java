@@ -141,10 +141,12 @@ record DevServer(Path directory) {
     return new PoolMarkers(state(), "", Clock.SYSTEM);
   }
 
-  /** Returns the last line of its log, or says that there is none. */
+  /** Returns the last line of its log, without the command's name, or says that there is none. */
   String lastLine() throws IOException {
     List<String> lines = Files.readAllLines(logFile());
-    return lines.isEmpty() ? "it said nothing" : lines.get(lines.size() - 1);
+    return lines.isEmpty()
+        ? "it said nothing"
+        : lines.get(lines.size() - 1).replaceFirst("^tako: ", "");
   }
 
   /** Waits until {@code server}, which was asked to end, has. */

@@ -131,11 +131,11 @@ final class DevServers {
             .filter(each -> each.getId() == status.getLeader())
             .findAny()
             .orElse(ServerEntry.getDefaultInstance());
-    long able =
-        all.stream()
+    int able =
+        (int) all.stream()
             .filter(each -> each.equals(leader) || ClusterMaps.canBeMember(each, leader))
             .count(); // a small pool has no log for others
-    long wanted = (Math.min(members, able) - 1) / 2 * 2 + 1;
+    int wanted = ClusterMaps.memberCount(members, able);
     long keeping =
         status.getGroup().getMembersList().stream()
             .filter(each -> each.getReached() && !each.getLearner())

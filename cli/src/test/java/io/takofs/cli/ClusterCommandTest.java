@@ -5,17 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.takofs.base.Clock;
+import io.takofs.proto.GroupEntry;
 import io.takofs.proto.ServerEntry;
 import io.takofs.server.catalog.CatalogClient;
 import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.catalog.ConfigStore;
 import io.takofs.server.catalog.FileConfigStore;
 import io.takofs.server.catalog.Registration;
+import io.takofs.server.log.GroupConfig;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,6 +68,45 @@ class ClusterCommandTest {
   }
 
   @Test
+  void shouldSayThatFewerServersWillKeepTheNamespace() throws Exception {
+    run(0, "init");
+    FileConfigStore store = new FileConfigStore(directory.resolve("catalog/catalog"), Clock.SYSTEM);
+    for (int i = 1; i <= 4; i++) {
+      ServerEntry entry =
+          ServerEntry.newBuilder()
+              .setHost("host" + i)
+              .setPort(1)
+              .setPoolId(i)
+              .setLogSegments(GroupConfig.SEGMENTS_MIN)
+              .build();
+      new CatalogClient(store)
+          .change(
+              map ->
+                  ClusterMaps.register(map, new Registration(0, 0, entry), id -> Optional.empty()));
+    }
+    new CatalogClient(store)
+        .change(
+            map ->
+                map.toBuilder()
+                    .clearGroups()
+                    .addGroups(GroupEntry.newBuilder().setId(1).addAllMembers(List.of(1, 2, 3)))
+                    .build());
+
+    assertThat(run(0, "remove", "3")).doesNotContain("keep the namespace");
+    assertThat(run(0, "remove", "2"))
+        .contains("warning: 3 servers keep the namespace, and 1 will when server 2 has left")
+        .contains("it is away while that server is", "tako cluster add 2 takes it back");
+  }
+
+  @Test
+  void shouldSayWhichFileIsACopyOfTheCatalog() throws Exception {
+    Path other = Files.writeString(directory.resolve("site-copy"), "no catalog");
+    assertThat(run(1, "restore-catalog", other.toString()))
+        .contains(other + " is no catalog (it does not begin as one): name the copy of another")
+        .doesNotContain("begin a new one");
+  }
+
+  @Test
   void shouldLetServersLeaveAndComeBack() throws Exception {
     run(0, "init");
     FileConfigStore store = new FileConfigStore(directory.resolve("catalog/catalog"), Clock.SYSTEM);
@@ -80,7 +122,7 @@ class ClusterCommandTest {
         .contains("server 2 is DECOMMISSIONING: tako repair says")
         .contains("warning: 1 server is UP, and files may have 3 copies")
         .contains("those with more than 1 keep server 2 until another server joins");
-    assertThat(run(0, "add", "2")).contains("server 2 is UP");
+    assertThat(run(0, "add", "2")).contains("server 2 is UP").doesNotContain("the namespace");
     assertThat(run(1, "remove", "three:1"))
         .contains("no server of the cluster is at three:1", "NOT_FOUND");
     long session =

@@ -102,7 +102,10 @@ final class ClusterCalls {
     if (cluster.serverId() == 0) {
       return notJoined(cluster);
     }
-    Optional<ServerEntry> leader = cluster.leader(ClusterTopology.NAMESPACE_GROUP);
+    Optional<ServerEntry> leader =
+        cluster
+            .leader(ClusterTopology.NAMESPACE_GROUP)
+            .filter(known -> known.getId() != cluster.serverId()); // it did, and does no more
     String where =
         leader
             .map(

@@ -51,7 +51,6 @@ public final class DataServer implements ServerView, AutoCloseable {
   private static final long IDLE_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final SteadyClock clock;
-  private final long startedNs;
   private final ServerSettings settings;
   private final long epoch;
   private final Cluster cluster;
@@ -59,7 +58,7 @@ public final class DataServer implements ServerView, AutoCloseable {
   private final ServerDataZone zone;
   private final ControlClients controlClients;
   private final DataConnectionHandler dataHandler;
-  private final TransportReport transportReport = new TransportReport();
+  private final ProcessReport processReport;
   private final ClusterReport report;
   private final ReplyCompletion completion;
   private final List<RpcServer> served = new ArrayList<>();
@@ -84,7 +83,7 @@ public final class DataServer implements ServerView, AutoCloseable {
       Cluster cluster,
       int maxConnections) {
     this.clock = new SteadyClock(clock);
-    this.startedNs = this.clock.nanoTime();
+    this.processReport = new ProcessReport(this.clock);
     this.settings = settings;
     this.epoch = epoch;
     this.cluster = cluster;
@@ -93,7 +92,7 @@ public final class DataServer implements ServerView, AutoCloseable {
     this.controlClients = new ControlClients(this.clock);
     this.report = new ClusterReport(cluster, this.clock);
     report.ownSpace(zone::usage);
-    this.completion = new ReplyCompletion(cluster, transportReport, report);
+    this.completion = new ReplyCompletion(cluster, processReport, report);
     this.dataHandler = new DataConnectionHandler(zone, this::isClient);
   }
 
@@ -180,7 +179,7 @@ public final class DataServer implements ServerView, AutoCloseable {
       RpcServer rpc = undo.add(new RpcServer(transport, services(), epoch, maxConnections));
       Transport.Listener listener = listening.listen(rpc.acceptor());
       served.add(rpc);
-      transportReport.add(transport);
+      processReport.add(transport);
       undo.keep();
       return listener;
     }
@@ -316,14 +315,14 @@ public final class DataServer implements ServerView, AutoCloseable {
 
   /** Says in every status where the server's pages are. */
   void setHttp(String url) {
-    transportReport.setHttp(url);
+    processReport.setHttp(url);
   }
 
   @Override
   public ServerStatus status() throws TakoException {
     GroupServer leading = group;
     Reply reply = leading == null ? bareStatus() : leading.status();
-    return transportReport.complete(reply).getServerStatus();
+    return processReport.complete(reply).getServerStatus();
   }
 
   @Override
@@ -343,7 +342,7 @@ public final class DataServer implements ServerView, AutoCloseable {
   Reply answerServer(Request request) throws TakoException {
     GroupServer leading = group;
     Reply now = leading == null ? bareStatus() : leading.statusAtOnce();
-    ServerStatus whole = transportReport.complete(now).getServerStatus();
+    ServerStatus whole = processReport.complete(now).getServerStatus();
     if (request.hasGetClusterStatus()) {
       return Reply.newBuilder().setClusterStatus(report.build(whole)).build();
     }
@@ -361,7 +360,7 @@ public final class DataServer implements ServerView, AutoCloseable {
   }
 
   private ClusterStatus bareCluster() {
-    return report.build(transportReport.complete(bareStatus()).getServerStatus());
+    return report.build(processReport.complete(bareStatus()).getServerStatus());
   }
 
   private Reply bareStatus() {
@@ -370,7 +369,6 @@ public final class DataServer implements ServerView, AutoCloseable {
             ServerStatus.newBuilder()
                 .setVersion(Version.text())
                 .setEpoch(epoch)
-                .setUptimeMs(TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - startedNs))
                 .setUsage(zone.usage()))
         .build();
   }

@@ -10,6 +10,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,11 +22,12 @@ import org.junit.jupiter.api.io.TempDir;
 class StatelessServerTest {
   @TempDir Path directory;
 
+  private final ManualClock clock = new ManualClock();
   private TestServer server;
 
   @BeforeEach
   void start() throws Exception {
-    server = new TestServer(directory.resolve("pool"), new ManualClock());
+    server = new TestServer(directory.resolve("pool"), clock);
   }
 
   @AfterEach
@@ -39,8 +41,10 @@ class StatelessServerTest {
       assertThat(client.call(TestClient.mkdirs("/kept")).getStatus()).isEqualTo(Status.OK);
       server.server.giveUpState();
       server.server.giveUpState();
-      assertThat(client.call(TestClient.mkdirs("/refused")).getStatus())
-          .isEqualTo(Status.NOT_LEADER);
+      Reply refusal = client.call(TestClient.mkdirs("/refused"));
+      assertThat(refusal.getStatus()).isEqualTo(Status.NOT_LEADER);
+      assertThat(refusal.getLeader()).as("it does not send the client to itself").isZero();
+      assertThat(refusal.getMessage()).contains("its leader is not known here");
       assertThat(ask(client, Request.newBuilder().setGetClusterMap(map()).build()).hasClusterMap())
           .isTrue();
       Request status =
@@ -69,6 +73,17 @@ class StatelessServerTest {
 
   private static Reply ask(TestClient client, Request request) throws Exception {
     return client.call(request);
+  }
+
+  @Test
+  void shouldSayForHowLongTheProcessRunsWhoeverLeads() throws Exception {
+    long before = server.server.status().getUptimeMs();
+    clock.advance(Duration.ofSeconds(90));
+    server.server.giveUpState();
+    assertThat(server.server.status().getUptimeMs()).isGreaterThanOrEqualTo(before + 90_000);
+    server.server.takeState(server.storage());
+    server.server.tick();
+    assertThat(server.server.status().getUptimeMs()).isGreaterThanOrEqualTo(before + 90_000);
   }
 
   @Test

@@ -79,12 +79,7 @@ public final class CatalogFile {
   }
 
   private TakoException corrupt(String why) {
-    return new TakoException(
-        Status.CORRUPT,
-        file
-            + " is no catalog ("
-            + why
-            + "): restore it, or move it away and let the server begin a new one");
+    return new TakoException(Status.CORRUPT, file + " is no catalog (" + why + ")");
   }
 
   /** Writes all values, durably. */

@@ -337,6 +337,16 @@ public final class ClusterMaps {
   }
 
   /**
+   * How many of {@code servers} keep the namespace, if all of them can: an even number survives no
+   * more than the odd one below it.
+   *
+   * @param most as configured ({@code fs.tako.group.members})
+   */
+  public static int memberCount(int most, int servers) {
+    return (Math.min(most, servers) - 1) / 2 * 2 + 1;
+  }
+
+  /**
    * Whether {@code server} could keep the namespace that {@code member} keeps: its log is large
    * enough, and it has as many metadata pages, from which follows what is admitted.
    */

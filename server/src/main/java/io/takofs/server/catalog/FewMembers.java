@@ -41,8 +41,8 @@ public final class FewMembers {
         unfit.add("server %d %s".formatted(each.getId(), why(each, member)));
       }
     }
-    int wanted = odd(Math.min(membersMax, fit + unfit.size()));
-    if (odd(fit) >= wanted) {
+    int wanted = ClusterMaps.memberCount(membersMax, fit + unfit.size());
+    if (ClusterMaps.memberCount(fit, fit) >= wanted) {
       return Optional.empty();
     }
     return Optional.of(
@@ -63,11 +63,6 @@ public final class FewMembers {
         .filter(each -> each.getId() == group.getMembers(0))
         .findAny()
         .orElse(null);
-  }
-
-  /** An even number survives no more than the odd one below it. */
-  private static int odd(int servers) {
-    return servers % 2 == 0 ? servers - 1 : servers;
   }
 
   private static String why(ServerEntry server, ServerEntry member) {

@@ -106,10 +106,17 @@ public final class FileConfigStore extends CommandStore {
   }
 
   private TakoException failed(String action, IOException e) {
-    return e instanceof TakoException known
-        ? known
-        : new TakoException(
-            Status.UNAVAILABLE, "cannot " + action + " the catalog " + file + " (" + e + ")", e);
+    if (!(e instanceof TakoException known)) {
+      return new TakoException(
+          Status.UNAVAILABLE, "cannot " + action + " the catalog " + file + " (" + e + ")", e);
+    }
+    return known.status() == Status.CORRUPT
+        ? new TakoException(
+            Status.CORRUPT,
+            known.getMessage()
+                + ": restore it, or move it away and let the server begin a new one",
+            known)
+        : known;
   }
 
   @Override

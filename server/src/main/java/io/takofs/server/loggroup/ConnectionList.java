@@ -2,7 +2,7 @@ package io.takofs.server.loggroup;
 
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ServerStatus;
-import io.takofs.server.TransportReport;
+import io.takofs.server.ProcessReport;
 import io.takofs.server.namespace.state.Limits;
 
 /**
@@ -12,7 +12,7 @@ import io.takofs.server.namespace.state.Limits;
  * <p>Thread rule: one thread.
  */
 final class ConnectionList {
-  /** For what {@link TransportReport} adds and for the connections that are counted only. */
+  /** For what {@link ProcessReport} adds and for the connections that are counted only. */
   static final int TRANSPORTS_BYTES_MAX = 8 << 10;
 
   /** Tag and length of one. */

@@ -36,7 +36,6 @@ public final class StatusReport {
   private final Counters counters;
   private final OperationTimes times;
   private final Journal journal;
-  private final long startedNs;
   private long replayedBytes;
 
   public StatusReport(LogGroup group) {
@@ -53,7 +52,6 @@ public final class StatusReport {
     this.counters = group.counters;
     this.times = group.times;
     this.journal = group.journal();
-    this.startedNs = clock.nanoTime();
   }
 
   /** Excludes the bytes committed so far, which came from the replay of the log. */
@@ -67,7 +65,6 @@ public final class StatusReport {
         ServerStatus.newBuilder()
             .setVersion(Version.text())
             .setEpoch(epoch)
-            .setUptimeMs((clock.nanoTime() - startedNs) / 1_000_000)
             .setUsage(usage)
             .setFiles(machine.files())
             .setDirectories(machine.directories())

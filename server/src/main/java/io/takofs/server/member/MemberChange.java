@@ -107,6 +107,11 @@ public final class MemberChange {
           Status.INVALID_ARGUMENT,
           "server " + leaves + " is no member of the group, which has " + members);
     }
+    if (comes == leaves) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT,
+          "server %d cannot take its own place: name another server".formatted(comes));
+    }
     if (members.contains(comes)) {
       throw new TakoException(
           Status.INVALID_ARGUMENT, "server " + comes + " is a member of the group already");

@@ -168,10 +168,8 @@ final class MemberChoice {
     return others;
   }
 
-  /** An even number survives no more than the odd one below it. */
   private int target(int servers) {
-    int target = Math.min(most, servers);
-    return target % 2 == 0 ? target - 1 : target;
+    return ClusterMaps.memberCount(most, servers);
   }
 
   private boolean mustGo(int server) {
