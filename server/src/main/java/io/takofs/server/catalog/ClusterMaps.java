@@ -43,7 +43,8 @@ public final class ClusterMaps {
 
   /**
    * The map after {@code server} registered: a new server, or one that started again, maybe at
-   * another address.
+   * another address. A process that registers again, because its session had ended, say, keeps the
+   * mark of what is damaged ({@link #damaged}): it has found that, or mended it, since its start.
    *
    * @throws TakoException that {@code holders} throws; INVALID_ARGUMENT when it belongs to another
    *     cluster or was removed from this one; ALREADY_EXISTS when its pool, or its address, is that
@@ -72,6 +73,11 @@ public final class ClusterMaps {
         server.entry().toBuilder()
             .setId(id)
             .setState(state == State.LOST ? State.UP : state) // Its memory is back.
+            .setDamage(
+                known
+                    .filter(former -> former.getEpoch() == server.entry().getEpoch())
+                    .map(ServerEntry::getDamage)
+                    .orElse(server.entry().getDamage()))
             .build();
     List<ServerEntry> servers = new ArrayList<>();
     for (ServerEntry each : map.getServersList()) {

@@ -113,8 +113,7 @@ public final class FileConfigStore extends CommandStore {
     return known.status() == Status.CORRUPT
         ? new TakoException(
             Status.CORRUPT,
-            known.getMessage()
-                + ": restore it, or move it away and let the server begin a new one",
+            known.getMessage() + ": restore it, or move it away and let the server begin a new one",
             known)
         : known;
   }

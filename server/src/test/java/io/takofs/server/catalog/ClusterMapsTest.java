@@ -3,11 +3,13 @@ package io.takofs.server.catalog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.ClusterMap;
 import io.takofs.proto.GroupEntry;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.Status;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +65,27 @@ class ClusterMapsTest {
     assertThat(ClusterMaps.changeMembers(damaged, GROUP, 1, Set.of(1, 2, 4))).isSameAs(damaged);
     ClusterMap whole = ClusterMaps.damaged(damaged, 4, "");
     assertThat(ClusterMaps.changeMembers(whole, GROUP, 1, Set.of(1, 2, 4))).isNotSameAs(whole);
+  }
+
+  /** Else a server that is about to begin anew could become a member meanwhile. */
+  @Test
+  void shouldKeepTheMarkOfAProcessThatRegistersAgain() throws Exception {
+    ServerEntry entry = ServerEntry.newBuilder().setPoolId(77).setHost("h9").setEpoch(3).build();
+    ClusterMap joined = register(map().toBuilder().setLastServerId(4).build(), entry);
+    ClusterMap found = ClusterMaps.damaged(joined, 5, "CORRUPT: a segment");
+    assertThat(register(found, entry).getServers(4).getDamage()).isEqualTo("CORRUPT: a segment");
+    ServerEntry damagedAtStart = entry.toBuilder().setEpoch(4).setDamage("CORRUPT: it").build();
+    ClusterMap next = register(found, damagedAtStart);
+    assertThat(next.getServers(4).getDamage()).isEqualTo("CORRUPT: it");
+    ClusterMap mended = ClusterMaps.damaged(next, 5, "");
+    assertThat(register(mended, damagedAtStart).getServers(4).getDamage()).isEmpty();
+    assertThat(register(found, entry.toBuilder().setEpoch(5).build()).getServers(4).getDamage())
+        .as("the next process finds none")
+        .isEmpty();
+  }
+
+  private static ClusterMap register(ClusterMap map, ServerEntry entry) throws TakoException {
+    return ClusterMaps.register(map, new Registration(0, 0, entry), id -> Optional.empty());
   }
 
   /** It is a member already, so it is no new one. */
