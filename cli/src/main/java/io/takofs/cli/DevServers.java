@@ -132,9 +132,10 @@ final class DevServers {
             .findAny()
             .orElse(ServerEntry.getDefaultInstance());
     int able =
-        (int) all.stream()
-            .filter(each -> each.equals(leader) || ClusterMaps.canBeMember(each, leader))
-            .count(); // a small pool has no log for others
+        (int)
+            all.stream()
+                .filter(each -> each.equals(leader) || ClusterMaps.canBeMember(each, leader))
+                .count(); // a small pool has no log for others
     int wanted = ClusterMaps.memberCount(members, able);
     long keeping =
         status.getGroup().getMembersList().stream()

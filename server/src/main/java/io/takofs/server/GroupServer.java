@@ -109,7 +109,10 @@ final class GroupServer implements RpcHandler {
     this.withoutState =
         new FollowerHandler(
             completion.cluster(),
-            () -> completion.report().build(statusWithoutState().getServerStatus()));
+            () -> {
+              Reply whole = completion.process().complete(statusWithoutState());
+              return completion.report().build(whole.getServerStatus());
+            });
     if (state.store() != null) {
       makeCore();
     }

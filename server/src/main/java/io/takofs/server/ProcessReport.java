@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The part of the server's status about its process, whether it leads or not: for how long it runs,
- * its transports and pages. A device's own counters are files
- * that its driver fills when they are read, which takes as long as the device lets it.
+ * its transports and pages. A device's own counters are files that its driver fills when they are
+ * read, which takes as long as the device lets it.
  *
  * <p>Thread rule: any thread, without the data server's lock.
  */

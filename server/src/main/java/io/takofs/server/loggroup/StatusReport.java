@@ -1,6 +1,5 @@
 package io.takofs.server.loggroup;
 
-import io.takofs.base.Clock;
 import io.takofs.base.Version;
 import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.ExtentStatus;
@@ -23,7 +22,6 @@ import java.util.List;
  * <p>Thread rule: the holder of the data server's lock.
  */
 public final class StatusReport {
-  private final Clock clock;
   private final ServerSettings settings;
   private final long epoch;
   private final Store store;
@@ -39,7 +37,6 @@ public final class StatusReport {
   private long replayedBytes;
 
   public StatusReport(LogGroup group) {
-    this.clock = group.clock;
     this.settings = group.settings;
     this.epoch = group.epoch();
     this.store = group.storage.store();
