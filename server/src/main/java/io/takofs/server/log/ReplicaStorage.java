@@ -34,7 +34,7 @@ final class ReplicaStorage {
   /** Slots that no leader gets: for copies of the newest segments, and to lead with. */
   private static final int SLOTS_KEPT = 2 + SLOTS_AHEAD;
 
-  /** Fewer than one of so many slots are free: members that lag are not waited for. */
+  /** Slots are scarce when fewer than one of so many are free. */
   private static final int SCARCE = 3;
 
   /** A zone too small for that is a group's only member's, to which nobody writes. */
@@ -370,7 +370,7 @@ final class ReplicaStorage {
     if (!tail.isOpen() || !tail.hasRoom(payload.remaining())) {
       if (pool.freeCount() <= kept) {
         pool.poll();
-        throw full();
+        throw pool.isResting() && chain.segments().size() == 1 ? resting() : full();
       }
       if (tail.isOpen()) {
         seal(tail);
@@ -379,6 +379,13 @@ final class ReplicaStorage {
     }
     tail.append(codec, type, committed, payload);
     return tail.lastIndex();
+  }
+
+  private TakoException resting() {
+    return new TakoException(
+        Status.NO_SPACE,
+        "too few segments of the log are free: a process that led before, and neither goes on nor"
+            + " ends, may still write to others");
   }
 
   static TakoException full() {

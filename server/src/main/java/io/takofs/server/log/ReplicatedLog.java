@@ -396,9 +396,18 @@ public final class ReplicatedLog implements Log {
     List<Segment> segments = replica.chain().segments();
     if (segments.size() > 1
         && segments.get(0).lastIndex() <= replica.checkpointIndex()
-        && (term == 0 ? replica.isShort() : replica.isScarce())) {
+        && replica.damage() == null
+        && (term == 0 ? replica.isShort() : isScarce())) {
       trim(replica.checkpointIndex());
     }
+  }
+
+  /**
+   * Whether this leader waits for no member any more that lags: few segments are left, and a
+   * majority goes on without it. A leader without one could do nothing with the room.
+   */
+  private boolean isScarce() {
+    return replica.isScarce() && isAdopted();
   }
 
   /** Segments that a stream still needs stay, unless few are left. */
@@ -407,8 +416,8 @@ public final class ReplicatedLog implements Log {
     Invariant.check(index <= deliveredIndex, "only applied entries are in a checkpoint");
     synchronized (replica) {
       replica.cover(index);
-      long limit = index;
-      boolean scarce = replica.isScarce();
+      long limit = replica.chain().endOfOldest(index);
+      boolean scarce = isScarce();
       for (FollowerStream stream : streams.values()) {
         if (stream.hasFailed()) {
           stream.giveUp(); // what of it completes yet counts for nothing

@@ -90,6 +90,12 @@ public final class Chain {
     return cut;
   }
 
+  /** The last entry of the segments that {@link #cutOldest} takes one by one; 0 for none. */
+  public long endOfOldest(long index) {
+    int staying = Math.min(placeOf(index + 1), segments.size() - 1);
+    return staying <= 0 ? 0 : segments.get(staying - 1).lastIndex();
+  }
+
   /** Takes out the oldest segment when it has no entry above {@code index}, but never the last. */
   public Segment cutOldest(long index) {
     return segments.size() > 1 && segments.get(0).lastIndex() <= index ? segments.remove(0) : null;

@@ -9,6 +9,7 @@ import io.takofs.proto.LogGrant;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Status;
 import io.takofs.server.segment.FrameCodec;
+import io.takofs.server.segment.Segment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,15 +65,7 @@ class ReplicatedLogTest {
   void shouldGoOnAlthoughAConnectedMemberHasNoSlots(int slots) throws Exception {
     LogReplica replica = replica(new LogFixture(slots, 4 * ENTRY_BYTES));
     ReplicatedLog log = leader(replica, new ReplicatedLog(replica, 0), Set.of(1));
-    FollowerStream stream =
-        new FollowerStream(
-            2,
-            replica.chain(),
-            (segment, offset, index) -> true,
-            null,
-            FollowerStreamTest.pair(),
-            LogGrant.getDefaultInstance(),
-            replica.chain().tail().header().segmentSequence());
+    FollowerStream stream = streamFrom(replica.chain().tail(), replica);
     stream.setAdopted();
     log.attach(stream);
     List<Long> delivered = new ArrayList<>();
@@ -87,6 +80,61 @@ class ReplicatedLogTest {
 
     assertThat(delivered).hasSize(5 * slots + 1);
     assertThat(stream.hasFailed()).as("it comes back by a new grant").isTrue();
+  }
+
+  @Test
+  void shouldGiveUpNoMemberThatNeedsOnlySegmentsThatStay() throws Exception {
+    LogReplica replica = replica(new LogFixture(8, 4 * ENTRY_BYTES));
+    ReplicatedLog log = fullLeader(replica);
+    FollowerStream stream = streamFrom(replica.chain().tail(), replica);
+    log.attach(stream);
+
+    log.trim(log.commitIndex());
+
+    assertThat(log.segmentCount()).isEqualTo(1);
+    assertThat(stream.hasFailed()).isFalse();
+  }
+
+  @Test
+  void shouldKeepWhatAMemberNeedsWithoutWhichThereIsNoMajority() throws Exception {
+    LogReplica replica = replica(new LogFixture(8, 4 * ENTRY_BYTES));
+    ReplicatedLog log = fullLeader(replica);
+    int segments = log.segmentCount();
+    FollowerStream stream = streamFrom(replica.chain().segments().get(0), replica);
+    log.attach(stream);
+    log.setMembers(Set.of(1, 2, 3));
+
+    log.trim(log.commitIndex());
+    log.advance();
+    assertThat(stream.hasFailed()).isFalse();
+    assertThat(log.segmentCount()).isEqualTo(segments);
+
+    log.setMembers(Set.of(1)); // which goes on alone
+    log.advance();
+    assertThat(stream.hasFailed()).isTrue();
+    assertThat(log.segmentCount()).isEqualTo(1);
+  }
+
+  /** A leader alone that has applied all that it has, and can open no other segment. */
+  private static ReplicatedLog fullLeader(LogReplica replica) throws TakoException {
+    ReplicatedLog log = leader(replica, new ReplicatedLog(replica, 0), Set.of(1));
+    while (!replica.isScarce()) {
+      log.propose(ByteBuffer.allocate(ENTRY_BYTES));
+      log.poll((index, term, payload) -> {});
+    }
+    return log;
+  }
+
+  /** Writes to member 2, which gives no slots, all from {@code first} on. */
+  private static FollowerStream streamFrom(Segment first, LogReplica replica) {
+    return new FollowerStream(
+        2,
+        replica.chain(),
+        (segment, offset, index) -> true,
+        null,
+        FollowerStreamTest.pair(),
+        LogGrant.getDefaultInstance(),
+        first.header().segmentSequence());
   }
 
   private static ReplicatedLog leaderThatReachesNobody(int slots) throws TakoException {
