@@ -2,8 +2,8 @@ package io.takofs.sim.log;
 
 /**
  * A rule of the log that somebody breaks, to see that the simulation finds it: all but the last
- * two, those of the state and of leases have the name of the run that removes the same rule from
- * the models of the log.
+ * two, those of the state, of a renewal and of leases have the name of the run that removes the
+ * same rule from the models of the log.
  */
 enum BrokenRule {
   /** A member looks at what it has before the leader's connection has ended. */
@@ -38,6 +38,8 @@ enum BrokenRule {
   LEADS_WITHOUT_STATE,
   /** A member takes a checkpoint over although a leader has continued its log meanwhile. */
   CHECKPOINT_OVERTAKEN,
+  /** A damaged member begins anew although it is a member still. */
+  COUNTED_RENEWAL,
   /** A leader counts its lease from when it learned that a majority had taken the heartbeat. */
   LEASE_FROM_ANSWER,
   /** A member lets another leader in sooner after a heartbeat than it has said. */

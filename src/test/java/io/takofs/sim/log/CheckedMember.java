@@ -33,4 +33,7 @@ interface CheckedMember {
 
   /** Whether it has found no damage in its log. */
   boolean isSound();
+
+  /** How often it has begun anew, and forgotten what it had promised, because it was damaged. */
+  int renewals();
 }

@@ -121,6 +121,7 @@ final class GroupLogSimulation {
       int changes,
       int changesByLeaders,
       int takeovers,
+      int renewals,
       Map<Fault, Integer> faults,
       long virtualNs,
       long trace) {}
@@ -156,8 +157,8 @@ final class GroupLogSimulation {
     for (int i = 1; i <= count; i++) {
       ids.add(i);
     }
-    catalog = new SimCatalog(scheduler, ids, broken);
     int servers = count + SPARE[scheduler.random().nextInt(SPARE.length)];
+    catalog = new SimCatalog(scheduler, servers, ids, broken);
     changeMaxNs = CHANGE_MAX_NS[scheduler.random().nextInt(CHANGE_MAX_NS.length)];
     double spite = SPITE[scheduler.random().nextInt(SPITE.length)];
     double restless = RESTLESSNESS[scheduler.random().nextInt(RESTLESSNESS.length)];
@@ -179,7 +180,9 @@ final class GroupLogSimulation {
     if (broken.isEmpty() && scheduler.random().nextBoolean()) {
       members.forEach(SimLogMember::checkpointWhenShort);
     }
-    leadersChoose = broken.isEmpty() && servers > count && scheduler.random().nextBoolean();
+    leadersChoose =
+        broken.contains(BrokenRule.COUNTED_RENEWAL)
+            || (broken.isEmpty() && scheduler.random().nextBoolean());
     for (SimLogMember member : members) {
       if (leadersChoose) {
         member.chooseMembers(count);
@@ -215,6 +218,7 @@ final class GroupLogSimulation {
         catalog.changes(),
         leadersChoose ? catalog.changes() : 0,
         members.stream().mapToInt(SimLogMember::takeovers).sum(),
+        members.stream().mapToInt(SimLogMember::renewals).sum(),
         faults.counts(),
         scheduler.nowNs(),
         scheduler.trace().hash());

@@ -31,6 +31,7 @@ class GroupLogSimulationTest {
     int leaseReads = 0;
     int changesByLeaders = 0;
     int takeovers = 0;
+    int renewals = 0;
     for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
       GroupLogSimulation.Result result = new GroupLogSimulation(seed, STEPS, Set.of()).run();
       LOG.info("seed {}: {}", seed, result);
@@ -38,12 +39,14 @@ class GroupLogSimulationTest {
       leaseReads += result.leaseReads();
       changesByLeaders += result.changesByLeaders();
       takeovers += result.takeovers();
+      renewals += result.renewals();
     }
     assertThat(acknowledged).isGreaterThan(0);
     if (SEEDS > 1) { // in every other one there are leases
       assertThat(leaseReads).isGreaterThan(0);
       assertThat(changesByLeaders).isGreaterThan(0);
       assertThat(takeovers).isGreaterThan(0);
+      assertThat(renewals).isGreaterThan(0);
     }
   }
 

@@ -337,7 +337,7 @@ class LeaderLossTest {
     scheduler = new SimScheduler(seed);
     network = new SimNetwork(scheduler, SimConditions.CALM);
     Set<Integer> all = IntStream.rangeClosed(1, count).boxed().collect(Collectors.toSet());
-    SimCatalog catalog = new SimCatalog(scheduler, all, Set.of());
+    SimCatalog catalog = new SimCatalog(scheduler, all.size(), all, Set.of());
     catalog.calmDown();
     LogHistory history = new LogHistory();
     members = new ArrayList<>();

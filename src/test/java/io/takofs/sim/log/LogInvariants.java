@@ -20,8 +20,8 @@ import java.util.function.Supplier;
  *   FAILED_COUNTS, STALE_GRANT show that a violation becomes one of I1 or I2</td></tr>
  *   <tr><td>I7</td><td>segments are closed once: the open of a replica, which checks lengths
  *   </td></tr>
- *   <tr><td>I9</td><td>no promise is taken back, and no term of the log, also over a restart: here
- *   </td></tr>
+ *   <tr><td>I9</td><td>no promise is taken back, and no term of the log, also over a restart;
+ *   a damaged member alone begins anew: here</td></tr>
  *   <tr><td>I10</td><td>commits that frames name: the scan, which says CORRUPT</td></tr>
  *   <tr><td>I11</td><td>a damaged member does not lead: here</td></tr>
  *   <tr><td>I12</td><td>reads: {@link SimLogMember}, with each answer</td></tr>
@@ -45,17 +45,28 @@ final class LogInvariants {
   private final long[] terms; // in which each was seen to lead last
   private GroupConfig lastConfig;
 
-  private record Past(long promised, long accepted, long epoch, boolean sound) {
+  /** Of a damaged member, which promises nothing: what it had promised before. */
+  private record Past(long promised, long accepted, long epoch, boolean sound, int renewals) {
     static Past of(CheckedMember member) {
       return new Past(
-          member.promisedTerm(), member.acceptedTerm(), member.configEpoch(), member.isSound());
+          member.promisedTerm(),
+          member.acceptedTerm(),
+          member.configEpoch(),
+          member.isSound(),
+          member.renewals());
+    }
+
+    Past damaged() {
+      return new Past(promised, accepted, epoch, false, renewals);
     }
 
     boolean isStill(CheckedMember member) {
-      return promised == member.promisedTerm()
-          && accepted == member.acceptedTerm()
-          && epoch == member.configEpoch()
-          && sound == member.isSound();
+      return !sound
+          ? !member.isSound()
+          : promised == member.promisedTerm()
+              && accepted == member.acceptedTerm()
+              && epoch == member.configEpoch()
+              && member.isSound();
     }
   }
 
@@ -126,8 +137,10 @@ final class LogInvariants {
       return;
     }
     Past now = Past.of(member);
-    pasts[place] = now;
+    pasts[place] = now.sound || past == null ? now : past.damaged();
     if (past != null
+        && now.sound
+        && now.renewals == past.renewals
         && !broken
         && (now.promised < past.promised
             || now.accepted < past.accepted

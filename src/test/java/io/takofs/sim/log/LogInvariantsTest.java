@@ -95,6 +95,25 @@ class LogInvariantsTest {
   }
 
   @Test
+  void shouldLetADamagedMemberAloneBeginAnew() {
+    two.promisedTerm = 4;
+    LogInvariants invariants = begin(false);
+    two.sound = false;
+    two.promisedTerm = 0;
+    quiet(invariants);
+    two.renewals++;
+    two.sound = true;
+    quiet(invariants);
+    two.promisedTerm = 6;
+    quiet(invariants);
+    two.sound = false;
+    two.promisedTerm = 0;
+    quiet(invariants);
+    two.sound = true;
+    finds(invariants, "I9: member 2");
+  }
+
+  @Test
   void shouldFindALogOfATermThatWasNotPromised() {
     LogInvariants invariants = begin(true);
     two.promisedTerm = 4;
@@ -153,6 +172,7 @@ class LogInvariantsTest {
   private static final class StatedMember implements CheckedMember {
     private final int id;
     private boolean alive = true;
+    private int renewals;
     private long leadingTerm;
     private long lastIndex;
     private long trimmedIndex;
@@ -220,6 +240,11 @@ class LogInvariantsTest {
     @Override
     public boolean isSound() {
       return sound;
+    }
+
+    @Override
+    public int renewals() {
+      return renewals;
     }
   }
 }

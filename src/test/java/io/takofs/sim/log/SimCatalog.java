@@ -1,38 +1,74 @@
 package io.takofs.sim.log;
 
+import io.takofs.base.TakoException;
+import io.takofs.proto.ClusterMap;
+import io.takofs.proto.GroupEntry;
+import io.takofs.proto.ServerEntry;
+import io.takofs.server.catalog.CatalogClient.MapChange;
+import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.log.GroupConfig;
-import io.takofs.server.member.MemberCatalog;
-import io.takofs.sim.SimProcess;
+import io.takofs.server.member.MapCatalog;
 import io.takofs.sim.SimScheduler;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BooleanSupplier;
-import java.util.function.IntPredicate;
 
-/** The catalog of a group, of which each member knows what it read last, maybe long ago. */
+/**
+ * The catalog of a cluster with one group, whose servers are in three racks. Each server knows of
+ * it what it read last ({@link SimCatalogView}), maybe long ago.
+ */
 final class SimCatalog {
+  private static final int RACKS = 3;
+
   /** For how long a member may go on with what it has read. */
   private static final long[] OLD_MAX_NS = {0, 10_000_000, 300_000_000, 5_000_000_000L};
-
-  /** Until the catalog has changed at most. */
-  private static final long CHANGE_MAX_NS = 20_000_000;
 
   private final SimScheduler scheduler;
   private final Set<BrokenRule> broken;
   private final long oldMaxNs;
-  private final Map<Integer, GroupConfig> copies = new HashMap<>(); // what each member read last
+  private final Map<Integer, Copy> copies = new HashMap<>(); // what each member read last
   private boolean calm;
   private int reader; // the only one that reads any more; 0 for all
-  private GroupConfig newest;
+  private Copy newest;
   private int changes;
 
-  SimCatalog(SimScheduler scheduler, Set<Integer> members, Set<BrokenRule> broken) {
+  /** What one read of the catalog gave. */
+  record Copy(ClusterMap map, GroupConfig config) {}
+
+  /**
+   * @param servers of which any could be a member
+   * @param members that are at first
+   */
+  SimCatalog(SimScheduler scheduler, int servers, Set<Integer> members, Set<BrokenRule> broken) {
     this.scheduler = scheduler;
     this.broken = broken;
-    this.newest = new GroupConfig(1, members, Set.of(), true);
+    ClusterMap.Builder map = ClusterMap.newBuilder();
+    for (int id = 1; id <= servers; id++) {
+      map.addServers(entry(id).setId(id));
+    }
+    map.addGroups(
+        GroupEntry.newBuilder()
+            .setId(SimLogMember.GROUP)
+            .setConfigEpoch(1)
+            .addAllMembers(members)
+            .setActive(true));
+    take(map.build());
     this.oldMaxNs = OLD_MAX_NS[scheduler.random().nextInt(OLD_MAX_NS.length)];
+  }
+
+  /** What {@code server} registers with. */
+  static ServerEntry.Builder entry(int server) {
+    return ServerEntry.newBuilder()
+        .setPoolId(server)
+        .setHost("server" + server)
+        .setRack("/rack" + server % RACKS)
+        .setLogSegments(GroupConfig.SEGMENTS_MIN);
+  }
+
+  private void take(ClusterMap map) {
+    GroupConfig config = MapCatalog.config(map, SimLogMember.GROUP);
+    newest = new Copy(map, config.equals(newest()) ? newest() : config);
   }
 
   /** Whoever reads gets the newest content from now on. */
@@ -51,8 +87,13 @@ final class SimCatalog {
     return reader == 0 || reader == member;
   }
 
+  /** Whether the group could go on with {@code members} alone: one of them would know of that. */
+  boolean mayHave(Set<Integer> members) {
+    return reader == 0 || members.contains(reader);
+  }
+
   GroupConfig newest() {
-    return newest;
+    return newest == null ? null : newest.config;
   }
 
   /** Changes of the members so far. */
@@ -60,91 +101,60 @@ final class SimCatalog {
     return changes;
   }
 
+  /** For how long a server goes on with what it reads now. */
+  long oldNs() {
+    return scheduler.delayNs(0, oldMaxNs);
+  }
+
+  /** Reads the catalog for {@code member}, where it can. */
+  void read(int member) {
+    if (isReadBy(member)) {
+      copies.put(member, newest);
+    }
+  }
+
+  /** What {@code member} read last; it reads now when {@code isOld} and nobody has calmed down. */
+  Copy copy(int member, boolean isOld) {
+    if (!copies.containsKey(member)) {
+      copies.put(member, newest);
+    }
+    if (calm || isOld) {
+      read(member);
+    }
+    return copies.get(member);
+  }
+
+  /** Makes {@code change}, if the newest map allows it. */
+  void change(MapChange change) {
+    try {
+      GroupConfig before = newest();
+      take(change.apply(newest.map));
+      if (newest().epoch() != before.epoch()) {
+        changes++;
+      }
+    } catch (TakoException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   /** Replaces one member by another, if the present configuration is active. */
   void replace(int leaves, int comes) {
-    if (!newest.active() && !broken.contains(BrokenRule.EARLY_CHANGE)) {
-      return;
-    }
-    Set<Integer> members = new TreeSet<>(newest.members());
+    Set<Integer> members = new TreeSet<>(newest().members());
     if (members.remove(leaves) && members.add(comes)) {
-      newest = new GroupConfig(newest.epoch() + 1, members, newest.members(), false);
-      changes++;
+      if (broken.contains(BrokenRule.EARLY_CHANGE)) {
+        activate(newest().epoch());
+      }
+      changeMembers(newest().epoch(), members);
     }
   }
 
-  /** A leader asks for other members; {@code born} is its process. */
-  private void change(
-      int member,
-      SimProcess born,
-      IntPredicate hasLearned,
-      long epoch,
-      Set<Integer> members,
-      BooleanSupplier stillRight) {
-    scheduler.schedule(
-        born,
-        scheduler.delayNs(0, CHANGE_MAX_NS),
-        () -> {
-          // The only one who would know of the change does not leave: nobody could lead by it.
-          boolean isKnown = reader == 0 || members.contains(reader);
-          if (isReadBy(member)
-              && isKnown
-              && epoch == newest.epoch()
-              && newest.active()
-              && stillRight.getAsBoolean()) {
-            for (int each : members) {
-              if (!newest.members().contains(each) && !hasLearned.test(each)) {
-                throw new AssertionError("R6: server " + each + " has not learned the log");
-              }
-            }
-            newest = new GroupConfig(epoch + 1, members, newest.members(), false);
-            changes++;
-          }
-        });
-  }
-
-  /**
-   * The view of one process of {@code member}, which reads the catalog now and then.
-   *
-   * @param hasLearned whether a server has the log of that process, when it leads
-   */
-  MemberCatalog view(int member, SimProcess born, IntPredicate hasLearned) {
-    copies.putIfAbsent(member, newest);
-    return new MemberCatalog() {
-      private long oldUntilNs;
-
-      @Override
-      public int group() {
-        return SimLogMember.GROUP;
-      }
-
-      @Override
-      public void change(long epoch, Set<Integer> members, BooleanSupplier stillRight) {
-        SimCatalog.this.change(member, born, hasLearned, epoch, members, stillRight);
-      }
-
-      @Override
-      public GroupConfig read() {
-        if (calm ? isReadBy(member) : scheduler.nowNs() >= oldUntilNs) {
-          copies.put(member, newest);
-          oldUntilNs = scheduler.nowNs() + scheduler.delayNs(0, oldMaxNs);
-        }
-        GroupConfig known = copies.get(member);
-        return broken.contains(BrokenRule.NO_OLD_MAJORITY)
-            ? new GroupConfig(known.epoch(), known.members(), Set.of(), known.active())
-            : known;
-      }
-
-      @Override
-      public void activate(long epoch) {
-        SimCatalog.this.activate(epoch);
-      }
-    };
+  /** The members are {@code members} instead of those of {@code epoch}, if that is the newest. */
+  void changeMembers(long epoch, Set<Integer> members) {
+    change(map -> ClusterMaps.changeMembers(map, SimLogMember.GROUP, epoch, members));
   }
 
   /** Marks configuration {@code epoch}, if it is the newest, as one in which a leader committed. */
   void activate(long epoch) {
-    if (epoch == newest.epoch()) {
-      newest = new GroupConfig(epoch, newest.members(), newest.previous(), true);
-    }
+    change(map -> ClusterMaps.activate(map, SimLogMember.GROUP, epoch));
   }
 }

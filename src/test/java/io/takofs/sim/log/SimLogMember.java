@@ -6,6 +6,8 @@ import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
+import io.takofs.server.log.GroupCatalog;
+import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogMemory;
 import io.takofs.server.log.LogReplica;
@@ -14,8 +16,8 @@ import io.takofs.server.log.LogTransport;
 import io.takofs.server.log.LogTransports;
 import io.takofs.server.log.ReplicatedLog;
 import io.takofs.server.member.CheckpointTakeover;
-import io.takofs.server.member.MemberCatalog;
 import io.takofs.server.member.MemberChange;
+import io.takofs.server.member.MemberRenewal;
 import io.takofs.server.member.MemberSettings;
 import io.takofs.server.member.MemberState;
 import io.takofs.server.segment.Crc32cScratch;
@@ -46,7 +48,7 @@ import java.util.TreeMap;
 /** A member of a group whose log is real, in a process that anything may befall. */
 final class SimLogMember extends SimMachine implements CheckedMember {
   static final int GROUP = 1;
-  private static final int[] SLOTS = {12, 16, 24};
+  private static final int[] SLOTS = {8, 12, 16, 24};
   private static final int VALUE_BYTES_MAX = 1200;
   private static final int SEGMENT_BYTES = 8192;
 
@@ -65,7 +67,15 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   /** From one look at who should be members to the next. */
   private static final long CHANGE_LOOK_NS = 20_000_000;
 
+  /** In one of so many of these looks the session with the catalog has ended. */
+  private static final int SESSION_ENDS_IN = 30;
+
   private static final long TAKEOVER_PAUSE_NS = 50_000_000;
+
+  private static final long RENEWAL_PAUSE_NS = 50_000_000;
+
+  /** Until a damaged member begins anew, from when it may. */
+  private static final long RENEWAL_MAX_NS = 30_000_000;
 
   private static final long LEASE_NS = 36_000_000;
 
@@ -90,17 +100,21 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private LogMember member;
   private int wantedMembers; // which leaders see to; 0 when they do not
   private MemberChange change; // null then
+  private MemberRenewal renewal; // null then
   private long changeLookNs;
   private final Set<Long> waiting = new HashSet<>();
   private final Map<LogMember.ReadTicket, Long> reads = new LinkedHashMap<>();
   private final NavigableMap<Long, Long> delivered = new TreeMap<>();
   private final SimCheckpoint checkpoint = new SimCheckpoint();
   private long deliveredIndex;
-  private MemberCatalog view;
+  private SimCatalogView view;
   private MemberState state;
   private CheckpointTakeover takeover;
   private boolean checkpointsAtRandom = true;
   private int takeovers;
+  private int renewals;
+  private String damageAtStart = "";
+  private boolean renewed; // since it was damaged
   private final LogBits bits;
   private ByteBuffer heartbeat; // where leaders write it
   private boolean looks; // and does not die while it does
@@ -147,7 +161,10 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     return id;
   }
 
-  /** While it leads it sees to it, from its next start on, that the group has so many members. */
+  /**
+   * While it leads it sees to it, from its next start on, that the group has so many members; and
+   * when it is damaged it begins anew.
+   */
   void chooseMembers(int wanted) {
     wantedMembers = wanted;
   }
@@ -226,6 +243,11 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     return replica.damage() == null;
   }
 
+  @Override
+  public int renewals() {
+    return renewals;
+  }
+
   /** What was delivered here, by index. */
   Map<Long, Long> delivered() {
     return delivered;
@@ -261,17 +283,23 @@ final class SimLogMember extends SimMachine implements CheckedMember {
             transport.name(), domain, new LogMemory(regions, record), parts.counted(queue));
     LogTransports reachable = new LogTransports();
     reachable.add(via);
+    TakoException damage = null;
     try {
       replica =
           parts.replica(id, zone, reachable, identity, checkpoint.index(), this::areWritersGone);
+      undamage();
     } catch (TakoException e) {
       boolean busy = e.status() == Status.BUSY && !areWritersGone();
       boolean corrupt = e.status() == Status.CORRUPT && isDamaged();
       if (!busy && !corrupt) {
         throw e;
       }
-      born.kill(); // it is started again later, maybe in vain
-      born.checkAlive();
+      if (busy || wantedMembers == 0) {
+        born.kill(); // it is started again later, maybe in vain
+        born.checkAlive();
+      }
+      damage = e;
+      replica = LogReplica.openDamaged(zone, reachable, identity, this::areWritersGone, e);
     }
     born.atDeath(() -> straysEndNs = scheduler().nowNs() + network.strayNs());
     waiting.clear();
@@ -282,7 +310,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     log = new ReplicatedLog(replica, checkpoint.index());
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
     SimLogPeers peers = new SimLogPeers(network, group, born, transport, via, pairs, parts, spite);
-    view = catalog.view(id, born, this::hasLearned);
+    view = new SimCatalogView(scheduler(), catalog, id, born, this::hasLearned, broken);
     member =
         new LogMember(
             GROUP,
@@ -305,10 +333,88 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     standsWithoutState();
     if (wantedMembers != 0) {
       MemberSettings settings = new MemberSettings(times, wantedMembers, REPLACE_AFTER_NS);
-      change = new MemberChange(member, peers, view, SimTopology.of(id, group.size()), settings);
+      change = new MemberChange(member, peers, view, view, settings);
+      renewal = renewal(born);
+      damageAtStart = damage == null ? "" : damage.getMessage();
+      view.register(epoch(), damageAtStart);
+    }
+    if (damage != null) {
+      member.joined(id);
     }
     transport.listen(endpoint(), new SimLogDoor(pairs, replica, parts));
     tick(born);
+  }
+
+  private MemberRenewal renewal(SimProcess born) {
+    MemberRenewal.Renewed damaged =
+        new MemberRenewal.Renewed() {
+          @Override
+          public TakoException damage() {
+            return replica.damage();
+          }
+
+          @Override
+          public void tell(TakoException damage) {}
+
+          @Override
+          public boolean isBusy() {
+            return takeover.isBusy();
+          }
+
+          @Override
+          public boolean renew(long epoch) throws TakoException {
+            return beginAnew(born, epoch);
+          }
+        };
+    return new MemberRenewal(
+        damaged,
+        broken.contains(BrokenRule.COUNTED_RENEWAL) ? countedNowhere() : view,
+        view,
+        view,
+        epoch(),
+        work -> scheduler().schedule(born, scheduler().delayNs(0, RENEWAL_MAX_NS), work),
+        RENEWAL_PAUSE_NS);
+  }
+
+  /** The catalog, in which this one is never a member. */
+  private GroupCatalog countedNowhere() {
+    return new GroupCatalog() {
+      @Override
+      public GroupConfig read() {
+        return new GroupConfig(view.read().epoch(), Set.of(), Set.of(), true);
+      }
+
+      @Override
+      public void activate(long epoch) {
+        view.activate(epoch);
+      }
+    };
+  }
+
+  private boolean beginAnew(SimProcess born, long epoch) throws TakoException {
+    boolean whole =
+        state.beginAnew(
+            epoch,
+            () -> {
+              renewals++; // what it had promised is destroyed
+              renewed = true;
+              persist(born);
+              checkpoint.format();
+              persist(born);
+            },
+            this::useCheckpoint);
+    if (whole) {
+      undamage();
+    }
+    return whole;
+  }
+
+  /** Whatever had changed by itself is gone, if it has begun anew. */
+  private void undamage() {
+    if (renewed) {
+      renewed = false;
+      damaged.remove(id);
+    }
   }
 
   /** Whether nobody stores any more whom an earlier process let in. */
@@ -356,6 +462,10 @@ final class SimLogMember extends SimMachine implements CheckedMember {
               if (change != null && scheduler().nowNs() - changeLookNs >= CHANGE_LOOK_NS) {
                 changeLookNs = scheduler().nowNs();
                 change.tick(changeLookNs);
+                renewal.tick(changeLookNs);
+                if (scheduler().random().nextInt(SESSION_ENDS_IN) == 0) {
+                  view.register(epoch(), damageAtStart);
+                }
               }
               answerReads();
               readByLease();
@@ -389,6 +499,9 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   private void takeOver() {
+    if (renewal != null && renewal.isBusy()) {
+      return;
+    }
     int leads = member.leader();
     takeover.tick(
         clock().nanoTime(),
@@ -613,7 +726,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     boolean isOfCheckpoint = scheduler().random().nextInt(CHECKPOINT_FLIPS_IN) == 0;
     if (damaged.contains(id)
         || !isStateElsewhere(isOfCheckpoint)
-        || (!isOfCheckpoint && damaged.size() >= damagedMax)) {
+        || (!isOfCheckpoint && (damaged.size() >= damagedMax || !canBeSpared()))) {
       return;
     }
     if (isOfCheckpoint) {
@@ -657,6 +770,18 @@ final class SimLogMember extends SimMachine implements CheckedMember {
         .anyMatch(each -> each.deliveredIndex >= trimmed);
   }
 
+  /** Whether a majority of the members is whole without this one. */
+  private boolean canBeSpared() {
+    GroupConfig config = catalog.newest();
+    return isWholeMajority(config.members())
+        && (config.active() || isWholeMajority(config.previous()));
+  }
+
+  private boolean isWholeMajority(Set<Integer> members) {
+    long whole = members.stream().filter(each -> each != id && !damaged.contains(each)).count();
+    return 2 * whole > members.size();
+  }
+
   /** Up to which frame the leader counts what it has written here, as its last heartbeat says. */
   private long countedIndex() {
     boolean whole =
@@ -673,7 +798,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     return bits.flipIn(value);
   }
 
-  /** Whether a bit of its log has changed by itself at some time. */
+  /** Whether a bit of its log has changed by itself, since it began anew. */
   boolean isDamaged() {
     return damaged.contains(id);
   }

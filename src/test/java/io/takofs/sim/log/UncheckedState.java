@@ -13,5 +13,5 @@ final class UncheckedState extends MemberState {
   }
 
   @Override
-  protected void check(long index) {}
+  protected void check(long index, boolean hadState) {}
 }

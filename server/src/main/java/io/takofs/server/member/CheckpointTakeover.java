@@ -146,7 +146,7 @@ public final class CheckpointTakeover implements AutoCloseable {
   }
 
   /** Whether an attempt is under way. */
-  boolean isBusy() {
+  public boolean isBusy() {
     return busy;
   }
 

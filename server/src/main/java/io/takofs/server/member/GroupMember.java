@@ -273,9 +273,11 @@ public final class GroupMember implements Leader, AutoCloseable {
             new MemberRenewal(
                 new MemberThatRenews(state, takeover, owner),
                 catalog,
+                changes,
                 cluster,
                 incarnation,
-                connecting),
+                connecting,
+                MemberRenewal.PAUSE_NS),
             catalog,
             owner);
     parts.renewal.tick(Clock.SYSTEM.nanoTime()); // says what is damaged, before anybody is served
@@ -390,19 +392,13 @@ public final class GroupMember implements Leader, AutoCloseable {
 
     @Override
     public boolean renew(long epoch) throws TakoException {
-      state.drop();
-      if (!replica.renew(epoch, this::formatState)) {
-        return false;
+      boolean whole =
+          state.beginAnew(
+              epoch, () -> PagedStore.format(pages), () -> owner.takeState(PagedStore.open(pages)));
+      if (whole) {
+        owner.damaged("");
       }
-      PagedStore empty = PagedStore.open(pages);
-      state.begin(() -> owner.takeState(empty));
-      owner.damaged("");
-      return true;
-    }
-
-    private void formatState() {
-      PagedStore.format(pages);
-      log.restart();
+      return whole;
     }
   }
 

@@ -1,5 +1,6 @@
 package io.takofs.server.member;
 
+import io.takofs.proto.ClusterMap;
 import io.takofs.proto.GroupEntry;
 import io.takofs.server.catalog.ClusterMaps;
 import io.takofs.server.catalog.MapChanges;
@@ -14,10 +15,16 @@ import java.util.function.BooleanSupplier;
  *
  * <p>Thread rule: any thread.
  */
-record MapCatalog(int group, ClusterTopology cluster, MapChanges changes) implements MemberCatalog {
+public record MapCatalog(int group, ClusterTopology cluster, MapChanges changes)
+    implements MemberCatalog {
   @Override
   public GroupConfig read() {
-    for (GroupEntry entry : cluster.map().getGroupsList()) {
+    return config(cluster.map(), group);
+  }
+
+  /** The members of {@code group} as {@code map} has them; none of epoch 0 where it has not. */
+  public static GroupConfig config(ClusterMap map, int group) {
+    for (GroupEntry entry : map.getGroupsList()) {
       if (entry.getId() == group) {
         return new GroupConfig(
             entry.getConfigEpoch(),

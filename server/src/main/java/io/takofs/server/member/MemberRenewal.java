@@ -4,6 +4,8 @@ import io.takofs.base.Facts;
 import io.takofs.base.TakoException;
 import io.takofs.proto.ServerEntry;
 import io.takofs.server.catalog.ClusterMaps;
+import io.takofs.server.catalog.MapChanges;
+import io.takofs.server.log.GroupCatalog;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.server.peer.ClusterTopology;
 import java.util.concurrent.Executor;
@@ -24,16 +26,19 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread rule: {@link #tick} on one thread; the renewal has another, which may wait.
  */
-final class MemberRenewal {
+public final class MemberRenewal {
   private static final Logger LOG = LoggerFactory.getLogger(MemberRenewal.class);
 
-  private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+  /** The pause between two tries. */
+  static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
 
   private final Renewed renewed;
-  private final MapCatalog catalog;
+  private final GroupCatalog catalog;
+  private final MapChanges changes;
   private final ClusterTopology cluster;
   private final long incarnation;
   private final Executor threads;
+  private final long pauseNs;
   private TakoException told;
   private boolean hopeless; // as was said
   private volatile boolean once; // it was renewed
@@ -41,7 +46,7 @@ final class MemberRenewal {
   private volatile boolean busy;
 
   /** What begins anew. */
-  interface Renewed {
+  public interface Renewed {
     /** Why it must; null when all is whole. */
     TakoException damage();
 
@@ -62,29 +67,35 @@ final class MemberRenewal {
   }
 
   /**
+   * @param catalog of the group, as {@code cluster} has it
    * @param incarnation of this process, as it registers it
    * @param threads that may wait
+   * @param pauseNs between two tries
    */
-  MemberRenewal(
+  public MemberRenewal(
       Renewed renewed,
-      MapCatalog catalog,
+      GroupCatalog catalog,
+      MapChanges changes,
       ClusterTopology cluster,
       long incarnation,
-      Executor threads) {
+      Executor threads,
+      long pauseNs) {
     this.renewed = renewed;
     this.catalog = catalog;
+    this.changes = changes;
     this.cluster = cluster;
     this.incarnation = incarnation;
     this.threads = threads;
+    this.pauseNs = pauseNs;
   }
 
   /** Whether the state is being made anew: nobody else may write to it. */
-  boolean isBusy() {
+  public boolean isBusy() {
     return busy;
   }
 
   /** Does what is due; when this server has a number. */
-  void tick(long nowNs) {
+  public void tick(long nowNs) {
     TakoException damage = renewed.damage();
     ServerEntry self = cluster.server(cluster.serverId()).orElse(null);
     if (damage != null && damage != told) {
@@ -100,14 +111,14 @@ final class MemberRenewal {
       }
     } else if (self.getDamage().isEmpty()) {
       mark(self.getId(), damage.getMessage());
-    } else if (nowNs - triedNs >= PAUSE_NS || triedNs == 0) {
+    } else if (nowNs - triedNs >= pauseNs || triedNs == 0) {
       triedNs = nowNs;
       renewIfNobodyCounts(self.getId());
     }
   }
 
   private void mark(int self, String damage) {
-    catalog.changes().request("damage", map -> ClusterMaps.damaged(map, self, damage));
+    changes.request("damage", map -> ClusterMaps.damaged(map, self, damage));
   }
 
   private void renewIfNobodyCounts(int self) {

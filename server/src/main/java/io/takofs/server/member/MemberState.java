@@ -62,24 +62,26 @@ public class MemberState {
    *     takes the last checkpoint here back
    */
   public final void giveUp(long index) throws TakoException {
-    if (!givenUp) {
-      check(index);
+    boolean hadState = !givenUp;
+    check(index, hadState);
+    if (hadState) {
       if (!member.setUnable()) {
         throw new TakoException(Status.BUSY, "this member leads, or is about to: it lacks nothing");
       }
       givenUp = true;
       onGiveUp.run();
+      check(index, true); // only now does nobody make checkpoints here, which give up entries
     }
-    check(index); // only now does nobody here make checkpoints any more, which give up entries
   }
 
   /**
    * Checks that a checkpoint with all entries up to {@code index} is still what is needed.
    *
+   * @param hadState whether there was a state when the checkpoint was asked for: else any is needed
    * @throws TakoException UNAVAILABLE when it is not
    */
-  protected void check(long index) throws TakoException {
-    if (!needsCheckpoint()) {
+  protected void check(long index, boolean hadState) throws TakoException {
+    if (replica.damage() != null || (hadState && !replica.needsCheckpoint())) {
       throw new TakoException(
           Status.UNAVAILABLE, "a leader has continued the log here: no checkpoint is needed");
     }
@@ -101,20 +103,36 @@ public class MemberState {
   public final void take(long index, Runnable use) {
     log.skipTo(index);
     log.rewind(index);
-    begin(use);
-  }
-
-  /** The state is no good any more, whatever this member is: it is damaged, and cannot lead. */
-  final void drop() {
-    givenUp = true;
-    member.setUnable();
-    onGiveUp.run();
-  }
-
-  /** An empty state, like that of a new server, is that of this one from now on. */
-  final void begin(Runnable use) {
     use.run();
     givenUp = false;
     member.setAble();
+  }
+
+  /**
+   * Begins anew with an empty log and an empty state, like a new server, because what is here is
+   * damaged; as {@link LogReplica#renew}.
+   *
+   * @param format has an empty state replace the durable one
+   * @param use has the owner use it
+   * @return false when a former leader may still write to the log: there is no state until this is
+   *     asked for again
+   */
+  public final boolean beginAnew(long epoch, LogReplica.Renewal format, LogReplica.Renewal use)
+      throws TakoException {
+    givenUp = true; // whatever this member is: it cannot lead
+    member.setUnable();
+    onGiveUp.run();
+    LogReplica.Renewal begin =
+        () -> {
+          format.run();
+          log.restart();
+        };
+    if (!replica.renew(epoch, begin)) {
+      return false;
+    }
+    use.run();
+    givenUp = false;
+    member.setAble();
+    return true;
   }
 }

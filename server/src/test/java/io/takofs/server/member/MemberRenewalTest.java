@@ -66,10 +66,12 @@ class MemberRenewalTest {
               return ready;
             }
           },
-          new MapCatalog(1, cluster, (what, change) -> apply(change::apply)),
+          new MapCatalog(1, cluster, null),
+          (what, change) -> apply(change::apply),
           cluster,
           INCARNATION,
-          Runnable::run);
+          Runnable::run,
+          MemberRenewal.PAUSE_NS);
 
   private interface Change {
     ClusterMap apply(ClusterMap now) throws TakoException;
