@@ -85,6 +85,7 @@ final class GroupLogSimulation {
   private long changeMaxNs;
   private boolean calm;
   private boolean leadersChoose; // who the members are
+  private boolean allWhole; // at the end
   private LogInvariants invariants;
 
   GroupLogSimulation(long seed, int steps, Set<BrokenRule> broken) {
@@ -205,6 +206,9 @@ final class GroupLogSimulation {
     if (hasLeases()) {
       estrangeLeaders();
     }
+    if (leadersChoose) {
+      damageMembers();
+    }
     scheduler.await(LIMIT_NS, this::areUsersDone);
     users.forEach(user -> user.process().kill());
     faults.end();
@@ -275,6 +279,26 @@ final class GroupLogSimulation {
   }
 
   /**
+   * Now and then an entry of somebody is damaged, who finds that when something looks at it, or
+   * when another process starts.
+   */
+  private void damageMembers() {
+    scheduler.schedule(
+        fate,
+        scheduler.delayNs(0, changeMaxNs),
+        () -> {
+          if (calm) {
+            return;
+          }
+          SimLogMember one = members.get(scheduler.random().nextInt(members.size()));
+          if (one.isAlive() && one.damageEntry() && scheduler.random().nextBoolean()) {
+            one.kill();
+          }
+          damageMembers();
+        });
+  }
+
+  /**
    * Now and then somebody who leads is cut off, far away or frozen for as long as leases matter.
    */
   private void estrangeLeaders() {
@@ -340,11 +364,24 @@ final class GroupLogSimulation {
       loseCatalog();
     } else {
       catalog.calmDown();
+      if (leadersChoose) {
+        findDamage();
+      }
     }
     activate();
     proposeNext();
     scheduler.await(HEAL_NS, this::haveAllFinal);
-    check(haveAllFinal(), "not all members have what was committed at the end");
+    check(haveAllFinal(), "not all members are whole, or have what was committed, at the end");
+  }
+
+  /** Whoever has damage finds it when it starts again, and has to begin anew. */
+  private void findDamage() throws IOException {
+    allWhole = true;
+    members.stream().filter(SimLogMember::isDamaged).forEach(SimLogMember::kill);
+    scheduler.pass(network.strayNs());
+    for (SimLogMember member : members) {
+      check(member.isAlive() || member.start(), "a damaged member does not start");
+    }
   }
 
   private void startAll() throws IOException {
@@ -395,6 +432,9 @@ final class GroupLogSimulation {
   /** Whether a value that was proposed at the end was committed, and has come to all. */
   private boolean haveAllFinal() {
     if (!catalog.newest().active() || !isFinalAcknowledged()) {
+      return false;
+    }
+    if (allWhole && !members.stream().allMatch(SimLogMember::isSound)) {
       return false;
     }
     List<SimLogMember> sound = soundMembers();

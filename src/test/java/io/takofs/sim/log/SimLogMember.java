@@ -724,9 +724,9 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   @Override
   public void flipBit() {
     boolean isOfCheckpoint = scheduler().random().nextInt(CHECKPOINT_FLIPS_IN) == 0;
-    if (damaged.contains(id)
-        || !isStateElsewhere(isOfCheckpoint)
-        || (!isOfCheckpoint && (damaged.size() >= damagedMax || !canBeSpared()))) {
+    boolean may =
+        isOfCheckpoint ? !isDamaged() && isStateElsewhere(true) : mayLogBeDamaged();
+    if (!may) {
       return;
     }
     if (isOfCheckpoint) {
@@ -768,6 +768,29 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     return sound.stream()
         .filter(each -> each != this && each.hasCheckpoint())
         .anyMatch(each -> each.deliveredIndex >= trimmed);
+  }
+
+  /** A bit of an entry that it has applied changes; false when none may. */
+  boolean damageEntry() {
+    NavigableMap<Long, Long> kept = delivered.tailMap(trimmedIndex(), false);
+    if (kept.isEmpty() || !mayLogBeDamaged()) {
+      return false;
+    }
+    long span = kept.lastKey() - kept.firstKey() + 1;
+    Long index = kept.ceilingKey(kept.firstKey() + scheduler().random().nextLong(span));
+    boolean flipped = flipBitOf(kept.get(index));
+    if (flipped) {
+      damaged.add(id);
+    }
+    return flipped;
+  }
+
+  /** Whether the group goes on without this one's log. */
+  private boolean mayLogBeDamaged() {
+    return !isDamaged()
+        && damaged.size() < damagedMax
+        && isStateElsewhere(false)
+        && canBeSpared();
   }
 
   /** Whether a majority of the members is whole without this one. */
