@@ -1,8 +1,11 @@
 package io.takofs.cli;
 
 import io.takofs.client.TakoClient;
+import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.RepairStatus;
+import io.takofs.proto.ServerEntry;
 import io.takofs.server.report.Clusters;
+import io.takofs.server.report.Counts;
 import io.takofs.server.report.StuckRepair;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -34,18 +37,30 @@ final class RepairCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     try (TakoClient client = location.client(location.server(null))) {
-      RepairStatus repair =
-          force
-              ? client.administration().forceRepair()
-              : client.administration().clusterStatus().getRepair();
+      ClusterStatus before = client.administration().clusterStatus();
+      RepairStatus repair = force ? client.administration().forceRepair() : before.getRepair();
       PrintWriter out = spec.commandLine().getOut();
       lines(repair).forEach(out::println);
+      leaving(before).forEach(out::println);
       if (force && repair.getGoesWithoutCount() == 0) {
         out.println("nothing had to be forced: no more than a third of the servers are silent");
       }
       out.flush();
       return 0;
     }
+  }
+
+  /** The servers that leave, and what they still have. */
+  static List<String> leaving(ClusterStatus cluster) {
+    return cluster.getServersList().stream()
+        .filter(each -> each.getEntry().getState() == ServerEntry.State.DECOMMISSIONING)
+        .map(
+            each ->
+                "server %d leaves: %s a copy there"
+                    .formatted(
+                        each.getEntry().getId(),
+                        Counts.text(each.getReplicas(), "slab has", "slabs have")))
+        .toList();
   }
 
   /** What it says, for people. */

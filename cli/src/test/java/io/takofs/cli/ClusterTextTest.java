@@ -116,6 +116,19 @@ class ClusterTextTest {
   }
 
   @Test
+  void shouldSayWhatServersThatLeaveStillHave() {
+    ServerEntry leaving =
+        ServerEntry.newBuilder().setId(3).setState(ServerEntry.State.DECOMMISSIONING).build();
+    ClusterStatus cluster =
+        ClusterStatus.newBuilder()
+            .addServers(ServerHealth.newBuilder().setEntry(ServerEntry.newBuilder().setId(2)))
+            .addServers(ServerHealth.newBuilder().setEntry(leaving).setReplicas(12))
+            .build();
+    assertThat(RepairCommand.leaving(cluster))
+        .containsExactly("server 3 leaves: 12 slabs have a copy there");
+  }
+
+  @Test
   void shouldSayWhatRepairWaitsForAndWhatItGoesWithout() {
     RepairStatus idle = RepairStatus.getDefaultInstance();
     assertThat(RepairCommand.lines(idle)).containsExactly("no slab waits for a copy");

@@ -724,8 +724,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   @Override
   public void flipBit() {
     boolean isOfCheckpoint = scheduler().random().nextInt(CHECKPOINT_FLIPS_IN) == 0;
-    boolean may =
-        isOfCheckpoint ? !isDamaged() && isStateElsewhere(true) : mayLogBeDamaged();
+    boolean may = isOfCheckpoint ? !isDamaged() && isStateElsewhere(true) : mayLogBeDamaged();
     if (!may) {
       return;
     }
@@ -787,10 +786,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   /** Whether the group goes on without this one's log. */
   private boolean mayLogBeDamaged() {
-    return !isDamaged()
-        && damaged.size() < damagedMax
-        && isStateElsewhere(false)
-        && canBeSpared();
+    return !isDamaged() && damaged.size() < damagedMax && isStateElsewhere(false) && canBeSpared();
   }
 
   /** Whether a majority of the members is whole without this one. */
