@@ -404,7 +404,7 @@ final class GroupLogSimulation {
     scheduler.pass(OUTAGE_NS + network.strayNs());
     startAll();
     SimLogMember one = able.get(scheduler.random().nextInt(able.size()));
-    if (damaged.isEmpty() && one.isStateElsewhere(false)) {
+    if (damaged.isEmpty() && one.isStateElsewhere(false) && one.canBeSpared()) {
       gone = one;
       gone.kill();
     }

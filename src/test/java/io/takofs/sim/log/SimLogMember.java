@@ -790,7 +790,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   /** Whether a majority of the members is whole without this one. */
-  private boolean canBeSpared() {
+  boolean canBeSpared() {
     GroupConfig config = catalog.newest();
     return isWholeMajority(config.members())
         && (config.active() || isWholeMajority(config.previous()));
