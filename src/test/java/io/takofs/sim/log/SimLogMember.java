@@ -6,7 +6,6 @@ import io.takofs.memory.MappedMemory;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
-import io.takofs.server.log.GroupCatalog;
 import io.takofs.server.log.GroupConfig;
 import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogMemory;
@@ -71,11 +70,6 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private static final int SESSION_ENDS_IN = 30;
 
   private static final long TAKEOVER_PAUSE_NS = 50_000_000;
-
-  private static final long RENEWAL_PAUSE_NS = 50_000_000;
-
-  /** Until a damaged member begins anew, from when it may. */
-  private static final long RENEWAL_MAX_NS = 30_000_000;
 
   private static final long LEASE_NS = 36_000_000;
 
@@ -334,7 +328,15 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     if (wantedMembers != 0) {
       MemberSettings settings = new MemberSettings(times, wantedMembers, REPLACE_AFTER_NS);
       change = new MemberChange(member, peers, view, view, settings);
-      renewal = renewal(born);
+      renewal =
+          new SimRenewal(
+                  replica,
+                  state,
+                  takeover,
+                  () -> formatCheckpoint(born),
+                  this::useCheckpoint,
+                  this::undamage)
+              .by(scheduler(), born, epoch(), view, broken);
       damageAtStart = damage == null ? "" : damage.getMessage();
       view.register(epoch(), damageAtStart);
     }
@@ -345,68 +347,13 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     tick(born);
   }
 
-  private MemberRenewal renewal(SimProcess born) {
-    MemberRenewal.Renewed damaged =
-        new MemberRenewal.Renewed() {
-          @Override
-          public TakoException damage() {
-            return replica.damage();
-          }
-
-          @Override
-          public void tell(TakoException damage) {}
-
-          @Override
-          public boolean isBusy() {
-            return takeover.isBusy();
-          }
-
-          @Override
-          public boolean renew(long epoch) throws TakoException {
-            return beginAnew(born, epoch);
-          }
-        };
-    return new MemberRenewal(
-        damaged,
-        broken.contains(BrokenRule.COUNTED_RENEWAL) ? countedNowhere() : view,
-        view,
-        view,
-        epoch(),
-        work -> scheduler().schedule(born, scheduler().delayNs(0, RENEWAL_MAX_NS), work),
-        RENEWAL_PAUSE_NS);
-  }
-
-  /** The catalog, in which this one is never a member. */
-  private GroupCatalog countedNowhere() {
-    return new GroupCatalog() {
-      @Override
-      public GroupConfig read() {
-        return new GroupConfig(view.read().epoch(), Set.of(), Set.of(), true);
-      }
-
-      @Override
-      public void activate(long epoch) {
-        view.activate(epoch);
-      }
-    };
-  }
-
-  private boolean beginAnew(SimProcess born, long epoch) throws TakoException {
-    boolean whole =
-        state.beginAnew(
-            epoch,
-            () -> {
-              renewals++; // what it had promised is destroyed
-              renewed = true;
-              persist(born);
-              checkpoint.format();
-              persist(born);
-            },
-            this::useCheckpoint);
-    if (whole) {
-      undamage();
-    }
-    return whole;
+  /** What it had promised is destroyed, and an empty checkpoint takes the place of its own. */
+  private void formatCheckpoint(SimProcess born) {
+    renewals++;
+    renewed = true;
+    persist(born);
+    checkpoint.format();
+    persist(born);
   }
 
   /** Whatever had changed by itself is gone, if it has begun anew. */
