@@ -21,6 +21,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.ClientId;
@@ -142,24 +143,28 @@ final class RaftPart implements AutoCloseable {
   PeerAnswer answer(PeerCall call, long limitNs) throws TakoException {
     try {
       return switch (call.getCallCase()) {
-        case REQUEST_VOTE ->
-            ratis(
-                server.requestVote(
-                    RequestVoteRequestProto.parseFrom(call.getRequestVote().toByteArray())));
-        case APPEND_ENTRIES ->
-            ratis(
-                server.appendEntries(
-                    AppendEntriesRequestProto.parseFrom(call.getAppendEntries().toByteArray())));
-        case INSTALL_SNAPSHOT ->
-            ratis(
-                server.installSnapshot(
-                    InstallSnapshotRequestProto.parseFrom(
-                        call.getInstallSnapshot().toByteArray())));
-        case START_ELECTION ->
-            ratis(
-                server.startLeaderElection(
-                    StartLeaderElectionRequestProto.parseFrom(
-                        call.getStartElection().toByteArray())));
+        case REQUEST_VOTE -> {
+          var vote = RequestVoteRequestProto.parseFrom(call.getRequestVote().toByteArray());
+          checkIsMeant(vote.getServerRequest());
+          yield ratis(server.requestVote(vote));
+        }
+        case APPEND_ENTRIES -> {
+          var entries = AppendEntriesRequestProto.parseFrom(call.getAppendEntries().toByteArray());
+          checkIsMeant(entries.getServerRequest());
+          yield ratis(server.appendEntries(entries));
+        }
+        case INSTALL_SNAPSHOT -> {
+          var snapshot =
+              InstallSnapshotRequestProto.parseFrom(call.getInstallSnapshot().toByteArray());
+          checkIsMeant(snapshot.getServerRequest());
+          yield ratis(server.installSnapshot(snapshot));
+        }
+        case START_ELECTION -> {
+          var start =
+              StartLeaderElectionRequestProto.parseFrom(call.getStartElection().toByteArray());
+          checkIsMeant(start.getServerRequest());
+          yield ratis(server.startLeaderElection(start));
+        }
         case CHANGE -> leads() ? changed(call.getChange(), limitNs) : notLeader();
         case READ -> leads() ? read(limitNs) : notLeader();
         case DESCRIBE, ADOPT, FOUND, CALL_NOT_SET ->
@@ -170,6 +175,21 @@ final class RaftPart implements AutoCloseable {
       throw e;
     } catch (IOException e) {
       throw new TakoException(Status.UNAVAILABLE, "this peer of the catalog cannot: " + e, e);
+    }
+  }
+
+  /**
+   * A peer that lost its directory comes back at its address as another one, and the leader goes on
+   * writing to the former one for a while, whose log went further: Ratis does not look whom a
+   * message is for, and ends the peer that gets an entry without those before it.
+   */
+  private void checkIsMeant(RaftRpcRequestProto request) throws TakoException {
+    RaftPeerId meant = RaftPeerId.valueOf(request.getReplyId());
+    if (!meant.equals(server.getId())) {
+      throw new TakoException(
+          Status.NOT_FOUND,
+          "this is peer %s of the catalog, and not %s, which had its address"
+              .formatted(server.getId(), meant));
     }
   }
 
