@@ -26,6 +26,7 @@ import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
@@ -299,12 +300,12 @@ final class ClusterCommand implements Runnable {
     if (ClusterMaps.isMember(map, leaving.getId()) && later < now) {
       out()
           .printf(
-              "warning: %d servers keep the namespace, and %s will when server %d has left%s;"
+              "warning: %d servers keep the namespace, and soon %d will, without server %d%s;"
                   + " tako cluster add %d takes it back%n",
               now,
               later,
               leaving.getId(),
-              later == 1 ? ": then it is away while that server is, and lost with its pool" : "",
+              later == 1 ? ": then it is away while that one is, and lost with its pool" : "",
               leaving.getId());
     }
   }
@@ -358,6 +359,10 @@ final class ClusterCommand implements Runnable {
       @Parameters(paramLabel = "COPY", description = "The file of the copy.") Path copy)
       throws IOException {
     CatalogFile file = new CatalogFile(copy);
+    if (Files.isDirectory(copy)) {
+      throw new TakoException(
+          Status.INVALID_ARGUMENT, copy + " is a directory: name a server's copy in it");
+    }
     if (!file.exists()) {
       throw new TakoException(Status.NOT_FOUND, copy + " is not there: name a server's copy");
     }

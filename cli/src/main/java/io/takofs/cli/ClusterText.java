@@ -13,6 +13,7 @@ import io.takofs.server.report.Counts;
 import io.takofs.server.report.Sizes;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -82,6 +83,19 @@ final class ClusterText {
           files.getCorrupt() + " corrupt, " + files.getMissing() + " missing: see tako fsck");
     }
     return out.toString();
+  }
+
+  /**
+   * The server that leads, where that is not the one at {@code asked}, {@code host:port}, which
+   * passed the question on.
+   */
+  static Optional<String> leaderElsewhere(ClusterStatus cluster, String asked) {
+    return cluster.getServersList().stream()
+        .map(ServerHealth::getEntry)
+        .filter(each -> cluster.getServersCount() > 1 && each.getId() == cluster.getLeader())
+        .map(each -> "server " + each.getId() + " at " + ClusterMaps.address(each))
+        .filter(leader -> !leader.endsWith(" " + asked))
+        .findAny();
   }
 
   /** The servers that keep the namespace. */

@@ -146,7 +146,9 @@ final class DevDirectory {
     throw new IOException(
         "no local server runs in "
             + path()
-            + ": start one with `tako dev`, or name another server by its URI or by TAKO_URI");
+            + ": start one with `tako dev"
+            + (isNamed() ? " --dir " + path() : "")
+            + "`, or name another server by its URI or by TAKO_URI");
   }
 
   /** The server that is meant where none is named: that of --dir, of TAKO_URI, of `tako dev`. */

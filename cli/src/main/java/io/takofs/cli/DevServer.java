@@ -9,6 +9,7 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -90,12 +91,16 @@ record DevServer(Path directory) {
   }
 
   /**
-   * Starts it.
+   * Starts it. The log of the former process is kept beside the new one, as {@code .1}.
    *
    * @param command without what this adds: where the server says its URI
    */
   Process start(List<String> command) throws IOException {
     Files.deleteIfExists(uriFile());
+    if (Files.exists(logFile())) {
+      Path former = logFile().resolveSibling(logFile().getFileName() + ".1");
+      Files.move(logFile(), former, StandardCopyOption.REPLACE_EXISTING);
+    }
     Process server =
         new ProcessBuilder(command)
             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))

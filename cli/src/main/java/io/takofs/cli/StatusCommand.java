@@ -77,6 +77,8 @@ final class StatusCommand implements Callable<Integer> {
   private static void print(
       PrintWriter out, URI server, String verdict, ServerStatus status, ClusterStatus cluster) {
     out.println("server       " + server + ", version " + status.getVersion());
+    ClusterText.leaderElsewhere(cluster, server.getAuthority())
+        .ifPresent(leader -> out.println("leader       " + leader + "; all that follows is of it"));
     out.println("up           " + Spans.clock(Duration.ofMillis(status.getUptimeMs())));
     out.println("transport    " + verdict);
     if (!status.getHttp().isEmpty()) {

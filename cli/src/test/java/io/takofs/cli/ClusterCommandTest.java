@@ -94,8 +94,8 @@ class ClusterCommandTest {
 
     assertThat(run(0, "remove", "3")).doesNotContain("keep the namespace");
     assertThat(run(0, "remove", "2"))
-        .contains("warning: 3 servers keep the namespace, and 1 will when server 2 has left")
-        .contains("it is away while that server is", "tako cluster add 2 takes it back");
+        .contains("warning: 3 servers keep the namespace, and soon 1 will, without server 2: then")
+        .contains("it is away while that one is", "tako cluster add 2 takes it back");
   }
 
   @Test
@@ -104,6 +104,8 @@ class ClusterCommandTest {
     assertThat(run(1, "restore-catalog", other.toString()))
         .contains(other + " is no catalog (it does not begin as one): name the copy of another")
         .doesNotContain("begin a new one");
+    assertThat(run(1, "restore-catalog", directory.toString()))
+        .contains(directory + " is a directory: name a server's copy in it");
   }
 
   @Test

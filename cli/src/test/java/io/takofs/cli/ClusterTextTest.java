@@ -116,6 +116,19 @@ class ClusterTextTest {
   }
 
   @Test
+  void shouldNameALeaderThatWasNotAsked() {
+    ServerEntry.Builder entry = ServerEntry.newBuilder().setHost("two").setPort(7420).setId(2);
+    ClusterStatus cluster =
+        ClusterStatus.newBuilder()
+            .setLeader(2)
+            .addServers(ServerHealth.newBuilder().setEntry(ServerEntry.newBuilder().setId(1)))
+            .addServers(ServerHealth.newBuilder().setEntry(entry))
+            .build();
+    assertThat(ClusterText.leaderElsewhere(cluster, "one:7420")).contains("server 2 at two:7420");
+    assertThat(ClusterText.leaderElsewhere(cluster, "two:7420")).isEmpty();
+  }
+
+  @Test
   void shouldSayWhatServersThatLeaveStillHave() {
     ServerEntry leaving =
         ServerEntry.newBuilder().setId(3).setState(ServerEntry.State.DECOMMISSIONING).build();

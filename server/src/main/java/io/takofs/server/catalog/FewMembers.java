@@ -32,6 +32,7 @@ public final class FewMembers {
     }
     int fit = 0;
     List<String> unfit = new ArrayList<>();
+    List<Integer> leaving = new ArrayList<>();
     for (ServerEntry each : map.getServersList()) {
       boolean there = each.getState() == ServerEntry.State.UP && each.getDamage().isEmpty();
       boolean keeps = entry.getMembersList().contains(each.getId());
@@ -39,11 +40,16 @@ public final class FewMembers {
         fit++;
       } else if (there) {
         unfit.add("server %d %s".formatted(each.getId(), why(each, member)));
+      } else if (leavesFit(each, member)) {
+        leaving.add(each.getId());
       }
     }
     int wanted = ClusterMaps.memberCount(membersMax, fit + unfit.size());
     if (ClusterMaps.memberCount(fit, fit) >= wanted) {
-      return Optional.empty();
+      int withLeaving = ClusterMaps.memberCount(membersMax, fit + leaving.size());
+      return withLeaving > ClusterMaps.memberCount(membersMax, fit)
+          ? Optional.of(leaving(entry, fit + leaving.size(), leaving))
+          : Optional.empty();
     }
     return Optional.of(
         ("the namespace is on %d of %d servers, and so it survives the loss of %d of them only:"
@@ -63,6 +69,23 @@ public final class FewMembers {
         .filter(each -> each.getId() == group.getMembers(0))
         .findAny()
         .orElse(null);
+  }
+
+  private static boolean leavesFit(ServerEntry server, ServerEntry member) {
+    return server.getState() == ServerEntry.State.DECOMMISSIONING
+        && ClusterMaps.canBeMember(
+            server.toBuilder().setState(ServerEntry.State.UP).build(), member);
+  }
+
+  private static String leaving(GroupEntry group, int servers, List<Integer> leaving) {
+    return "the namespace is on %d of %d servers, and so it survives the loss of %d of them only, while %s: tako cluster add takes a server back, and another server that joins takes its place"
+        .formatted(
+            group.getMembersCount(),
+            servers,
+            (group.getMembersCount() - 1) / 2,
+            leaving.size() == 1
+                ? "server " + leaving.get(0) + " leaves"
+                : "servers " + leaving + " leave");
   }
 
   private static String why(ServerEntry server, ServerEntry member) {

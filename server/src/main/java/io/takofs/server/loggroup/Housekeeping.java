@@ -353,8 +353,8 @@ public final class Housekeeping {
       throw new TakoException(
           Status.UNAVAILABLE,
           ("there is room for a file of %d copies only with one on %s %s, which did not answer this"
-                  + " client or is not UP; start what is silent (tako status), or free space on the"
-                  + " others")
+                  + " client, or is not UP (tako status); start what is silent, take back what leaves"
+                  + " (tako cluster add), or free space on the others")
               .formatted(
                   copies,
                   forbidden.size() == 1 ? "server" : "one of the servers",

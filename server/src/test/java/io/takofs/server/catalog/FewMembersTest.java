@@ -61,6 +61,19 @@ class FewMembersTest {
   }
 
   @Test
+  void shouldSayThatFewerKeepTheNamespaceWhileOthersLeave() {
+    ServerEntry leaves =
+        server(3, 8, 100).toBuilder().setState(ServerEntry.State.DECOMMISSIONING).build();
+    assertThat(warning(List.of(1), server(1, 8, 100), server(2, 8, 100), leaves))
+        .contains("on 1 of 3 servers", "survives the loss of 0", "while server 3 leaves: tako");
+    assertThat(warning(List.of(1, 2, 3), server(1, 8, 100), server(2, 8, 100), leaves))
+        .as("it is a member still")
+        .isEmpty();
+    ServerEntry[] four = {server(1, 8, 100), server(2, 8, 100), leaves, server(4, 8, 100)};
+    assertThat(warning(List.of(1, 2, 4), four)).isEmpty();
+  }
+
+  @Test
   void shouldLeaveADamagedOneToComeBackByItself() {
     ServerEntry damaged = server(3, 8, 100).toBuilder().setDamage("CORRUPT: a page").build();
     assertThat(warning(List.of(1, 2), server(1, 8, 100), server(2, 8, 100), damaged)).isEmpty();
