@@ -300,12 +300,12 @@ final class ClusterCommand implements Runnable {
     if (ClusterMaps.isMember(map, leaving.getId()) && later < now) {
       out()
           .printf(
-              "warning: %d servers keep the namespace, and soon %d will, without server %d%s;"
-                  + " tako cluster add %d takes it back%n",
-              now,
-              later,
+              "warning: without server %d, %d of the %d servers that keep the namespace will soon"
+                  + " be left%s; tako cluster add %d takes it back%n",
               leaving.getId(),
-              later == 1 ? ": then it is away while that one is, and lost with its pool" : "",
+              later,
+              now,
+              later == 1 ? ", and it is lost then with that one's pool" : "",
               leaving.getId());
     }
   }

@@ -15,6 +15,7 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -76,9 +77,10 @@ final class StatusCommand implements Callable<Integer> {
 
   private static void print(
       PrintWriter out, URI server, String verdict, ServerStatus status, ClusterStatus cluster) {
-    out.println("server       " + server + ", version " + status.getVersion());
-    ClusterText.leaderElsewhere(cluster, server.getAuthority())
-        .ifPresent(leader -> out.println("leader       " + leader + "; all that follows is of it"));
+    String version = ", version " + status.getVersion();
+    Optional<String> leader = ClusterText.leaderElsewhere(cluster, server.getAuthority());
+    out.println("server       " + server + (leader.isPresent() ? "" : version));
+    leader.ifPresent(it -> out.println("leader       " + it + version + "; what follows is of it"));
     out.println("up           " + Spans.clock(Duration.ofMillis(status.getUptimeMs())));
     out.println("transport    " + verdict);
     if (!status.getHttp().isEmpty()) {

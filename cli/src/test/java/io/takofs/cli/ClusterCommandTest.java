@@ -94,8 +94,8 @@ class ClusterCommandTest {
 
     assertThat(run(0, "remove", "3")).doesNotContain("keep the namespace");
     assertThat(run(0, "remove", "2"))
-        .contains("warning: 3 servers keep the namespace, and soon 1 will, without server 2: then")
-        .contains("it is away while that one is", "tako cluster add 2 takes it back");
+        .contains("warning: without server 2, 1 of the 3 servers that keep the namespace will soon")
+        .contains("be left, and it is lost then with that one's pool", "add 2 takes it back");
   }
 
   @Test

@@ -374,13 +374,20 @@ final class GroupLogSimulation {
     check(haveAllFinal(), "not all members are whole, or have what was committed, at the end");
   }
 
-  /** Whoever has damage finds it when it starts again, and has to begin anew. */
+  /**
+   * Whoever has damage finds it when it starts again, and has to begin anew; whoever finds none had
+   * it where it has no log any more.
+   */
   private void findDamage() throws IOException {
     allWhole = true;
-    members.stream().filter(SimLogMember::isDamaged).forEach(SimLogMember::kill);
+    List<SimLogMember> changed = members.stream().filter(SimLogMember::isDamaged).toList();
+    changed.forEach(SimLogMember::kill);
     scheduler.pass(network.strayNs());
-    for (SimLogMember member : members) {
-      check(member.isAlive() || member.start(), "a damaged member does not start");
+    for (SimLogMember member : changed) {
+      check(member.start(), "a damaged member does not start");
+      if (member.isSound()) {
+        damaged.remove(member.id());
+      }
     }
   }
 

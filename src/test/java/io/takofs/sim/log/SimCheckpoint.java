@@ -67,5 +67,6 @@ final class SimCheckpoint {
     values.clear();
     index = 0;
     incomplete = false;
+    number++;
   }
 }

@@ -10,16 +10,16 @@ import java.util.Optional;
 
 /**
  * Says when the namespace is on fewer servers than there are for it, because some cannot keep it:
- * their pools are too small or of another size. Then less survives than somebody with so many
- * servers expects. One that is damaged says so itself, and comes back by itself.
+ * their pools are too small or of another size, or they leave. Then less survives than somebody
+ * with so many servers expects. One that is damaged says so itself, and comes back by itself.
  */
 public final class FewMembers {
   private FewMembers() {}
 
   /**
-   * The servers that could keep the namespace and are unfit, with what to do after a semicolon;
-   * empty when there are as many members as there should be, or when others are about to become
-   * some.
+   * The servers that could keep the namespace and are unfit, or leave, with what to do after a
+   * semicolon; empty when there are as many members as there should be, or when others are about to
+   * become some.
    *
    * @param membersMax that a group has where there are as many servers
    */
@@ -78,7 +78,7 @@ public final class FewMembers {
   }
 
   private static String leaving(GroupEntry group, int servers, List<Integer> leaving) {
-    return "the namespace is on %d of %d servers, and so it survives the loss of %d of them only, while %s: tako cluster add takes a server back, and another server that joins takes its place"
+    return "the namespace is on %d of %d servers, and so it survives the loss of %d of them only, while %s; tako cluster add takes a server back, and another server that joins takes its place"
         .formatted(
             group.getMembersCount(),
             servers,

@@ -373,8 +373,8 @@ public final class ReplicatedLog implements Log {
   }
 
   /**
-   * A leader can give no slot to a member that has none, and waits for nobody to make room. The
-   * oldest segments may be covered already ({@link #trimCovered}).
+   * A leader can give no slot to a member that has none, and no member makes room for another one.
+   * The oldest segments may be covered already ({@link #trimCovered}).
    */
   @Override
   public boolean wantsTrim() {
@@ -389,8 +389,8 @@ public final class ReplicatedLog implements Log {
 
   /**
    * Gives up what a checkpoint covers, when segments are short: it stayed for a member that lagged,
-   * or has come later, with the log of a leader. A leader does so only when few are left: a member
-   * without a stream at the moment may need them to catch up.
+   * or has come later, with the log of a leader. A leader does so only when it waits for nobody: a
+   * member without a stream at the moment may need them to catch up.
    */
   private void trimCovered() {
     List<Segment> segments = replica.chain().segments();
@@ -410,7 +410,7 @@ public final class ReplicatedLog implements Log {
     return replica.isScarce() && isAdopted();
   }
 
-  /** Segments that a stream still needs stay, unless few are left. */
+  /** Segments that a stream still needs stay, unless this leader waits for nobody that lags. */
   @Override
   public void trim(long index) {
     Invariant.check(index <= deliveredIndex, "only applied entries are in a checkpoint");

@@ -118,7 +118,12 @@ public final class MemberRenewal {
   }
 
   private void mark(int self, String damage) {
-    changes.request("damage", map -> ClusterMaps.damaged(map, self, damage));
+    changes.request(
+        "damage",
+        map ->
+            ClusterMaps.server(map, self).getEpoch() == incarnation
+                ? ClusterMaps.damaged(map, self, damage)
+                : map); // another process knows better
   }
 
   private void renewIfNobodyCounts(int self) {

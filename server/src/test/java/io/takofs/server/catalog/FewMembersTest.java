@@ -65,7 +65,7 @@ class FewMembersTest {
     ServerEntry leaves =
         server(3, 8, 100).toBuilder().setState(ServerEntry.State.DECOMMISSIONING).build();
     assertThat(warning(List.of(1), server(1, 8, 100), server(2, 8, 100), leaves))
-        .contains("on 1 of 3 servers", "survives the loss of 0", "while server 3 leaves: tako");
+        .contains("on 1 of 3 servers", "survives the loss of 0", "while server 3 leaves; tako");
     assertThat(warning(List.of(1, 2, 3), server(1, 8, 100), server(2, 8, 100), leaves))
         .as("it is a member still")
         .isEmpty();
