@@ -375,8 +375,8 @@ final class GroupLogSimulation {
   }
 
   /**
-   * Whoever has damage finds it when it starts again, and has to begin anew; whoever finds none had
-   * it where it has no log any more.
+   * A member with damage finds it when it starts again, and has to begin anew; one that finds none
+   * had it where it has no log any more.
    */
   private void findDamage() throws IOException {
     allWhole = true;

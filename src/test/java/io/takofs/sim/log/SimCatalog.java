@@ -33,7 +33,7 @@ final class SimCatalog {
   private Copy newest;
   private int changes;
 
-  /** What one read of the catalog gave. */
+  /** The content of the catalog at one read. */
   record Copy(ClusterMap map, GroupConfig config) {}
 
   /**
@@ -57,7 +57,7 @@ final class SimCatalog {
     this.oldMaxNs = OLD_MAX_NS[scheduler.random().nextInt(OLD_MAX_NS.length)];
   }
 
-  /** What {@code server} registers with. */
+  /** The entry with which {@code server} registers. */
   static ServerEntry.Builder entry(int server) {
     return ServerEntry.newBuilder()
         .setPoolId(server)
@@ -113,7 +113,9 @@ final class SimCatalog {
     }
   }
 
-  /** What {@code member} read last; it reads now when {@code isOld} and nobody has calmed down. */
+  /**
+   * The content that {@code member} read last; it reads anew when {@code isOld}, or all is calm.
+   */
   Copy copy(int member, boolean isOld) {
     if (!copies.containsKey(member)) {
       copies.put(member, newest);

@@ -347,7 +347,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     tick(born);
   }
 
-  /** What it had promised is destroyed, and an empty checkpoint takes the place of its own. */
+  /** An empty checkpoint takes the place of its own; its promise is destroyed already. */
   private void formatCheckpoint(SimProcess born) {
     renewals++;
     renewed = true;

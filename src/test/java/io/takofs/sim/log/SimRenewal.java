@@ -11,7 +11,7 @@ import io.takofs.sim.SimProcess;
 import io.takofs.sim.SimScheduler;
 import java.util.Set;
 
-/** What begins anew of a damaged member, by the real {@link MemberRenewal}. */
+/** A damaged member, which begins anew by the real {@link MemberRenewal}. */
 record SimRenewal(
     LogReplica replica,
     MemberState state,
