@@ -58,6 +58,13 @@ class ClusterCommandTest {
     return text.toString();
   }
 
+  private static void register(ConfigStore store, ServerEntry entry) throws Exception {
+    new CatalogClient(store)
+        .change(
+            map ->
+                ClusterMaps.register(map, new Registration(0, 0, entry), id -> Optional.empty()));
+  }
+
   @Test
   void shouldMakeOneCatalogAndShowIt() {
     assertThat(run(1, "status")).contains("is empty", "fs.tako.cluster.servers");
@@ -79,10 +86,7 @@ class ClusterCommandTest {
               .setPoolId(i)
               .setLogSegments(GroupConfig.SEGMENTS_MIN)
               .build();
-      new CatalogClient(store)
-          .change(
-              map ->
-                  ClusterMaps.register(map, new Registration(0, 0, entry), id -> Optional.empty()));
+      register(store, entry);
     }
     new CatalogClient(store)
         .change(
@@ -115,10 +119,7 @@ class ClusterCommandTest {
     for (String host : new String[] {"one", "two"}) {
       ServerEntry entry =
           ServerEntry.newBuilder().setHost(host).setPort(1).setPoolId(host.charAt(0)).build();
-      new CatalogClient(store)
-          .change(
-              map ->
-                  ClusterMaps.register(map, new Registration(0, 0, entry), id -> Optional.empty()));
+      register(store, entry);
     }
     assertThat(run(0, "remove", "two:1"))
         .contains("server 2 is DECOMMISSIONING: tako repair says")
@@ -137,10 +138,7 @@ class ClusterCommandTest {
     JsonObject status = JsonParser.parseString(run(0, "status", "--json")).getAsJsonObject();
     assertThat(status.get("servers").getAsJsonArray()).hasSize(2);
     ServerEntry again = ServerEntry.newBuilder().setHost("two").setPort(1).setPoolId('3').build();
-    new CatalogClient(store)
-        .change(
-            map ->
-                ClusterMaps.register(map, new Registration(0, 0, again), id -> Optional.empty()));
+    register(store, again);
     assertThat(run(1, "remove", "two:1")).contains("servers [2, 3] are at two:1");
     assertThat(run(0, "remove", "2")).contains("server 2 is removed");
     assertThat(run(1, "remove", "2")).contains("cluster bay has no server 2", "NOT_FOUND");
