@@ -34,6 +34,12 @@ final class ReplicaStorage {
   /** Slots that no leader gets: for copies of the newest segments, and to lead with. */
   private static final int SLOTS_KEPT = 2 + SLOTS_AHEAD;
 
+  /**
+   * Slots that are left by what is no part of the log yet: it is never copied, and gives back what
+   * it replaces when it becomes one. One is to lead with.
+   */
+  private static final int LEFT = 1;
+
   /** Slots are scarce when fewer than one of so many are free. */
   private static final int SCARCE = 3;
 
@@ -132,8 +138,7 @@ final class ReplicaStorage {
 
   /** Gives the leader up to {@code count} slots more, as far as there are any. */
   void offerSlots(Intake intake, int count) {
-    // Slots that are not adopted are never copied, and adoption gives back what they replace.
-    int least = intake.isAdopted() ? kept : 1;
+    int least = intake.isAdopted() ? kept : LEFT;
     for (int i = 0; i < count && pool.freeCount() > least; i++) {
       int slot = pool.take();
       long sequence = intake.isAdopted() ? chain.nextSequence() + intake.unusedSlots().size() : 0;
@@ -396,6 +401,6 @@ final class ReplicaStorage {
   /** A free slot to read a segment into; null when there is none. */
   Integer takeForReading() {
     pool.poll();
-    return pool.freeCount() > kept ? pool.take() : null;
+    return pool.freeCount() > LEFT ? pool.take() : null;
   }
 }
