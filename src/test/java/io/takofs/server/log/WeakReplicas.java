@@ -148,6 +148,24 @@ public final class WeakReplicas {
     };
   }
 
+  /** One that does not see that it has what a leader's log has not any more. */
+  public static LogReplica missingWhatTheyHave(
+      int server,
+      LogZone zone,
+      LogTransports transports,
+      LogIdentity identity,
+      long checkpointIndex,
+      BooleanSupplier writersAreGone)
+      throws TakoException {
+    return new LogReplica(
+        server, zone, transports, identity, checkpointIndex, writersAreGone, new FrameCodec()) {
+      @Override
+      boolean hasEntry(long index, int chainAfter) {
+        return false;
+      }
+    };
+  }
+
   private static final class HeaderCodec extends FrameCodec {
     private final Crc32cScratch crc = new Crc32cScratch();
     private final boolean checked;

@@ -77,6 +77,9 @@ final class BrokenParts {
         case LAST_ENTRY_TERM -> {
           return WeakReplicas::comparedByLastEntries;
         }
+        case GIVES_UP_COUNTED -> {
+          return WeakReplicas::missingWhatTheyHave;
+        }
         case CUT_COUNTED -> {
           return WeakReplicas::askingForItsFirstLog;
         }

@@ -36,6 +36,10 @@ enum BrokenRule {
   READ_UNPROVED,
   /** A member that has no state stands for election. */
   LEADS_WITHOUT_STATE,
+  /** A leader counts what it writes to a member that has no state. */
+  COUNTS_WITHOUT_STATE,
+  /** A member gives its state up for a checkpoint although it lacks nothing. */
+  GIVES_UP_COUNTED,
   /** A member takes a checkpoint over although a leader has continued its log meanwhile. */
   CHECKPOINT_OVERTAKEN,
   /** A damaged member begins anew although it is a member still. */

@@ -181,8 +181,16 @@ final class GroupLogSimulation {
     if (broken.isEmpty() && scheduler.random().nextBoolean()) {
       members.forEach(SimLogMember::checkpointWhenShort);
     }
+    boolean ofCopies =
+        broken.contains(BrokenRule.COUNTS_WITHOUT_STATE)
+            || broken.contains(BrokenRule.GIVES_UP_COUNTED);
+    if (broken.isEmpty() || ofCopies) {
+      LogCopies copies = new LogCopies(members, catalog::newest, history);
+      members.forEach(each -> each.lookAtCopies(copies::check));
+    }
     leadersChoose =
         broken.contains(BrokenRule.COUNTED_RENEWAL)
+            || ofCopies
             || (broken.isEmpty() && scheduler.random().nextBoolean());
     for (SimLogMember member : members) {
       if (leadersChoose) {
@@ -411,7 +419,7 @@ final class GroupLogSimulation {
     scheduler.pass(OUTAGE_NS + network.strayNs());
     startAll();
     SimLogMember one = able.get(scheduler.random().nextInt(able.size()));
-    if (damaged.isEmpty() && one.isStateElsewhere(false) && one.canBeSpared()) {
+    if (members.stream().noneMatch(SimLogMember::isFaulty) && one.canBeSpared()) {
       gone = one;
       gone.kill();
     }

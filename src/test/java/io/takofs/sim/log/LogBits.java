@@ -91,15 +91,31 @@ final class LogBits {
 
   /** Changes a bit of {@code value}, of which there is a frame; false when there is none. */
   boolean flipIn(long value) {
-    int length = slotCount * slotBytes;
-    ByteBuffer bytes = memory.slice(0, length).order(ByteOrder.BIG_ENDIAN);
-    for (int at = 0; at <= length - Long.BYTES; at++) {
+    ByteBuffer bytes = bytes();
+    int at = find(bytes, value);
+    if (at < 0) {
+      return false;
+    }
+    bytes.putLong(at, value ^ 1);
+    return true;
+  }
+
+  /** Whether there is a frame of {@code value}. */
+  boolean has(long value) {
+    return find(bytes(), value) >= 0;
+  }
+
+  private ByteBuffer bytes() {
+    return memory.slice(0, slotCount * slotBytes).order(ByteOrder.BIG_ENDIAN);
+  }
+
+  private static int find(ByteBuffer bytes, long value) {
+    for (int at = 0; at < bytes.capacity(); at += Long.BYTES) { // payloads begin at multiples of 8
       if (bytes.getLong(at) == value) {
-        bytes.putLong(at, value ^ 1);
-        return true;
+        return at;
       }
     }
-    return false;
+    return -1;
   }
 
   private ByteBuffer slot(int index) {

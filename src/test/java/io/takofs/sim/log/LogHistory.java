@@ -1,14 +1,14 @@
 package io.takofs.sim.log;
 
 import java.util.HashSet;
-import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
 /** The entries that a group has committed: each member must deliver the same. */
 final class LogHistory {
-  private final Map<Long, Long> values = new TreeMap<>(); // by index
+  private final NavigableMap<Long, Long> values = new TreeMap<>(); // by index
   private final Set<Long> seen = new HashSet<>();
   private final Set<Long> acknowledged = new HashSet<>();
   private final SortedMap<Long, Long> byTerm = new TreeMap<>(); // highest index acknowledged
@@ -31,7 +31,7 @@ final class LogHistory {
   }
 
   /** The values that each member must have delivered in the end, by index. */
-  Map<Long, Long> values() {
+  NavigableMap<Long, Long> values() {
     return values;
   }
 

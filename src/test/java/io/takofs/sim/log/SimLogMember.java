@@ -7,6 +7,7 @@ import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.Status;
 import io.takofs.server.log.GroupConfig;
+import io.takofs.server.log.LogEntries;
 import io.takofs.server.log.LogMember;
 import io.takofs.server.log.LogMemory;
 import io.takofs.server.log.LogReplica;
@@ -104,11 +105,13 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private SimCatalogView view;
   private MemberState state;
   private CheckpointTakeover takeover;
+  private Runnable copies = () -> {}; // looks at them
   private boolean checkpointsAtRandom = true;
   private int takeovers;
   private int renewals;
   private String damageAtStart = "";
   private boolean renewed; // since it was damaged
+  private boolean lostState; // because bits of it had changed
   private final LogBits bits;
   private ByteBuffer heartbeat; // where leaders write it
   private boolean looks; // and does not die while it does
@@ -161,6 +164,13 @@ final class SimLogMember extends SimMachine implements CheckedMember {
    */
   void chooseMembers(int wanted) {
     wantedMembers = wanted;
+  }
+
+  /**
+   * @param look is run when something was acknowledged, or a state was given up
+   */
+  void lookAtCopies(Runnable look) {
+    copies = look;
   }
 
   /** It makes checkpoints only when its log is short of segments. */
@@ -353,6 +363,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     renewed = true;
     persist(born);
     checkpoint.format();
+    lostState = false;
     persist(born);
   }
 
@@ -481,6 +492,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   void beginCheckpoint(SimProcess born) {
     persist(born);
     checkpoint.begin();
+    copies.run();
     persist(born);
     standsWithoutState();
   }
@@ -496,6 +508,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     persist(born);
     checkpoint.finish(held);
     persist(born);
+    lostState = false;
     state.take(held.index(), this::useCheckpoint);
     takeovers++;
   }
@@ -528,6 +541,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     deliveredIndex = index;
     if (waiting.remove(value)) {
       history.acknowledge(index, value, replica.promisedTerm());
+      copies.run();
     }
   }
 
@@ -563,6 +577,11 @@ final class SimLogMember extends SimMachine implements CheckedMember {
       return Reply.newBuilder().setStatus(stands ? Status.OK : Status.BUSY).build();
     }
     Reply reply = member.handle(request);
+    if (broken.contains(BrokenRule.COUNTS_WITHOUT_STATE) && request.hasAdoptLog()) {
+      return reply.toBuilder()
+          .setLogPosition(reply.getLogPosition().toBuilder().setHasState(true))
+          .build();
+    }
     if (broken.contains(BrokenRule.VOTE_IN_LEASE) && reply.hasLogGrant()) {
       return reply.toBuilder()
           .setLogGrant(reply.getLogGrant().toBuilder().setHoldNs(LONG * MISSED_NS))
@@ -662,22 +681,21 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   /**
-   * A bit of its log changes; or one of its checkpoint, and the process ends, too. It does so only
-   * where another member has a state that the logs continue. At a member that does not lead it is
-   * not one of a frame that came since its last look, unless a heartbeat has come that counts the
-   * frame, and the member looks now: what nothing names is lost when the leader with the other copy
-   * is cut off, too.
+   * A bit of its log changes; or one of its checkpoint, and the process ends, too. At a member that
+   * does not lead it is not one of a frame that came since its last look, unless a heartbeat has
+   * come that counts the frame, and the member looks now: what nothing names is lost when the
+   * leader with the other copy is cut off, too.
    */
   @Override
   public void flipBit() {
     boolean isOfCheckpoint = scheduler().random().nextInt(CHECKPOINT_FLIPS_IN) == 0;
-    boolean may = isOfCheckpoint ? !isDamaged() && isStateElsewhere(true) : mayLogBeDamaged();
-    if (!may) {
+    if (!mayBeDamaged()) {
       return;
     }
     if (isOfCheckpoint) {
       kill();
       checkpoint.begin(); // the next process finds no checkpoint that is whole
+      lostState = true;
       return;
     }
     boolean leads = isAlive() && member.leadingTerm() != 0;
@@ -696,30 +714,48 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   /**
-   * Whether another member, whose bits have not changed, has a state that each log continues.
-   *
-   * @param withLog whether the log of this one is among those
+   * Whether the group goes on without this one, because another member has a state and a log with
+   * all that was ever delivered. No rule of the log lets that be lost by itself.
    */
-  boolean isStateElsewhere(boolean withLog) {
-    List<SimLogMember> sound =
-        group.stream()
-            .filter(each -> catalog.newest().members().contains(each.id) && !each.isDamaged())
-            .toList();
-    long trimmed =
-        sound.stream()
-            .filter(each -> withLog || each != this)
-            .mapToLong(SimLogMember::trimmedIndex)
-            .max()
-            .orElse(0);
-    return sound.stream()
-        .filter(each -> each != this && each.hasCheckpoint())
-        .anyMatch(each -> each.deliveredIndex >= trimmed);
+  boolean canBeSpared() {
+    GroupConfig config = catalog.newest();
+    return group.stream().anyMatch(each -> each != this && each.counts(config) && each.hasAll())
+        && isWholeMajority(config.members())
+        && (config.active() || isWholeMajority(config.previous()));
+  }
+
+  private boolean counts(GroupConfig config) {
+    return config.members().contains(id) || (!config.active() && config.previous().contains(id));
+  }
+
+  /**
+   * Whether its durable state has the entry, or a frame of it is in its log, which continues that.
+   *
+   * @param value of the entry
+   */
+  boolean has(long index, long value) {
+    return hasCheckpoint() && (checkpoint.index() >= index || bits.has(value));
+  }
+
+  private boolean hasAll() {
+    Map.Entry<Long, Long> last = history.values().lastEntry();
+    return !isFaulty()
+        && hasCheckpoint()
+        && (last == null
+            || checkpoint.index() >= last.getKey()
+            || LogEntries.has(replica, last.getKey(), last.getValue()));
+  }
+
+  private boolean isWholeMajority(Set<Integer> members) {
+    long whole =
+        members.stream().filter(each -> each != id && !group.get(each - 1).isFaulty()).count();
+    return 2 * whole > members.size();
   }
 
   /** A bit of an entry that it has applied changes; false when none may. */
   boolean damageEntry() {
     NavigableMap<Long, Long> kept = delivered.tailMap(trimmedIndex(), false);
-    if (kept.isEmpty() || !mayLogBeDamaged()) {
+    if (kept.isEmpty() || !mayBeDamaged()) {
       return false;
     }
     long span = kept.lastKey() - kept.firstKey() + 1;
@@ -731,21 +767,19 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     return flipped;
   }
 
-  /** Whether the group goes on without this one's log. */
-  private boolean mayLogBeDamaged() {
-    return !isDamaged() && damaged.size() < damagedMax && isStateElsewhere(false) && canBeSpared();
-  }
-
-  /** Whether a majority of the members is whole without this one. */
-  boolean canBeSpared() {
+  /** Never are so many members damaged at once that a majority may be. */
+  private boolean mayBeDamaged() {
     GroupConfig config = catalog.newest();
-    return isWholeMajority(config.members())
-        && (config.active() || isWholeMajority(config.previous()));
+    long faulty =
+        group.stream()
+            .filter(each -> each.isDamaged() || (each.lostState && each.counts(config)))
+            .count();
+    return !isFaulty() && faulty < damagedMax && canBeSpared();
   }
 
-  private boolean isWholeMajority(Set<Integer> members) {
-    long whole = members.stream().filter(each -> each != id && !damaged.contains(each)).count();
-    return 2 * whole > members.size();
+  /** Whether its log, or its state, was damaged, and is not whole again. */
+  boolean isFaulty() {
+    return isDamaged() || lostState;
   }
 
   /** Up to which frame the leader counts what it has written here, as its last heartbeat says. */

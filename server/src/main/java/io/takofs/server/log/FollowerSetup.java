@@ -40,7 +40,8 @@ final class FollowerSetup {
   private boolean extending;
   private long refusedTerm;
   private boolean ended;
-  private long missingIndex; // it needs a checkpoint up to here of another member; 0 for none
+  private long missingIndex; // it needs a checkpoint up to here; 0 for none
+  private int missingChain; // chain value after that entry
   private int refusedSlots; // in a row
   private boolean notWhole; // what was written in the present attempt, as the member says
   private String lastRefusal = "";
@@ -127,7 +128,12 @@ final class FollowerSetup {
           askToAdopt(stream);
         }
       }
-      case ADOPTED -> extendIfWanted(stream);
+      case ADOPTED -> {
+        extendIfWanted(stream);
+        if (!stream.counts() && now - notBeforeNs >= 0) {
+          askToAdopt(stream); // whether it has a state by now
+        }
+      }
       default -> {} // an answer is awaited
     }
   }
@@ -160,7 +166,8 @@ final class FollowerSetup {
                     .setLeader(replica.server())
                     .setEpoch(epoch)
                     .setTransport(via.name())
-                    .setFirstIndex(missingIndex == 0 ? 0 : missingIndex + 1))
+                    .setFirstIndex(missingIndex == 0 ? 0 : missingIndex + 1)
+                    .setBaseChain(missingIndex == 0 ? 0 : missingChain))
             .build();
     peers.call(server, request, this::onGrant);
   }
@@ -176,10 +183,10 @@ final class FollowerSetup {
         return;
       }
       LogGrant grant = reply.getLogGrant();
+      log.learn(grant.getPosition().getCommitIndex());
       long first = firstSequence(grant.getPosition());
       if (first == 0) {
-        missingIndex = replica.chain().segments().get(0).header().baseIndex() - 1;
-        rest();
+        lack(replica.chain().segments().get(0).header().baseIndex() - 1);
         return;
       }
       missingIndex = 0;
@@ -196,8 +203,9 @@ final class FollowerSetup {
   }
 
   /**
-   * The sequence of the first segment that the member does not have as this leader has it; 0 when
-   * it lacks entries that this leader has no segment of any more.
+   * The sequence of the first segment that the member does not have as this leader has it, and of
+   * which its checkpoint does not have all; 0 when it lacks entries that this leader has no segment
+   * of any more.
    */
   private long firstSequence(LogPosition position) {
     Chain chain = replica.chain();
@@ -209,14 +217,10 @@ final class FollowerSetup {
         first = each.getSequence() + 1;
       }
     }
-    if (first != 0) {
-      return first;
-    }
     int place = chain.placeOf(position.getCheckpointIndex() + 1);
-    Segment needed = place == chain.segments().size() ? chain.tail() : chain.segments().get(place);
-    return needed.header().baseIndex() <= position.getCheckpointIndex() + 1
-        ? needed.header().segmentSequence()
-        : 0;
+    Segment next = place == chain.segments().size() ? chain.tail() : chain.segments().get(place);
+    boolean continues = next.header().baseIndex() <= position.getCheckpointIndex() + 1;
+    return continues ? Math.max(first, next.header().segmentSequence()) : first;
   }
 
   private void onConnected(LogGrant grant, long first, QueuePair pair) {
@@ -270,11 +274,17 @@ final class FollowerSetup {
       }
       if (refusedSlots > REFUSALS_MAX && !stream.isAdopted()) {
         // It has no room for what it lacks beside what it has: a checkpoint replaces both.
-        missingIndex = log.commitIndex();
         log.detach(server);
-        rest();
+        lack(Math.min(log.commitIndex(), replica.lastIndex()));
       }
     }
+  }
+
+  /** It gets no grant before it has a checkpoint with all entries up to {@code index}. */
+  private void lack(long index) {
+    missingIndex = index;
+    missingChain = replica.chain().chainAfter(index);
+    rest();
   }
 
   private void askToAdopt(FollowerStream stream) {
@@ -310,6 +320,12 @@ final class FollowerSetup {
         step = Step.ADOPTED;
         notWhole = false;
         lastRefusal = "";
+        if (reply.getLogPosition().getHasState()) {
+          stream.setStateful();
+        } else {
+          lastRefusal = "member " + server + " has no state yet, and counts for nothing";
+          notBeforeNs = nowNs + times.retryNs();
+        }
       } else if (reply.getStatus() == Status.BUSY || reply.getStatus() == Status.UNAVAILABLE) {
         step = Step.WRITE;
         notBeforeNs = nowNs + times.retryNs();

@@ -58,6 +58,7 @@ final class FollowerStream {
   private long beatWritten;
   private long beatWrittenNs; // when that one was about to be sent
   private boolean adopted;
+  private boolean stateful;
   private boolean failed;
 
   /**
@@ -125,6 +126,19 @@ final class FollowerStream {
   /** The member has made what is written here the newest part of its log. */
   void setAdopted() {
     adopted = true;
+  }
+
+  /** The member has a state, too, which its log continues. */
+  void setStateful() {
+    stateful = true;
+  }
+
+  /**
+   * Whether the member has what is written to it, and all before that: the leader's log, and a
+   * state which that continues.
+   */
+  boolean counts() {
+    return adopted && stateful;
   }
 
   /** Whether nothing that is written from now on counts. */

@@ -65,7 +65,7 @@ final class LeaderRole {
     return opened;
   }
 
-  /** Whether a majority has adopted the log, so that this member leads. */
+  /** Whether a majority has adopted the log, and has a state, so that this member leads. */
   boolean leads() {
     return leads;
   }
@@ -248,7 +248,7 @@ final class LeaderRole {
   boolean isCaughtUp(int server, long lag) {
     FollowerStream stream = leads ? log.stream(server) : null;
     return stream != null
-        && stream.isAdopted()
+        && stream.counts()
         && !stream.hasFailed()
         && stream.writtenIndex() + lag >= log.lastIndex();
   }
@@ -313,7 +313,7 @@ final class LeaderRole {
               .setLearner(!config.members().contains(each.getKey()))
               .setReached(stream != null && stream.isAdopted() && !stream.hasFailed())
               .setWrittenIndex(stream == null ? 0 : stream.writtenIndex())
-              .setProblem(stream == null ? each.getValue().lastRefusal() : ""));
+              .setProblem(stream == null || !stream.counts() ? each.getValue().lastRefusal() : ""));
     }
     return status.build();
   }

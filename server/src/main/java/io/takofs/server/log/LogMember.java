@@ -35,7 +35,7 @@ public final class LogMember {
   private final ReadHold hold;
   private final Election election;
   private final LeaderRole leading;
-  private boolean able = true; // to lead
+  private boolean able = true; // to lead: there is a state
 
   /** The part that a member plays. */
   public enum Role {
@@ -138,7 +138,7 @@ public final class LogMember {
           case ADOPT_LOG -> {
             LogPosition position = replica.adopt(request.getAdoptLog());
             hear();
-            yield ok(position);
+            yield ok(position.toBuilder().setHasState(able).build());
           }
           case EXTEND_LOG ->
               Reply.newBuilder().setLogGrant(replica.extend(request.getExtendLog())).build();
@@ -372,9 +372,9 @@ public final class LogMember {
 
   /**
    * Stands for no election from now on, since there is no state with which this server could lead.
-   * It follows and votes as before: a vote says what is in the log, which is whole, and a majority
-   * that counts it has every committed entry in its logs or in checkpoints of its other members. So
-   * it keeps the group alive while it takes a state over.
+   * It follows and votes as before: a vote says what is in the log, which is whole. What a leader
+   * writes to it counts for nothing before there is a state, since a log alone is no copy of what
+   * was committed before it.
    *
    * @return false when this member leads, or begins to; then nothing has changed
    */

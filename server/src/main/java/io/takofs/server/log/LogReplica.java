@@ -61,6 +61,7 @@ public class LogReplica {
   private long checkpointIndex;
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
   private boolean missing; // no leader's log was adopted since that was said
+  private long wantedIndex; // a checkpoint of this member should have all up to here
   private boolean heard;
   private TakoException damage;
 
@@ -192,6 +193,7 @@ public class LogReplica {
     checkpointIndex = 0;
     missingIndex = 0;
     missing = false;
+    wantedIndex = 0;
     recover();
     damage = null;
     return true;
@@ -273,7 +275,8 @@ public class LogReplica {
 
   /** Highest index that is known here to be committed, be it in this log or not. */
   private long knownCommitted() {
-    return Math.max(commitIndex, Math.max(checkpointIndex, promise.committed()));
+    long kept = Math.max(checkpointIndex, promise.committed());
+    return Math.max(Math.max(commitIndex, trimmedIndex()), kept);
   }
 
   /** Why the member's memory cannot be trusted any more; null when it can. */
@@ -444,11 +447,7 @@ public class LogReplica {
     promise.make(request.getTerm(), request.getLeader(), request.getEpoch());
     endWriting();
     if (request.getFirstIndex() > checkpointIndex + 1) {
-      missingIndex = request.getFirstIndex() - 1;
-      missing = true;
-      throw new TakoException(
-          Status.BUSY,
-          "member " + server() + " lacks entries that no leader has in its log any more");
+      throw lack(request.getFirstIndex() - 1, request.getBaseChain());
     }
     pool.poll();
     List<Integer> slots = new ArrayList<>();
@@ -797,18 +796,11 @@ public class LogReplica {
   // ---- checkpoints --------------------------------------------------------------------------
 
   /**
-   * Entries up to here are to come by a checkpoint of another member, since no leader has them in
-   * its log any more; 0 for none.
-   */
-  public synchronized long missingIndex() {
-    return missingIndex > checkpointIndex ? missingIndex : 0;
-  }
-
-  /**
-   * Whether {@link #missingIndex} is still so: no leader's log is here since, nor is this one it.
+   * Whether entries are to come by a checkpoint of another member, since no leader has them in its
+   * log any more: no leader's log is here since that was so, nor is this one it.
    */
   public synchronized boolean needsCheckpoint() {
-    return missing && missingIndex() != 0;
+    return missing && missingIndex > checkpointIndex;
   }
 
   /**
@@ -823,10 +815,43 @@ public class LogReplica {
                 && before.chain() == first.getBaseChain())
             || first.getBaseIndex() <= checkpointIndex + 1;
     if (!continues) {
-      missingIndex = first.getBaseIndex() - 1;
-      missing = true;
+      lack(first.getBaseIndex() - 1, first.getBaseChain());
     }
     return continues;
+  }
+
+  /**
+   * Another log, which does not have the entries up to {@code index} any more, which are committed,
+   * cannot continue this one. Where this one has them a checkpoint of its own is enough. It must
+   * not take another's over then: while it does it has no state, and its copy of the last of them
+   * may be the only one but for that of a leader. Where it does not have the last one a majority
+   * without it has all of them, and counts for nothing that is here.
+   *
+   * @param chainAfter chain value after the entry
+   * @return BUSY, with what it waits for
+   */
+  private TakoException lack(long index, int chainAfter) {
+    if (hasEntry(index, chainAfter)) {
+      commitIndex = Math.max(commitIndex, index);
+      wantedIndex = Math.max(wantedIndex, index);
+      return new TakoException(
+          Status.BUSY, "member " + server() + " makes a checkpoint of entries up to " + index);
+    }
+    missingIndex = index;
+    missing = true;
+    return new TakoException(
+        Status.BUSY,
+        "member " + server() + " lacks entries that no leader has in its log any more");
+  }
+
+  /** Whether the entry {@code index} is here as another log has it, and so are those before it. */
+  boolean hasEntry(long index, int chainAfter) {
+    return chain.has(index, chainAfter);
+  }
+
+  /** A checkpoint of this member should have all entries up to here; 0 when it has. */
+  synchronized long wantedIndex() {
+    return wantedIndex > checkpointIndex ? wantedIndex : 0;
   }
 
   /**
@@ -834,7 +859,7 @@ public class LogReplica {
    * state here: what comes after it must be in this log, or come to it.
    */
   public synchronized long neededIndex() {
-    return Math.max(Math.max(missingIndex, checkpointIndex), trimmedIndex());
+    return Math.max(Math.max(missing ? missingIndex : 0, checkpointIndex), trimmedIndex());
   }
 
   /** Entries up to here are not in this log any more, or were never. */
@@ -930,7 +955,7 @@ public class LogReplica {
         + commitIndex
         + ", in a checkpoint up to "
         + checkpointIndex
-        + (missingIndex() == 0 ? "" : ", missing up to " + missingIndex)
+        + (needsCheckpoint() ? ", missing up to " + missingIndex : "")
         + ", "
         + pool.freeCount()
         + " free slots"

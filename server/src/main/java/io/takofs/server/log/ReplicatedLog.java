@@ -23,8 +23,9 @@ import java.util.Set;
  * one-sided and counts, as a follower it delivers what is known to be committed.
  *
  * <p>An entry is committed when it is in the adopted logs of a majority of the members, its own
- * included. What a member has counts by contiguous completions under one grant ({@link
- * FollowerStream}); what this member has counts while it has promised no later term.
+ * included, and each of them has a state that its log continues. What a member has counts by
+ * contiguous completions under one grant ({@link FollowerStream}); what this member has counts
+ * while it has promised no later term.
  *
  * <p>Thread rule: one thread at a time, the owner's, delivers; the others may be called by any. All
  * hold the replica's monitor, but not while a handler runs.
@@ -81,6 +82,7 @@ public final class ReplicatedLog implements Log {
   void open(long newTerm) throws TakoException {
     synchronized (replica) {
       replica.lead(newTerm);
+      commitIndex = Math.max(commitIndex, replica.commitIndex()); // of a log that it has just read
       term = newTerm;
       firstIndex = 0;
     }
@@ -91,6 +93,18 @@ public final class ReplicatedLog implements Log {
     synchronized (replica) {
       firstIndex = append(FrameCodec.NOOP, ByteBuffer.wrap(NOTHING));
       return firstIndex;
+    }
+  }
+
+  /**
+   * Another member knows that the entries up to {@code index} are committed: this leader has them
+   * all. It needs to know of it when it cannot commit more before that member has its state.
+   */
+  void learn(long index) {
+    synchronized (replica) {
+      if (index < firstIndex || (firstIndex == 0 && index <= replica.lastIndex())) {
+        commitIndex = Math.max(commitIndex, index);
+      }
     }
   }
 
@@ -181,7 +195,7 @@ public final class ReplicatedLog implements Log {
     }
   }
 
-  /** Whether a majority of the members has adopted this leader's log. */
+  /** Whether what this leader writes counts at a majority of the members. */
   boolean isAdopted() {
     synchronized (replica) {
       int count = 0;
@@ -190,7 +204,7 @@ public final class ReplicatedLog implements Log {
         boolean has =
             member == replica.server()
                 ? isLeading()
-                : stream != null && stream.isAdopted() && !stream.hasFailed();
+                : stream != null && stream.counts() && !stream.hasFailed();
         count += has ? 1 : 0;
       }
       return 2 * count > members.size();
@@ -282,7 +296,7 @@ public final class ReplicatedLog implements Log {
       if (member == replica.server()) {
         has[i++] = replica.lastIndex();
       } else {
-        has[i++] = stream == null || !stream.isAdopted() ? 0 : stream.writtenIndex();
+        has[i++] = stream == null || !stream.counts() ? 0 : stream.writtenIndex();
       }
     }
     Arrays.sort(has);
@@ -379,6 +393,9 @@ public final class ReplicatedLog implements Log {
   @Override
   public boolean wantsTrim() {
     synchronized (replica) {
+      if (replica.wantedIndex() != 0 && replica.wantedIndex() <= deliveredIndex) {
+        return true;
+      }
       List<Segment> segments = replica.chain().segments();
       int uncovered = replica.chain().placeOf(replica.checkpointIndex() + 1);
       return replica.isShort()

@@ -81,6 +81,24 @@ public final class Chain {
     return at < 0 || at >= segments.size() ? null : segments.get((int) at);
   }
 
+  /**
+   * The chain value after {@code index}: of an entry that is here, or of that before the oldest.
+   */
+  public int chainAfter(long index) {
+    SegmentHeader oldest = segments.get(0).header();
+    return index == oldest.baseIndex() - 1
+        ? oldest.baseChain()
+        : segments.get(placeOf(index)).chainAfter(index);
+  }
+
+  /** Whether the entry {@code index} is here, and it and all before it are those of that chain. */
+  public boolean has(long index, int chain) {
+    return !segments.isEmpty()
+        && index >= segments.get(0).header().baseIndex()
+        && index <= lastIndex()
+        && chainAfter(index) == chain;
+  }
+
   /** Takes out the segments from {@code sequence} on. */
   public List<Segment> cutFrom(long sequence) {
     List<Segment> cut = new ArrayList<>();

@@ -147,8 +147,12 @@ public class FrameCodec {
 
   /** Chain value of the valid frame at {@code offset}. */
   public static int chain(ByteBuffer memory, int offset) {
-    int trailer = offset + Layout.FRAME_HEADER_SIZE + padded(length(memory, offset));
-    return memory.getInt(trailer + Layout.FRAME_TRAILER_CHAIN_OFFSET);
+    return chainBefore(memory, offset + frameSize(length(memory, offset)));
+  }
+
+  /** Chain value in the trailer of the frame that ends at {@code end}. */
+  static int chainBefore(ByteBuffer memory, int end) {
+    return memory.getInt(end - Layout.FRAME_TRAILER_SIZE + Layout.FRAME_TRAILER_CHAIN_OFFSET);
   }
 
   /** Covers the header's CRC, which stands just before the payload. */

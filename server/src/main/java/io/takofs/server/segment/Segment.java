@@ -118,9 +118,17 @@ public final class Segment {
     return commitIndex;
   }
 
-  /** The chain after its last frame. */
+  /**
+   * The chain after its last frame; where it has none, that after the entry before it: with that
+   * the next segment begins, which says so which entries come before it, and not which segments.
+   */
   public int chain() {
-    return chain;
+    return isEmpty() ? header.baseChain() : chain;
+  }
+
+  /** The chain after the frame with {@code index}, which is here. */
+  int chainAfter(long index) {
+    return index == lastIndex ? chain : FrameCodec.chainBefore(memory, offsetOf(index + 1));
   }
 
   /** Whether it has no frame. */

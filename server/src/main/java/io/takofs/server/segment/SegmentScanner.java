@@ -157,7 +157,7 @@ public final class SegmentScanner {
     for (int end = offset + FrameCodec.frameSize(1);
         end <= Math.min(limit, memory.capacity());
         end += Layout.FRAME_ALIGN) {
-      int chain = chainBefore(memory, end);
+      int chain = FrameCodec.chainBefore(memory, end);
       if (chain != 0
           && (chain == chainOf(computed, memory, end)
               || (stored != 0 && chain == chainOf(stored, memory, end)))) {
@@ -172,7 +172,7 @@ public final class SegmentScanner {
     int header = FrameCodec.headerChecksum(memory, offset);
     int payload = codec.payloadCrc(memory.duplicate(), offset, FrameCodec.length(memory, offset));
     return IntStream.of(
-            chainBefore(memory, end),
+            FrameCodec.chainBefore(memory, end),
             chainOf(header, memory, end),
             Crc32cScratch.neverZero(crc.ofInts(header, payload)))
         .distinct()
@@ -192,11 +192,6 @@ public final class SegmentScanner {
     return Crc32cScratch.neverZero(crc.ofInts(headerChecksum, payloadChecksum));
   }
 
-  /** The chain value in the trailer of the frame that ends at {@code offset}. */
-  private static int chainBefore(ByteBuffer memory, int offset) {
-    return memory.getInt(offset - Layout.FRAME_TRAILER_SIZE + Layout.FRAME_TRAILER_CHAIN_OFFSET);
-  }
-
   /**
    * Checks one frame of a segment whose frames were whole up to {@code end}.
    *
@@ -207,7 +202,9 @@ public final class SegmentScanner {
       return at(offset, index) + "those before it do not lead to it";
     }
     int previous =
-        offset == Layout.SEGMENT_DATA_OFFSET ? crc.ofSegment(header) : chainBefore(memory, offset);
+        offset == Layout.SEGMENT_DATA_OFFSET
+            ? crc.ofSegment(header)
+            : FrameCodec.chainBefore(memory, offset);
     String wrong =
         codec.check(
             memory, memory.duplicate(), offset, end, previous, (short) header.term(), index);

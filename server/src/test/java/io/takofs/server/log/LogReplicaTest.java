@@ -36,12 +36,11 @@ class LogReplicaTest {
     LogSegment first = LogSegment.newBuilder().setSequence(133).setBaseIndex(802).build();
 
     assertThat(replica.continuesWith(first)).isFalse();
-    assertThat(replica.missingIndex()).isEqualTo(801);
+    assertThat(replica.neededIndex()).isEqualTo(801);
     assertThat(replica.needsCheckpoint()).isTrue();
 
     replica.cover(801);
     assertThat(replica.continuesWith(first)).isTrue();
-    assertThat(replica.missingIndex()).isZero();
     assertThat(replica.needsCheckpoint()).isFalse();
   }
 
@@ -53,6 +52,68 @@ class LogReplicaTest {
     assertThat(replica.needsCheckpoint()).isTrue();
     lead(replica);
     assertThat(replica.needsCheckpoint()).isFalse();
+  }
+
+  /** What is here may be the only copy but for a leader's: it is not given up for another one. */
+  @Test
+  void shouldGoOnWithACheckpointOfItsOwnWhenItHasWhatTheBestLogHasNotAnyMore() throws Exception {
+    LogReplica replica = open(written(16));
+    long index = COUNT / 2;
+    LogSegment first =
+        LogSegment.newBuilder()
+            .setSequence(133)
+            .setBaseIndex(index + 1)
+            .setBaseChain(replica.chain().chainAfter(index))
+            .build();
+    ReplicatedLog log = new ReplicatedLog(replica, 0);
+
+    assertThat(replica.continuesWith(first)).isFalse();
+
+    assertThat(replica.needsCheckpoint()).isFalse();
+    assertThat(log.wantsTrim()).as("what is to be in it has not been applied").isFalse();
+    assertThat(log.poll((at, term, payload) -> {})).isGreaterThanOrEqualTo((int) index);
+    assertThat(log.wantsTrim()).isTrue();
+    replica.cover(index);
+    assertThat(log.wantsTrim()).isFalse();
+    assertThat(replica.continuesWith(first)).isTrue();
+  }
+
+  @Test
+  void shouldNeedACheckpointWhenTheBestLogHadAnotherEntryInThePlaceOfOneHere() throws Exception {
+    LogReplica replica = open(written());
+    int other = replica.chain().chainAfter(COUNT / 2) + 1;
+    LogSegment first =
+        LogSegment.newBuilder()
+            .setSequence(133)
+            .setBaseIndex(COUNT / 2 + 1)
+            .setBaseChain(other)
+            .build();
+    assertThat(replica.continuesWith(first)).isFalse();
+    assertThat(replica.needsCheckpoint()).isTrue();
+  }
+
+  /** A term in which nobody appended anything leaves a segment without a frame. */
+  @Test
+  void shouldSayWhichEntryIsBeforeASegmentWhateverSegmentsAreBetween() throws Exception {
+    LogReplica replica = open(written());
+    int chain = replica.chain().tail().chain();
+    replica.cover(COUNT);
+    for (long term = 6; term < 8; term++) {
+      replica.prepare(prepare(term, 4).toBuilder().setCandidate(1).build());
+      replica.lead(term);
+      replica.trim(COUNT);
+      assertThat(replica.chain().segments()).hasSize(1);
+      assertThat(replica.chain().tail().header().baseChain()).isEqualTo(chain);
+    }
+  }
+
+  @Test
+  void shouldReadABetterLogIntoAllSlotsButOne() throws Exception {
+    LogReplica replica = open(new LogFixture(8, 4096));
+    for (int i = 0; i < 7; i++) {
+      assertThat(replica.takeSlot()).isNotNull();
+    }
+    assertThat(replica.takeSlot()).as("it needs one to lead").isNull();
   }
 
   private static LogReplica open(LogFixture fixture) throws TakoException {
@@ -79,7 +140,11 @@ class LogReplicaTest {
 
   /** Entries of a term that this member led in alone, and a promise that came after. */
   private static LogFixture written() throws TakoException {
-    LogFixture fixture = new LogFixture(4, 4096);
+    return written(4);
+  }
+
+  private static LogFixture written(int slots) throws TakoException {
+    LogFixture fixture = new LogFixture(slots, 4096);
     LogReplica replica = open(fixture);
     lead(replica);
     replica.prepare(prepare(5, 4));

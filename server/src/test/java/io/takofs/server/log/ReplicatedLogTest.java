@@ -82,6 +82,54 @@ class ReplicatedLogTest {
     assertThat(stream.hasFailed()).as("it comes back by a new grant").isTrue();
   }
 
+  /** It would be no copy of what came before its log. */
+  @Test
+  void shouldNotCountAMemberThatHasTheLogAndNoState() throws Exception {
+    LogReplica replica = replica(new LogFixture(8, 4 * ENTRY_BYTES));
+    ReplicatedLog log = leader(replica, new ReplicatedLog(replica, 0), Set.of(1, 2));
+    log.propose(ByteBuffer.allocate(ENTRY_BYTES));
+    FollowerStream stream = streamFrom(replica.chain().tail(), replica);
+    log.attach(stream);
+    stream.setAdopted();
+    assertThat(log.isAdopted()).isFalse();
+    stream.setStateful();
+    assertThat(log.isAdopted()).isTrue();
+  }
+
+  @Test
+  void shouldKnowWhatIsCommittedInALogThatItHasJustRead() throws Exception {
+    LogReplica replica = replica(new LogFixture(8, 4 * ENTRY_BYTES));
+    replica.prepare(PrepareLog.newBuilder().setTerm(1).setCandidate(1).build());
+    replica.lead(1);
+    for (int i = 0; i < 3; i++) {
+      replica.append(1, FrameCodec.ENTRY, 0, ByteBuffer.allocate(ENTRY_BYTES));
+    }
+    replica.learnCommitted(2);
+    ReplicatedLog log = new ReplicatedLog(replica, 0);
+    log.setMembers(Set.of(1, 2, 3));
+    replica.prepare(PrepareLog.newBuilder().setTerm(2).setCandidate(1).build());
+
+    log.open(2);
+
+    assertThat(log.commitIndex()).isEqualTo(2);
+  }
+
+  /** It can commit nothing before that member has a state, which has to have these entries. */
+  @Test
+  void shouldLearnFromAMemberWhatIsCommitted() throws Exception {
+    LogReplica replica = replica(new LogFixture(8, 4 * ENTRY_BYTES));
+    ReplicatedLog log = leader(replica, new ReplicatedLog(replica, 0), Set.of(1, 2, 3));
+    log.propose(ByteBuffer.allocate(ENTRY_BYTES));
+    replica.prepare(PrepareLog.newBuilder().setTerm(2).setCandidate(1).build());
+    log.follow();
+    log.open(2);
+    log.learn(2);
+    assertThat(log.commitIndex()).isEqualTo(2);
+    log.begin();
+    log.learn(3);
+    assertThat(log.commitIndex()).as("nobody but this leader counts in its term").isEqualTo(2);
+  }
+
   @Test
   void shouldGiveUpNoMemberThatNeedsOnlySegmentsThatStay() throws Exception {
     LogReplica replica = replica(new LogFixture(8, 4 * ENTRY_BYTES));
