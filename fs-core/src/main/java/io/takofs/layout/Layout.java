@@ -3,9 +3,9 @@ package io.takofs.layout;
 /** Every memory and wire layout. Generated from native/include/tako/layout.def. */
 public final class Layout {
   /** version of the wire protocol; peers must agree exactly. */
-  public static final int PROTOCOL_VERSION = 2;
+  public static final int PROTOCOL_VERSION = 3;
   /** version of the pool format; a newer pool is refused. */
-  public static final int POOL_VERSION = 3;
+  public static final int POOL_VERSION = 4;
   /** 'TAKO' in memory order, first word of a superblock. */
   public static final int POOL_MAGIC = 1330331988;
   /** 'TLOG' in memory order, first word of a segment header. */
@@ -826,7 +826,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xf51520bb5723250dL;
+  public static final long LAYOUT_HASH = 0xfcb9a075f4a58149L;
 
   private Layout() {}
 }

@@ -50,7 +50,8 @@ final class GroupSnapshots {
       IncomingCall answered = call;
       Reply reply = source.handle(call.request());
       if (isTooOld(call.request(), reply) && present != null) {
-        state.journal().beginCheckpoint(); // a group in which nothing changes makes none by itself
+        // A group in which nothing changes makes none by itself.
+        state.journal().beginCheckpointForAnother();
       }
       out.add(() -> answered.reply(reply));
     }

@@ -8,6 +8,13 @@ import java.nio.ByteBuffer;
 public final class LogEntries {
   private LogEntries() {}
 
+  /** Whether a leader may write to the member. */
+  public static boolean isGranted(LogReplica replica) {
+    synchronized (replica) {
+      return replica.isGranted();
+    }
+  }
+
   /**
    * Whether the log had the entry when its member last looked.
    *

@@ -1,9 +1,9 @@
 package io.takofs.sim.log;
 
 /**
- * A rule of the log that somebody breaks, to see that the simulation finds it: all but the last
- * two, those of the state, of a renewal and of leases have the name of the run that removes the
- * same rule from the models of the log.
+ * A rule of the log that somebody breaks, to see that the simulation finds it. All have the name of
+ * the run that removes the same rule from the models of the log, but for the last two, the rules of
+ * leases and of a renewal, {@link #LEADS_WITHOUT_STATE} and {@link #CHECKPOINT_OVERTAKEN}.
  */
 enum BrokenRule {
   /** A member looks at what it has before the leader's connection has ended. */

@@ -102,6 +102,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private final NavigableMap<Long, Long> delivered = new TreeMap<>();
   private final SimCheckpoint checkpoint = new SimCheckpoint();
   private long deliveredIndex;
+  private long executedIndex; // when it led; 0 when it made its state again since
   private SimCatalogView view;
   private MemberState state;
   private CheckpointTakeover takeover;
@@ -310,6 +311,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     reads.clear();
     leaseTerm = 0;
     round = null;
+    executedIndex = 0;
     useCheckpoint();
     log = new ReplicatedLog(replica, checkpoint.index());
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
@@ -450,10 +452,22 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   /** Keeps what was delivered since the last one, and gives up what all members have kept. */
   private void checkpoint() {
-    if (!state.isGivenUp()) {
+    if (!state.isGivenUp() && isSettled()) {
       checkpoint.extend(delivered, deliveredIndex);
       log.trim(checkpoint.index());
     }
+  }
+
+  /**
+   * Whether it has executed nothing, as a leader, that may never be committed. Else no checkpoint
+   * can be made before it has made its state again, without that.
+   */
+  private boolean isSettled() {
+    boolean leads = member.role() == LogMember.Role.LEADING;
+    if (!leads && executedIndex > log.commitIndex() && log.needsCheckpoint()) {
+      executedIndex = 0;
+    }
+    return leads || executedIndex <= log.commitIndex();
   }
 
   private void takeOver() {
@@ -477,6 +491,9 @@ final class SimLogMember extends SimMachine implements CheckedMember {
       return null;
     }
     if (checkpoint.index() < needed) {
+      if (member.role() != LogMember.Role.LEADING) {
+        executedIndex = 0; // as far as it is not committed: it makes its state again
+      }
       checkpoint();
       return null;
     }
@@ -558,7 +575,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     payload.flip();
     try {
       log.lead(member.term());
-      log.propose(payload);
+      executedIndex = log.propose(payload);
       waiting.add(value);
       deliverAll();
       return true;
@@ -734,7 +751,13 @@ final class SimLogMember extends SimMachine implements CheckedMember {
    * @param value of the entry
    */
   boolean has(long index, long value) {
-    return hasCheckpoint() && (checkpoint.index() >= index || bits.has(value));
+    if (!hasCheckpoint() || trimmedIndex() > checkpoint.index()) {
+      return false;
+    }
+    // What a leader may have stored since this member has looked is in its memory alone.
+    boolean looked = isAlive() && !LogEntries.isGranted(replica);
+    return checkpoint.index() >= index
+        || (looked ? LogEntries.has(replica, index, value) : bits.has(value));
   }
 
   private boolean hasAll() {

@@ -53,7 +53,8 @@ final class BetterLog {
   }
 
   private void onReadable(LogTransport via, LogPosition position, QueuePair pair, Runnable failed) {
-    List<LogSegment> missing = missing(replica.chain(), position.getSegmentsList());
+    List<LogSegment> missing =
+        afterCheckpoint(missing(replica.chain(), position.getSegmentsList()));
     if (!missing.isEmpty() && !replica.continuesWith(missing.get(0))) {
       pair.close();
       failed.run();
@@ -68,8 +69,19 @@ final class BetterLog {
     }
     reader = new SegmentReader(via.memory(), pair, missing, slots);
     if (slots.size() < missing.size()) {
+      replica.lackRoom(position.getCommitIndex());
       failed.run();
     }
+  }
+
+  /** Without those of which this member's checkpoint has all, but for the last one. */
+  private List<LogSegment> afterCheckpoint(List<LogSegment> segments) {
+    int first = 0;
+    while (first < segments.size() - 1
+        && segments.get(first).getLastIndex() <= replica.checkpointIndex()) {
+      first++;
+    }
+    return segments.subList(first, segments.size());
   }
 
   /** Those of {@code theirs} that come after the last one that is in {@code mine}, too. */

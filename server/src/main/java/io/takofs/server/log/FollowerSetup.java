@@ -157,6 +157,7 @@ final class FollowerSetup {
       return;
     }
     step = Step.GRANT;
+    long committed = committed();
     Request request =
         Request.newBuilder()
             .setGrantLog(
@@ -167,7 +168,9 @@ final class FollowerSetup {
                     .setEpoch(epoch)
                     .setTransport(via.name())
                     .setFirstIndex(missingIndex == 0 ? 0 : missingIndex + 1)
-                    .setBaseChain(missingIndex == 0 ? 0 : missingChain))
+                    .setBaseChain(missingIndex == 0 ? 0 : missingChain)
+                    .setCommittedIndex(committed)
+                    .setCommittedChain(replica.chain().chainAfter(committed)))
             .build();
     peers.call(server, request, this::onGrant);
   }
@@ -275,9 +278,13 @@ final class FollowerSetup {
       if (refusedSlots > REFUSALS_MAX && !stream.isAdopted()) {
         // It has no room for what it lacks beside what it has: a checkpoint replaces both.
         log.detach(server);
-        lack(Math.min(log.commitIndex(), replica.lastIndex()));
+        lack(committed());
       }
     }
+  }
+
+  private long committed() {
+    return Math.min(log.commitIndex(), replica.lastIndex());
   }
 
   /** It gets no grant before it has a checkpoint with all entries up to {@code index}. */

@@ -311,7 +311,7 @@ final class LeaderRole {
           MemberStatus.newBuilder()
               .setServer(each.getKey())
               .setLearner(!config.members().contains(each.getKey()))
-              .setReached(stream != null && stream.isAdopted() && !stream.hasFailed())
+              .setReached(stream != null && stream.counts() && !stream.hasFailed())
               .setWrittenIndex(stream == null ? 0 : stream.writtenIndex())
               .setProblem(stream == null || !stream.counts() ? each.getValue().lastRefusal() : ""));
     }

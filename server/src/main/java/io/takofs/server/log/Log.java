@@ -74,6 +74,14 @@ public interface Log extends AutoCloseable {
     return false;
   }
 
+  /**
+   * Whether this log cannot go on before there is a checkpoint of what was delivered, because the
+   * log of a leader begins after it.
+   */
+  default boolean needsCheckpoint() {
+    return false;
+  }
+
   /** A durable checkpoint covers everything up to {@code index}: segments wholly below may go. */
   void trim(long index);
 

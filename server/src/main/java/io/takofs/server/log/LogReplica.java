@@ -446,6 +446,10 @@ public class LogReplica {
     look(); // what is lost is kept first: what follows may fail, or end here
     promise.make(request.getTerm(), request.getLeader(), request.getEpoch());
     endWriting();
+    boolean has = chain.has(request.getCommittedIndex(), request.getCommittedChain());
+    if (has) {
+      commitIndex = Math.max(commitIndex, request.getCommittedIndex());
+    }
     if (request.getFirstIndex() > checkpointIndex + 1) {
       throw lack(request.getFirstIndex() - 1, request.getBaseChain());
     }
@@ -457,6 +461,9 @@ public class LogReplica {
     storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
     if (intake.slots().isEmpty()) {
       intake = null;
+      if (has) { // a checkpoint may make room
+        wantedIndex = Math.max(wantedIndex, request.getCommittedIndex());
+      }
       throw new TakoException(
           Status.NO_SPACE, "no slot of the log of member " + server() + " is free");
     }
@@ -842,6 +849,18 @@ public class LogReplica {
     return new TakoException(
         Status.BUSY,
         "member " + server() + " lacks entries that no leader has in its log any more");
+  }
+
+  /**
+   * There is no room for a better log, beside what is here: a checkpoint replaces both.
+   *
+   * @param index entries up to here are committed, as the member with that log says
+   */
+  synchronized void lackRoom(long index) {
+    if (index > Math.max(chain.lastIndex(), checkpointIndex)) {
+      missingIndex = index;
+      missing = true;
+    }
   }
 
   /** Whether the entry {@code index} is here as another log has it, and so are those before it. */

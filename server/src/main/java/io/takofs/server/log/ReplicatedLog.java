@@ -393,7 +393,7 @@ public final class ReplicatedLog implements Log {
   @Override
   public boolean wantsTrim() {
     synchronized (replica) {
-      if (replica.wantedIndex() != 0 && replica.wantedIndex() <= deliveredIndex) {
+      if (needsCheckpoint()) {
         return true;
       }
       List<Segment> segments = replica.chain().segments();
@@ -401,6 +401,14 @@ public final class ReplicatedLog implements Log {
       return replica.isShort()
           && uncovered < segments.size() - 1
           && segments.get(uncovered).lastIndex() <= deliveredIndex;
+    }
+  }
+
+  @Override
+  public boolean needsCheckpoint() {
+    synchronized (replica) {
+      long wanted = replica.wantedIndex();
+      return wanted != 0 && wanted <= deliveredIndex;
     }
   }
 

@@ -59,6 +59,7 @@ public final class Journal {
   private Reply lastReply;
   private String failure;
   private boolean diverged;
+  private boolean leads;
 
   /** An action that waits until an entry is committed. */
   private record Waiting(Ticket ticket, Runnable action) {}
@@ -99,10 +100,12 @@ public final class Journal {
       throw e;
     }
     ticket = new Ticket(appliedIndex, term);
+    leads = true;
   }
 
   /** Leads no more: nothing waits any more for what was not committed. */
   void follow() {
+    leads = false;
     waiting.clear();
   }
 
@@ -211,8 +214,9 @@ public final class Journal {
   }
 
   /**
-   * Whether the state has entries that were never committed, and others are committed instead: it
-   * has to be made again from the last checkpoint, and nothing is executed any more.
+   * Whether the state has entries that were never committed, and others are committed instead, or
+   * no checkpoint can be made because of them, which is needed: it has to be made again from the
+   * last checkpoint, and nothing is executed any more.
    */
   public boolean hasDiverged() {
     return diverged;
@@ -314,6 +318,8 @@ public final class Journal {
       learn();
       if (!diverged && isSettled()) {
         beginCheckpointIfWanted();
+      } else if (log.needsCheckpoint()) {
+        diverged = true; // as far as the log can ever say
       }
     }
     return appliedIndex > before;
@@ -374,6 +380,18 @@ public final class Journal {
       checkpointedBytes = appliedBytes;
       store.beginCheckpoint(appliedIndex);
       checkpointBegins();
+    }
+  }
+
+  /**
+   * Begins a checkpoint because another member needs one. A member that led before, with entries
+   * that may never be committed, can make none; then its state {@link #hasDiverged}.
+   */
+  public void beginCheckpointForAnother() {
+    if (leads || isSettled()) {
+      beginCheckpoint();
+    } else if (failure == null) {
+      diverged = true;
     }
   }
 

@@ -107,6 +107,17 @@ class LogReplicaTest {
     }
   }
 
+  /** The entries after that are not those of the member that has a better log. */
+  @Test
+  void shouldNeedACheckpointWhenThereIsNoRoomForABetterLog() throws Exception {
+    LogReplica replica = open(written());
+    replica.lackRoom(COUNT);
+    assertThat(replica.needsCheckpoint()).as("it may have the entry").isFalse();
+    replica.lackRoom(COUNT + 1);
+    assertThat(replica.needsCheckpoint()).isTrue();
+    assertThat(replica.neededIndex()).isEqualTo(COUNT + 1);
+  }
+
   @Test
   void shouldReadABetterLogIntoAllSlotsButOne() throws Exception {
     LogReplica replica = open(new LogFixture(8, 4096));

@@ -1,6 +1,7 @@
 package io.takofs.server.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.base.Undo;
@@ -9,6 +10,7 @@ import io.takofs.proto.GrantLog;
 import io.takofs.proto.LogGrant;
 import io.takofs.proto.LogPosition;
 import io.takofs.proto.PrepareLog;
+import io.takofs.proto.Status;
 import io.takofs.server.segment.Crc32cScratch;
 import io.takofs.server.segment.FrameCodec;
 import io.takofs.server.segment.Segment;
@@ -25,14 +27,15 @@ class LostFrameTest {
   private static final int LEADER = 1;
   private static final int CANDIDATE = 3;
   private static final int ENTRIES = 5;
+  private static final int SLOTS = 4;
   private static final int PAYLOAD = 40;
   private static final long TERM = 2;
 
   private final TcpTransport transport = new TcpTransport(TcpSettings.DEFAULT);
   private final Undo undo = new Undo();
   private final LogTransports transports = new LogTransports();
-  private final LogFixture fixture = new LogFixture(4, 4096);
-  private final LogFixture leaders = new LogFixture(4, 4096);
+  private final LogFixture fixture = new LogFixture(SLOTS, 4096);
+  private final LogFixture leaders = new LogFixture(SLOTS, 4096);
   private ByteBuffer heartbeat;
   private LogReplica leader;
   private LogReplica replica;
@@ -98,6 +101,32 @@ class LostFrameTest {
         .setCandidate(candidate)
         .setTransport("tcp")
         .build();
+  }
+
+  /** It has no slot for the leader, and a checkpoint of what it has makes room. */
+  @Test
+  void shouldLearnWhatIsCommittedFromALeaderForWhichItHasNoSlot() throws Exception {
+    adopt();
+    long index = leader.lastIndex() - 1;
+    replica.prepare(prepare(TERM + 1, LEADER));
+    Integer taken = replica.takeSlot();
+    while (taken != null) {
+      taken = replica.takeSlot();
+    }
+    GrantLog next =
+        GrantLog.newBuilder()
+            .setTerm(TERM + 1)
+            .setLeader(LEADER)
+            .setTransport("tcp")
+            .setCommittedIndex(index)
+            .setCommittedChain(leader.chain().chainAfter(index))
+            .build();
+
+    assertThatThrownBy(() -> replica.grant(next))
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.NO_SPACE));
+    assertThat(replica.commitIndex()).isEqualTo(index);
+    assertThat(replica.wantedIndex()).isEqualTo(index);
   }
 
   @Test

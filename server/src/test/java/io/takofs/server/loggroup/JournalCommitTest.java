@@ -177,6 +177,45 @@ class JournalCommitTest {
     assertThat(done).containsExactly("asked 1");
   }
 
+  /** It led, and the log of the next leader begins after what is committed of it. */
+  @Test
+  void shouldMakeItsStateAgainWhenACheckpointIsNeededBeforeAllIsCommitted() throws Exception {
+    mkdirs("/a");
+    mkdirs("/b");
+    journal.follow();
+    log.acknowledge(3);
+    journal.applyCommitted();
+    assertThat(journal.hasDiverged()).as("nobody needs a checkpoint").isFalse();
+
+    log.needsCheckpoint = true;
+    journal.applyCommitted();
+
+    assertThat(journal.hasDiverged()).isTrue();
+    assertThat(journal.checkpointing()).isFalse();
+  }
+
+  @Test
+  void shouldBeginACheckpointThatIsNeededWhenAllIsCommitted() throws Exception {
+    mkdirs("/a");
+    journal.follow();
+    log.acknowledge(3);
+    log.needsCheckpoint = true;
+    journal.applyCommitted();
+    assertThat(journal.hasDiverged()).isFalse();
+    assertThat(journal.checkpointing()).isTrue();
+  }
+
+  @Test
+  void shouldMakeItsStateAgainForAMemberThatNeedsACheckpointUnlessItLeads() throws Exception {
+    mkdirs("/a");
+    journal.beginCheckpointForAnother();
+    assertThat(journal.checkpointing()).isTrue();
+    assertThat(journal.hasDiverged()).isFalse();
+    journal.follow();
+    journal.beginCheckpointForAnother();
+    assertThat(journal.hasDiverged()).isTrue();
+  }
+
   @Test
   void shouldFinishACheckpointWhenWhatItHasIsCommitted() throws Exception {
     mkdirs("/a");

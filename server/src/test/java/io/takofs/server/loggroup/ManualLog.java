@@ -19,6 +19,9 @@ final class ManualLog implements Log {
   /** Entries that there is room for above those that were trimmed. */
   int room = Integer.MAX_VALUE;
 
+  /** Whether it cannot go on without a checkpoint. */
+  boolean needsCheckpoint;
+
   /** The others have acknowledged the entries up to {@code index}. */
   void acknowledge(long index) {
     acknowledged = index;
@@ -83,6 +86,16 @@ final class ManualLog implements Log {
   @Override
   public int freeSegmentCount() {
     return 1;
+  }
+
+  @Override
+  public boolean needsCheckpoint() {
+    return needsCheckpoint;
+  }
+
+  @Override
+  public boolean wantsTrim() {
+    return needsCheckpoint;
   }
 
   @Override
