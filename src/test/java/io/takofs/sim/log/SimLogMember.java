@@ -103,6 +103,8 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   private final SimCheckpoint checkpoint = new SimCheckpoint();
   private long deliveredIndex;
   private long executedIndex; // when it led; 0 when it made its state again since
+  private long executedTerm;
+  private long frozenIndex; // of the checkpoint that it makes; 0 for none
   private SimCatalogView view;
   private MemberState state;
   private CheckpointTakeover takeover;
@@ -311,7 +313,6 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     reads.clear();
     leaseTerm = 0;
     round = null;
-    executedIndex = 0;
     useCheckpoint();
     log = new ReplicatedLog(replica, checkpoint.index());
     QueuePairConfig pairs = new QueuePairConfig(domain, queue, queue, 16, 0);
@@ -433,6 +434,10 @@ final class SimLogMember extends SimMachine implements CheckedMember {
                 spite.strike(born);
               }
               takeOver();
+              endCheckpoint();
+              if (log.needsCheckpoint() && member.leadingTerm() == 0) {
+                forgetUncommitted();
+              }
               if (log.wantsTrim()
                   || (checkpointsAtRandom && scheduler().random().nextInt(CHECKPOINT_IN) == 0)) {
                 checkpoint();
@@ -452,22 +457,25 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   /** Keeps what was delivered since the last one, and gives up what all members have kept. */
   private void checkpoint() {
-    if (!state.isGivenUp() && isSettled()) {
-      checkpoint.extend(delivered, deliveredIndex);
-      log.trim(checkpoint.index());
+    if (!state.isGivenUp() && frozenIndex == 0) {
+      frozenIndex = Math.max(executedIndex, deliveredIndex);
+      endCheckpoint();
     }
   }
 
-  /**
-   * Whether it has executed nothing, as a leader, that may never be committed. Else no checkpoint
-   * can be made before it has made its state again, without that.
-   */
-  private boolean isSettled() {
-    boolean leads = member.role() == LogMember.Role.LEADING;
-    if (!leads && executedIndex > log.commitIndex() && log.needsCheckpoint()) {
-      executedIndex = 0;
+  /** A checkpoint has what was executed when it began, and is one when that is committed. */
+  private void endCheckpoint() {
+    if (frozenIndex != 0 && frozenIndex <= deliveredIndex) {
+      checkpoint.extend(delivered, frozenIndex);
+      log.trim(checkpoint.index());
+      frozenIndex = 0;
     }
-    return leads || executedIndex <= log.commitIndex();
+  }
+
+  /** It goes back to what is committed: nobody may ever commit the rest. */
+  private void forgetUncommitted() {
+    executedIndex = 0;
+    frozenIndex = 0;
   }
 
   private void takeOver() {
@@ -491,8 +499,8 @@ final class SimLogMember extends SimMachine implements CheckedMember {
       return null;
     }
     if (checkpoint.index() < needed) {
-      if (member.role() != LogMember.Role.LEADING) {
-        executedIndex = 0; // as far as it is not committed: it makes its state again
+      if (member.leadingTerm() == 0) {
+        forgetUncommitted();
       }
       checkpoint();
       return null;
@@ -536,6 +544,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   private void useCheckpoint() {
+    forgetUncommitted();
     delivered.clear();
     delivered.putAll(checkpoint.values());
     deliveredIndex = checkpoint.index();
@@ -547,6 +556,9 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   private void deliver(long index, long term, ByteBuffer payload) {
+    if (index <= executedIndex && term != executedTerm) {
+      forgetUncommitted(); // another leader's entry came instead
+    }
     long value = payload.hasRemaining() ? payload.getLong(payload.position()) : -term;
     for (int at = payload.position(); at < payload.limit(); at += Long.BYTES) {
       if (payload.getLong(at) != value) {
@@ -576,6 +588,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     try {
       log.lead(member.term());
       executedIndex = log.propose(payload);
+      executedTerm = member.term();
       waiting.add(value);
       deliverAll();
       return true;

@@ -40,8 +40,7 @@ final class FollowerSetup {
   private boolean extending;
   private long refusedTerm;
   private boolean ended;
-  private long missingIndex; // it needs a checkpoint up to here; 0 for none
-  private int missingChain; // chain value after that entry
+  private Chain.End lacked; // it needs a checkpoint up to here; null for none
   private int refusedSlots; // in a row
   private boolean notWhole; // what was written in the present attempt, as the member says
   private String lastRefusal = "";
@@ -157,7 +156,7 @@ final class FollowerSetup {
       return;
     }
     step = Step.GRANT;
-    long committed = committed();
+    Chain.End committed = replica.chain().lastEnd(log.commitIndex());
     Request request =
         Request.newBuilder()
             .setGrantLog(
@@ -167,10 +166,10 @@ final class FollowerSetup {
                     .setLeader(replica.server())
                     .setEpoch(epoch)
                     .setTransport(via.name())
-                    .setFirstIndex(missingIndex == 0 ? 0 : missingIndex + 1)
-                    .setBaseChain(missingIndex == 0 ? 0 : missingChain)
-                    .setCommittedIndex(committed)
-                    .setCommittedChain(replica.chain().chainAfter(committed)))
+                    .setFirstIndex(lacked == null ? 0 : lacked.index() + 1)
+                    .setBaseChain(lacked == null ? 0 : lacked.chain())
+                    .setCommittedIndex(committed.index())
+                    .setCommittedChain(committed.chain()))
             .build();
     peers.call(server, request, this::onGrant);
   }
@@ -189,10 +188,10 @@ final class FollowerSetup {
       log.learn(grant.getPosition().getCommitIndex());
       long first = firstSequence(grant.getPosition());
       if (first == 0) {
-        lack(replica.chain().segments().get(0).header().baseIndex() - 1);
+        lack(replica.chain().lastEnd(0));
         return;
       }
-      missingIndex = 0;
+      lacked = null;
       step = Step.CONNECT;
       peers.connect(server, via, term, grant.getGrant(), pair -> onConnected(grant, first, pair));
     }
@@ -278,19 +277,14 @@ final class FollowerSetup {
       if (refusedSlots > REFUSALS_MAX && !stream.isAdopted()) {
         // It has no room for what it lacks beside what it has: a checkpoint replaces both.
         log.detach(server);
-        lack(committed());
+        lack(replica.chain().lastEnd(log.commitIndex()));
       }
     }
   }
 
-  private long committed() {
-    return Math.min(log.commitIndex(), replica.lastIndex());
-  }
-
-  /** It gets no grant before it has a checkpoint with all entries up to {@code index}. */
-  private void lack(long index) {
-    missingIndex = index;
-    missingChain = replica.chain().chainAfter(index);
+  /** It gets no grant before it has a checkpoint with all entries up to {@code end}. */
+  private void lack(Chain.End end) {
+    lacked = end;
     rest();
   }
 

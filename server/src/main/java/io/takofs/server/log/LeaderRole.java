@@ -184,18 +184,13 @@ final class LeaderRole {
     }
   }
 
-  /** Whether a majority has taken one of the last heartbeats. */
-  private boolean reachesMajority() {
-    return hasWritten(beat - BEATS_LATE, leads); // what the first ones lack may take long
-  }
-
   /**
-   * Whether a majority has taken heartbeat {@code since} or a later one.
-   *
-   * @param adopted whether only members count that have this leader's log
+   * Whether a majority has taken one of the last heartbeats: until this member leads, because what
+   * others lack may take long, and then one with which it can commit.
    */
-  private boolean hasWritten(long since, boolean adopted) {
-    return isMajority(stream -> (stream.isAdopted() || !adopted) && stream.beatWritten() >= since);
+  private boolean reachesMajority() {
+    long since = beat - BEATS_LATE;
+    return isMajority(stream -> (stream.counts() || !leads) && stream.beatWritten() >= since);
   }
 
   /** Whether this member and those others that {@code counts} are a majority. */
@@ -270,7 +265,8 @@ final class LeaderRole {
 
   /** As {@link LogMember#isProven}. */
   boolean isProven(long asked, long wanted) {
-    return hasBegun(asked) && hasWritten(wanted, true);
+    return hasBegun(asked)
+        && isMajority(stream -> stream.isAdopted() && stream.beatWritten() >= wanted);
   }
 
   /** As {@link LogMember#hasLease}. */

@@ -446,10 +446,6 @@ public class LogReplica {
     look(); // what is lost is kept first: what follows may fail, or end here
     promise.make(request.getTerm(), request.getLeader(), request.getEpoch());
     endWriting();
-    boolean has = chain.has(request.getCommittedIndex(), request.getCommittedChain());
-    if (has) {
-      commitIndex = Math.max(commitIndex, request.getCommittedIndex());
-    }
     if (request.getFirstIndex() > checkpointIndex + 1) {
       throw lack(request.getFirstIndex() - 1, request.getBaseChain());
     }
@@ -461,8 +457,8 @@ public class LogReplica {
     storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
     if (intake.slots().isEmpty()) {
       intake = null;
-      if (has) { // a checkpoint may make room
-        wantedIndex = Math.max(wantedIndex, request.getCommittedIndex());
+      if (!pool.isResting() && request.getCommittedIndex() > checkpointIndex) {
+        throw lack(request.getCommittedIndex(), request.getCommittedChain()); // it makes room
       }
       throw new TakoException(
           Status.NO_SPACE, "no slot of the log of member " + server() + " is free");
@@ -829,18 +825,20 @@ public class LogReplica {
 
   /**
    * Another log, which does not have the entries up to {@code index} any more, which are committed,
-   * cannot continue this one. Where this one has them a checkpoint of its own is enough. It must
-   * not take another's over then: while it does it has no state, and its copy of the last of them
-   * may be the only one but for that of a leader. Where it does not have the last one a majority
-   * without it has all of them, and counts for nothing that is here.
+   * cannot continue this one; or there is no room for it beside this one. Where this one has them a
+   * checkpoint of its own is enough. It must not take another's over then: while it does it has no
+   * state, and its copy of the last of them may be the only one but for that of a leader. Where it
+   * does not have the last one a majority without it has all of them, and counts for nothing that
+   * is here.
    *
    * @param chainAfter chain value after the entry
    * @return BUSY, with what it waits for
    */
-  private TakoException lack(long index, int chainAfter) {
+  synchronized TakoException lack(long index, int chainAfter) {
     if (hasEntry(index, chainAfter)) {
       commitIndex = Math.max(commitIndex, index);
       wantedIndex = Math.max(wantedIndex, index);
+      missing = false; // whatever an earlier leader has said
       return new TakoException(
           Status.BUSY, "member " + server() + " makes a checkpoint of entries up to " + index);
     }
@@ -849,18 +847,6 @@ public class LogReplica {
     return new TakoException(
         Status.BUSY,
         "member " + server() + " lacks entries that no leader has in its log any more");
-  }
-
-  /**
-   * There is no room for a better log, beside what is here: a checkpoint replaces both.
-   *
-   * @param index entries up to here are committed, as the member with that log says
-   */
-  synchronized void lackRoom(long index) {
-    if (index > Math.max(chain.lastIndex(), checkpointIndex)) {
-      missingIndex = index;
-      missing = true;
-    }
   }
 
   /** Whether the entry {@code index} is here as another log has it, and so are those before it. */

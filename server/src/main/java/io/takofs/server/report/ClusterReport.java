@@ -130,7 +130,7 @@ public final class ClusterReport {
     return status.build();
   }
 
-  /** The members of the group that lack what is written now, though they are not new. */
+  /** The members of the group without a copy of what is written now, though they are not new. */
   private Optional<String> notReached() {
     List<Integer> silent =
         ofGroup.getGroup().getMembersList().stream()
@@ -142,8 +142,9 @@ public final class ClusterReport {
         : Optional.of(
             "of the members that keep the namespace, "
                 + Clusters.names(silent)
-                + " got nothing of what is written now: start what does not run, or have another"
-                + " server take its place (tako group replace)");
+                + " have no copy of what is written now: start what does not run, give what does"
+                + " some minutes to get one, or have another server take its place (tako group"
+                + " replace)");
   }
 
   /** The servers that are configured, and are not in {@code map}. */

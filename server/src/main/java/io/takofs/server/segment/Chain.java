@@ -82,13 +82,32 @@ public final class Chain {
   }
 
   /**
-   * The chain value after {@code index}: of an entry that is here, or of that before the oldest.
+   * The chain value after {@code index}: of an entry that is here, or of that before the oldest. It
+   * is read from a frame, whose bits may have changed, but for the last one of a segment.
    */
   public int chainAfter(long index) {
     SegmentHeader oldest = segments.get(0).header();
     return index == oldest.baseIndex() - 1
         ? oldest.baseChain()
         : segments.get(placeOf(index)).chainAfter(index);
+  }
+
+  /** An entry that another log may have, too, and the chain value after it. */
+  public record End(long index, int chain) {}
+
+  /**
+   * The last entry up to {@code index} with which a segment ends that another one follows; that
+   * before the oldest segment when there is none.
+   */
+  public End lastEnd(long index) {
+    SegmentHeader oldest = segments.get(0).header();
+    End end = new End(oldest.baseIndex() - 1, oldest.baseChain());
+    for (Segment segment : segments.subList(0, segments.size() - 1)) {
+      if (segment.lastIndex() <= index) {
+        end = new End(segment.lastIndex(), segment.chain());
+      }
+    }
+    return end;
   }
 
   /** Whether the entry {@code index} is here, and it and all before it are those of that chain. */

@@ -9,6 +9,7 @@ import io.takofs.proto.GrantLog;
 import io.takofs.proto.LogSegment;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Status;
+import io.takofs.server.segment.Chain;
 import io.takofs.server.segment.Crc32cScratch;
 import io.takofs.server.segment.FrameCodec;
 import io.takofs.server.segment.FramesBeyond;
@@ -107,15 +108,32 @@ class LogReplicaTest {
     }
   }
 
-  /** The entries after that are not those of the member that has a better log. */
+  /** A leader that knows more has said that it lacks entries, and is gone. */
   @Test
-  void shouldNeedACheckpointWhenThereIsNoRoomForABetterLog() throws Exception {
+  void shouldBelieveTheLastLeaderThatItLacksNothing() throws Exception {
     LogReplica replica = open(written());
-    replica.lackRoom(COUNT);
-    assertThat(replica.needsCheckpoint()).as("it may have the entry").isFalse();
-    replica.lackRoom(COUNT + 1);
+    replica.lack(COUNT + 1, 1);
     assertThat(replica.needsCheckpoint()).isTrue();
-    assertThat(replica.neededIndex()).isEqualTo(COUNT + 1);
+    replica.lack(COUNT, replica.chain().chainAfter(COUNT));
+    assertThat(replica.needsCheckpoint()).isFalse();
+    assertThat(replica.neededIndex()).isLessThanOrEqualTo(COUNT);
+    assertThat(replica.wantedIndex()).isEqualTo(COUNT);
+  }
+
+  /** Chain values of ends do not come from frames, whose bits may have changed. */
+  @Test
+  void shouldNameEndsOfSegmentsThatOthersFollow() throws Exception {
+    LogReplica replica = open(new LogFixture(32, 1024));
+    lead(replica);
+    List<Segment> segments = replica.chain().segments();
+    assertThat(segments).hasSizeGreaterThan(2);
+    long end = segments.get(0).lastIndex();
+    int chain = segments.get(0).chain();
+    assertThat(replica.chain().lastEnd(end)).isEqualTo(new Chain.End(end, chain));
+    assertThat(replica.chain().lastEnd(end + 1)).isEqualTo(new Chain.End(end, chain));
+    assertThat(replica.chain().lastEnd(end - 1)).isEqualTo(new Chain.End(0, 0));
+    assertThat(replica.chain().lastEnd(Long.MAX_VALUE).index())
+        .isEqualTo(segments.get(segments.size() - 2).lastIndex());
   }
 
   @Test

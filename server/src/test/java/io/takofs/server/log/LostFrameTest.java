@@ -124,7 +124,8 @@ class LostFrameTest {
 
     assertThatThrownBy(() -> replica.grant(next))
         .isInstanceOfSatisfying(
-            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.NO_SPACE));
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.BUSY))
+        .hasMessageContaining("makes a checkpoint");
     assertThat(replica.commitIndex()).isEqualTo(index);
     assertThat(replica.wantedIndex()).isEqualTo(index);
   }
