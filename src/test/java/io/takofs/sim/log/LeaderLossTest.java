@@ -69,6 +69,43 @@ class LeaderLossTest {
     }
   }
 
+  /**
+   * The member that is left needs a newer checkpoint than the leader has, which has executed what
+   * it cannot commit before that.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+  void shouldGoOnWithAMemberThatTakesItsStateOver(long seed) throws Exception {
+    SimLogMember leader = startSteady(seed);
+    members.forEach(SimLogMember::checkpointWhenShort);
+    List<SimLogMember> others = followersOf(leader);
+    SimLogMember left = others.get(0);
+    fillTwoSegments(leader, left);
+    left.checkpoint();
+    fillTwoSegments(leader, left); // it has a whole one of what follows that checkpoint
+    assertThat(left.trimmedIndex()).isGreaterThan(leader.checkpointIndex());
+    others.get(1).kill();
+    network.links().cutOff(left.process());
+    assertThat(leader.propose(VALUE)).isTrue();
+    left.loseState();
+    network.links().heal();
+    assertThat(left.start()).isTrue();
+
+    scheduler.await(LIMIT_NS, () -> leader() != null && leader().propose(LAST));
+    scheduler.await(LIMIT_NS, () -> left.delivered().containsValue(LAST));
+
+    assertThat(left.delivered()).containsValues(VALUE, LAST);
+    assertThat(left.takeovers()).isEqualTo(1);
+  }
+
+  private void fillTwoSegments(SimLogMember leader, SimLogMember follower) {
+    long value = leader.lastIndex();
+    while (follower.log().segmentCount() < 2) {
+      assertThat(leader.propose(++value)).isTrue();
+      scheduler.pass(SLOW_NS);
+    }
+  }
+
   private boolean haveAll(long index) {
     return members.stream().allMatch(each -> each.delivered().containsKey(index));
   }

@@ -456,7 +456,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
   }
 
   /** Keeps what was delivered since the last one, and gives up what all members have kept. */
-  private void checkpoint() {
+  void checkpoint() {
     if (!state.isGivenUp() && frozenIndex == 0) {
       frozenIndex = Math.max(executedIndex, deliveredIndex);
       endCheckpoint();
@@ -723,9 +723,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
       return;
     }
     if (isOfCheckpoint) {
-      kill();
-      checkpoint.begin(); // the next process finds no checkpoint that is whole
-      lostState = true;
+      loseState();
       return;
     }
     boolean leads = isAlive() && member.leadingTerm() != 0;
@@ -741,6 +739,13 @@ final class SimLogMember extends SimMachine implements CheckedMember {
         }
       }
     }
+  }
+
+  /** The process ends, and the next one finds no checkpoint that is whole. */
+  void loseState() {
+    kill();
+    checkpoint.begin();
+    lostState = true;
   }
 
   /**
