@@ -96,6 +96,9 @@ class LeaderLossTest {
 
     assertThat(left.delivered()).containsValues(VALUE, LAST);
     assertThat(left.takeovers()).isEqualTo(1);
+    assertThat(awaitLeader().propose(LAST + 1)).isTrue();
+    scheduler.await(LIMIT_NS, () -> left.delivered().containsValue(LAST + 1));
+    assertThat(left.delivered()).containsValue(LAST + 1);
   }
 
   private void fillTwoSegments(SimLogMember leader, SimLogMember follower) {

@@ -69,21 +69,21 @@ final class BetterLog {
     }
     reader = new SegmentReader(via.memory(), pair, missing, slots);
     if (slots.size() < missing.size()) {
-      lackRoom(position);
+      lackRoom(missing.size(), position);
       failed.run();
     }
   }
 
   /** A checkpoint with what is committed of that log takes the place of what has no room. */
-  private void lackRoom(LogPosition position) {
+  private void lackRoom(int count, LogPosition position) {
     LogSegment last = null;
     for (LogSegment each : position.getSegmentsList()) {
       if (each.getLastIndex() <= position.getCommitIndex()) {
         last = each;
       }
     }
-    if (last != null && last.getLastIndex() > replica.checkpointIndex()) {
-      replica.lack(last.getLastIndex(), last.getChain());
+    if (last != null) {
+      replica.lackRoom(count, last.getLastIndex(), last.getChain());
     }
   }
 

@@ -425,8 +425,8 @@ public class LogReplica {
    * The leader of the promised term may be another than the candidate that the promise was made to:
    * a majority has promised the term to the leader, so that nobody else leads in it.
    *
-   * @throws TakoException as of {@link #prepare}; NO_SPACE when no slot is free; UNAVAILABLE when
-   *     this member has no such transport
+   * @throws TakoException as of {@link #prepare}; NO_SPACE when no slot is free; BUSY when a
+   *     checkpoint has to come first; UNAVAILABLE when this member has no such transport
    */
   public synchronized LogGrant grant(GrantLog request) throws TakoException {
     checkSound();
@@ -457,11 +457,7 @@ public class LogReplica {
     storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
     if (intake.slots().isEmpty()) {
       intake = null;
-      if (!pool.isResting() && request.getCommittedIndex() > checkpointIndex) {
-        throw lack(request.getCommittedIndex(), request.getCommittedChain()); // it makes room
-      }
-      throw new TakoException(
-          Status.NO_SPACE, "no slot of the log of member " + server() + " is free");
+      throw lackRoom(1, request.getCommittedIndex(), request.getCommittedChain());
     }
     heartbeat.begin(via.memory().heartbeat().buffer());
     return describeGrant(0).setPosition(position(via)).build();
@@ -825,11 +821,11 @@ public class LogReplica {
 
   /**
    * Another log, which does not have the entries up to {@code index} any more, which are committed,
-   * cannot continue this one; or there is no room for it beside this one. Where this one has them a
-   * checkpoint of its own is enough. It must not take another's over then: while it does it has no
-   * state, and its copy of the last of them may be the only one but for that of a leader. Where it
-   * does not have the last one a majority without it has all of them, and counts for nothing that
-   * is here.
+   * cannot continue this one; or there is never room for it beside this one. Where this one has
+   * them a checkpoint of its own is enough. It must not take another's over then: while it does it
+   * has no state, and its copy of the last of them may be the only one but for that of a leader.
+   * Where it does not have the last one a majority without it has all of them, and counts for
+   * nothing that is here.
    *
    * @param chainAfter chain value after the entry
    * @return BUSY, with what it waits for
@@ -846,7 +842,33 @@ public class LogReplica {
     missing = true;
     return new TakoException(
         Status.BUSY,
-        "member " + server() + " lacks entries that no leader has in its log any more");
+        "member "
+            + server()
+            + " needs the checkpoint of another member, with entries up to "
+            + index);
+  }
+
+  /**
+   * There are no slots for segments of another log, beside those that are here. A checkpoint of
+   * this member makes room where it covers whole segments that the last one does not; else one of
+   * another member does, where the room will not come by itself, because this log takes it.
+   *
+   * @param count segments that need a slot
+   * @param index entries up to here are committed, with this chain value
+   * @return NO_SPACE, or as {@link #lack}
+   */
+  synchronized TakoException lackRoom(int count, long index, int chainAfter) {
+    if (hasEntry(index, chainAfter)) {
+      commitIndex = Math.max(commitIndex, index);
+    }
+    long covered = chain.endOfOldest(commitIndex());
+    if (covered > checkpointIndex) {
+      wantedIndex = Math.max(wantedIndex, covered);
+    } else if (index > checkpointIndex && !storage.canHold(count)) {
+      return lack(index, chainAfter);
+    }
+    return new TakoException(
+        Status.NO_SPACE, "no slot of the log of member " + server() + " is free");
   }
 
   /** Whether the entry {@code index} is here as another log has it, and so are those before it. */

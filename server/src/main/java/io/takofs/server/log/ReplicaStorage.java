@@ -147,6 +147,11 @@ final class ReplicaStorage {
     }
   }
 
+  /** Whether so many segments more would have slots, if nothing but this log took any. */
+  boolean canHold(int count) {
+    return chain.segments().size() + count + LEFT <= zone.slotCount();
+  }
+
   /** Whether the copies that {@link #isolateTail} and {@link #scan} make have room. */
   boolean hasRoomForCopies(Intake intake) {
     pool.poll();

@@ -120,6 +120,31 @@ class LogReplicaTest {
     assertThat(replica.wantedIndex()).isEqualTo(COUNT);
   }
 
+  @Test
+  void shouldMakeRoomByACheckpointOfItsOwnWhereItCan() throws Exception {
+    LogReplica replica = open(written());
+    long end = replica.chain().segments().get(0).lastIndex();
+    replica.learnCommitted(end);
+
+    TakoException noRoom = replica.lackRoom(2, COUNT + 1, 1);
+
+    assertThat(noRoom.status()).isEqualTo(Status.NO_SPACE);
+    assertThat(replica.wantedIndex()).isEqualTo(end);
+    assertThat(replica.needsCheckpoint()).isFalse();
+  }
+
+  @Test
+  void shouldNeedACheckpointOnlyWhereItsOwnLogTakesTheRoom() throws Exception {
+    LogReplica replica = open(written());
+    replica.cover(COUNT - 1);
+    int free = 4 - replica.chain().segments().size();
+
+    assertThat(replica.lackRoom(free - 1, COUNT + 1, 1).status()).isEqualTo(Status.NO_SPACE);
+    assertThat(replica.needsCheckpoint()).as("others hold slots for a while").isFalse();
+    assertThat(replica.lackRoom(free, COUNT + 1, 1).status()).isEqualTo(Status.BUSY);
+    assertThat(replica.neededIndex()).isEqualTo(COUNT + 1);
+  }
+
   /** Chain values of ends do not come from frames, whose bits may have changed. */
   @Test
   void shouldNameEndsOfSegmentsThatOthersFollow() throws Exception {
