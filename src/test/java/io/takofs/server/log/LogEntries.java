@@ -4,7 +4,7 @@ import io.takofs.server.segment.Chain;
 import io.takofs.server.segment.Segment;
 import java.nio.ByteBuffer;
 
-/** What a simulation asks of the entries of a log, whose payloads repeat a value. */
+/** A simulation asks here for entries of a log, whose payloads repeat a value. */
 public final class LogEntries {
   private LogEntries() {}
 

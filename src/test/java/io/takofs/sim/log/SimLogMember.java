@@ -772,7 +772,7 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     if (!hasCheckpoint() || trimmedIndex() > checkpoint.index()) {
       return false;
     }
-    // What a leader may have stored since this member has looked is in its memory alone.
+    // A leader may have stored frames since this member looked, which are in its memory alone.
     boolean looked = isAlive() && !LogEntries.isGranted(replica);
     return checkpoint.index() >= index
         || (looked ? LogEntries.has(replica, index, value) : bits.has(value));

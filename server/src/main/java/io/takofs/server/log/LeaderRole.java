@@ -309,7 +309,7 @@ final class LeaderRole {
               .setLearner(!config.members().contains(each.getKey()))
               .setReached(stream != null && stream.counts() && !stream.hasFailed())
               .setWrittenIndex(stream == null ? 0 : stream.writtenIndex())
-              .setProblem(stream == null || !stream.counts() ? each.getValue().lastRefusal() : ""));
+              .setProblem(stream != null && stream.counts() ? "" : each.getValue().lastRefusal()));
     }
     return status.build();
   }

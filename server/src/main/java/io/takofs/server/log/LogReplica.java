@@ -821,11 +821,10 @@ public class LogReplica {
 
   /**
    * Another log, which does not have the entries up to {@code index} any more, which are committed,
-   * cannot continue this one; or there is never room for it beside this one. Where this one has
-   * them a checkpoint of its own is enough. It must not take another's over then: while it does it
-   * has no state, and its copy of the last of them may be the only one but for that of a leader.
-   * Where it does not have the last one a majority without it has all of them, and counts for
-   * nothing that is here.
+   * cannot continue this one; or there is never room for it beside this one. A member that has them
+   * makes a checkpoint of its own. It must not take another's over: it has no state while it does,
+   * and its copy may be the only one but for that of a leader. A member that does not have the last
+   * of them takes one over: a majority without it has all of them, so its copy counts for nothing.
    *
    * @param chainAfter chain value after the entry
    * @return BUSY, with what it waits for

@@ -388,7 +388,8 @@ public final class ReplicatedLog implements Log {
 
   /**
    * A leader can give no slot to a member that has none, and no member makes room for another one.
-   * The oldest segments may be covered already ({@link #trimCovered}).
+   * The oldest segments may be covered already ({@link #trimCovered}). A member that {@link
+   * #needsCheckpoint} wants one also when its own segments are not short.
    */
   @Override
   public boolean wantsTrim() {

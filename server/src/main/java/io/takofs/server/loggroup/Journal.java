@@ -319,7 +319,7 @@ public final class Journal {
       if (!diverged && isSettled()) {
         beginCheckpointIfWanted();
       } else if (log.needsCheckpoint()) {
-        diverged = true; // as far as the log can ever say
+        diverged = true; // what is not committed may never be
       }
     }
     return appliedIndex > before;

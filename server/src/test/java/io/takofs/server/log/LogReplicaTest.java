@@ -55,7 +55,7 @@ class LogReplicaTest {
     assertThat(replica.needsCheckpoint()).isFalse();
   }
 
-  /** What is here may be the only copy but for a leader's: it is not given up for another one. */
+  /** The member keeps its copy, which may be the only one but for a leader's. */
   @Test
   void shouldGoOnWithACheckpointOfItsOwnWhenItHasWhatTheBestLogHasNotAnyMore() throws Exception {
     LogReplica replica = open(written(16));

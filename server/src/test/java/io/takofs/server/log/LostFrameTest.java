@@ -103,7 +103,7 @@ class LostFrameTest {
         .build();
   }
 
-  /** What it knows of that, its own checkpoint may cover, which makes room. */
+  /** The member's own checkpoint may cover what it learns of, and that makes room. */
   @Test
   void shouldLearnWhatIsCommittedFromALeaderForWhichItHasNoSlot() throws Exception {
     adopt();
