@@ -105,6 +105,24 @@ class DocumentsTest {
     assertThat(broken).isEmpty();
   }
 
+  /** The release archive has this directory and no sources, see {@code bin/dist}. */
+  @Test
+  void shouldLinkFromTheDocumentsToNoSource() throws IOException {
+    Path documents = ROOT.resolve("docs");
+    List<String> outside = new ArrayList<>();
+    for (MarkdownPage page : MarkdownPage.all(ROOT)) {
+      for (String link : page.links()) {
+        Path target = page.file().resolveSibling(link).normalize();
+        if (page.file().startsWith(documents)
+            && !link.startsWith("http")
+            && !target.startsWith(documents)) {
+          outside.add(page + ": " + link);
+        }
+      }
+    }
+    assertThat(outside).isEmpty();
+  }
+
   private static boolean resolves(MarkdownPage page, String link) throws IOException {
     String name = link.replaceFirst("#.*$", "");
     Path target = name.isEmpty() ? page.file() : page.file().resolveSibling(name);
