@@ -76,15 +76,13 @@ final class BetterLog {
 
   /** A checkpoint with what is committed of that log takes the place of what has no room. */
   private void lackRoom(int count, LogPosition position) {
-    LogSegment last = null;
+    LogSegment last = LogSegment.getDefaultInstance(); // there may be none
     for (LogSegment each : position.getSegmentsList()) {
       if (each.getLastIndex() <= position.getCommitIndex()) {
         last = each;
       }
     }
-    if (last != null) {
-      replica.lackRoom(count, last.getLastIndex(), last.getChain());
-    }
+    replica.lackRoom(count, last.getLastIndex(), last.getChain());
   }
 
   /** Without those of which this member's checkpoint has all, but for the last one. */

@@ -39,6 +39,7 @@ final class Election {
   private long highestTerm;
   private String lacking = ""; // entries that those lack that have promised so far
   private String shortage = ""; // why the last election was lost
+  private long committedIndex; // as those know that have promised so far
   private PrepareLog prepare; // what is asked for in this round
   private long releasedTerm; // in which the leader said that it uses its lease no more; 0 for none
 
@@ -90,6 +91,11 @@ final class Election {
   /** The entries that those that promised lacked when the last election was lost; else empty. */
   String shortage() {
     return shortage;
+  }
+
+  /** The highest index that those that promised know to be committed, when it is won. */
+  long committedIndex() {
+    return committedIndex;
   }
 
   /** The configuration of this election or the last one. */
@@ -312,10 +318,10 @@ final class Election {
   /** Names the entries that the best log of those that promised lacks; empty when it lacks none. */
   private String lackingOf(LogPosition best) {
     long last = best.getLastIndex();
-    long committed = committed(ballot.answers().values(), best.getAcceptedTerm());
-    if (last < committed) {
+    committedIndex = committed(ballot.answers().values(), best.getAcceptedTerm());
+    if (last < committedIndex) {
       return "entries up to %d are committed, and the logs of those that promised end with %d"
-          .formatted(committed, last);
+          .formatted(committedIndex, last);
     }
     long counted = counted(best);
     return counted == 0

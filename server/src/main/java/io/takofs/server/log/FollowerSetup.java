@@ -21,7 +21,7 @@ import io.takofs.transport.QueuePair;
  * <p>Thread rule: the holder of the replica's monitor.
  */
 final class FollowerSetup {
-  /** Times that a member may have no slot for what it lacks. */
+  /** Times in a row that a member may have no slot for what it has to adopt. */
   private static final int REFUSALS_MAX = 20;
 
   private final int server;
@@ -41,6 +41,7 @@ final class FollowerSetup {
   private long refusedTerm;
   private boolean ended;
   private Chain.End lacked; // it needs a checkpoint up to here; null for none
+  private int segments; // that need slots at once; 0 when it is not known
   private int refusedSlots; // in a row
   private boolean notWhole; // what was written in the present attempt, as the member says
   private String lastRefusal = "";
@@ -166,6 +167,7 @@ final class FollowerSetup {
                     .setLeader(replica.server())
                     .setEpoch(epoch)
                     .setTransport(via.name())
+                    .setSegments(segments)
                     .setFirstIndex(lacked == null ? 0 : lacked.index() + 1)
                     .setBaseChain(lacked == null ? 0 : lacked.chain())
                     .setCommittedIndex(committed.index())
@@ -179,11 +181,13 @@ final class FollowerSetup {
       if (isOver() || step != Step.GRANT) {
         return;
       }
+      segments = 0; // a checkpoint may have changed that
       if (reply.getStatus() != Status.OK) {
         refused(reply);
         rest();
         return;
       }
+      lastRefusal = "";
       LogGrant grant = reply.getLogGrant();
       log.learn(grant.getPosition().getCommitIndex());
       long first = firstSequence(grant.getPosition());
@@ -274,10 +278,12 @@ final class FollowerSetup {
         stream.addSlots(reply.getLogGrant().getSlotsList());
         refusedSlots = reply.getLogGrant().getSlotsCount() == 0 ? refusedSlots + 1 : 0;
       }
-      if (refusedSlots > REFUSALS_MAX && !stream.isAdopted()) {
-        // It has no room for what it lacks beside what it has: a checkpoint replaces both.
+      int needed = stream.isAdopted() ? 0 : stream.segmentsTo(requiredIndex);
+      if (refusedSlots > REFUSALS_MAX && stream.slotCount() < needed) {
+        // What it has given is of no use: it is asked for all at once, and does what makes room.
         log.detach(server);
-        lack(replica.chain().lastEnd(log.commitIndex()));
+        segments = needed;
+        rest();
       }
     }
   }

@@ -191,6 +191,13 @@ final class FollowerStream {
     return sequence - firstSequence + 1 >= slots.size();
   }
 
+  /** Segments from the first one to that of the entry {@code index}: each needs a slot. */
+  int segmentsTo(long index) {
+    int place = Math.min(chain.placeOf(index), chain.segments().size() - 1);
+    long last = chain.segments().get(place).header().segmentSequence();
+    return (int) Math.max(last - firstSequence, 0) + 1;
+  }
+
   void addSlots(List<LogSlot> more) {
     slots.addAll(more);
   }

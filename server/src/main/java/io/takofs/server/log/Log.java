@@ -75,8 +75,8 @@ public interface Log extends AutoCloseable {
   }
 
   /**
-   * Whether this log cannot go on before there is a checkpoint of what was delivered, because the
-   * log of a leader begins after it.
+   * Whether this log cannot go on before there is a checkpoint of what was delivered: the log of a
+   * leader begins after it, or has no room here before.
    */
   default boolean needsCheckpoint() {
     return false;

@@ -425,6 +425,7 @@ public final class LogMember {
   private void open(long now) {
     try {
       leading.open(election.config(), election.term(), now);
+      log.learn(election.committedIndex());
     } catch (TakoException e) {
       stepDown();
       return;

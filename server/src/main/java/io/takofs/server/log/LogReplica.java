@@ -60,7 +60,6 @@ public class LogReplica {
   private long commitIndex;
   private long checkpointIndex;
   private long missingIndex; // entries up to here are to come by a checkpoint; 0 for none
-  private boolean missing; // no leader's log was adopted since that was said
   private long wantedIndex; // a checkpoint of this member should have all up to here
   private boolean heard;
   private TakoException damage;
@@ -192,7 +191,6 @@ public class LogReplica {
     promise.beginAnew(epoch, (long) identity.incarnation() << Integer.SIZE);
     checkpointIndex = 0;
     missingIndex = 0;
-    missing = false;
     wantedIndex = 0;
     recover();
     damage = null;
@@ -425,7 +423,7 @@ public class LogReplica {
    * The leader of the promised term may be another than the candidate that the promise was made to:
    * a majority has promised the term to the leader, so that nobody else leads in it.
    *
-   * @throws TakoException as of {@link #prepare}; NO_SPACE when no slot is free; BUSY when a
+   * @throws TakoException as of {@link #prepare}; NO_SPACE when too few slots are free; BUSY when a
    *     checkpoint has to come first; UNAVAILABLE when this member has no such transport
    */
   public synchronized LogGrant grant(GrantLog request) throws TakoException {
@@ -450,15 +448,15 @@ public class LogReplica {
       throw lack(request.getFirstIndex() - 1, request.getBaseChain());
     }
     pool.poll();
+    int count = Math.max(1, request.getSegments());
+    if (!storage.canOffer(count)) {
+      throw lackRoom(count, request.getCommittedIndex(), request.getCommittedChain());
+    }
     List<Integer> slots = new ArrayList<>();
     promise.grantNext();
     intake =
         new Intake(promise.grant(), request.getTerm(), request.getLeader(), via.memory(), slots);
-    storage.offerSlots(intake, 1 + ReplicaStorage.SLOTS_AHEAD);
-    if (intake.slots().isEmpty()) {
-      intake = null;
-      throw lackRoom(1, request.getCommittedIndex(), request.getCommittedChain());
-    }
+    storage.offerSlots(intake, Math.max(count, 1 + ReplicaStorage.SLOTS_AHEAD));
     heartbeat.begin(via.memory().heartbeat().buffer());
     return describeGrant(0).setPosition(position(via)).build();
   }
@@ -536,7 +534,7 @@ public class LogReplica {
     storage.prepare(segments);
     promise.adopt(segments.get(0).header().segmentSequence(), all, epoch);
     storage.replace(segments, all);
-    missing = false;
+    missingIndex = 0;
     // The leader has all that is committed: an index beyond its log cannot be one of this log.
     commitIndex =
         Math.max(Math.min(commitIndex, lastOf(segments).lastIndex()), chain.commitIndex());
@@ -713,7 +711,7 @@ public class LogReplica {
     }
     promise.adoptOwn(chain.nextSequence());
     leadingTerm = term;
-    missing = false; // the best log of a majority lacks nothing
+    missingIndex = 0; // the best log of a majority lacks nothing
     storage.open(term, promise.adoptedGrant(), checkpointIndex);
   }
 
@@ -799,7 +797,7 @@ public class LogReplica {
    * log any more: no leader's log is here since that was so, nor is this one it.
    */
   public synchronized boolean needsCheckpoint() {
-    return missing && missingIndex > checkpointIndex;
+    return missingIndex > checkpointIndex;
   }
 
   /**
@@ -833,12 +831,11 @@ public class LogReplica {
     if (hasEntry(index, chainAfter)) {
       commitIndex = Math.max(commitIndex, index);
       wantedIndex = Math.max(wantedIndex, index);
-      missing = false; // whatever an earlier leader has said
+      missingIndex = 0; // whatever an earlier leader has said
       return new TakoException(
           Status.BUSY, "member " + server() + " makes a checkpoint of entries up to " + index);
     }
     missingIndex = index;
-    missing = true;
     return new TakoException(
         Status.BUSY,
         "member "
@@ -885,7 +882,7 @@ public class LogReplica {
    * state here: what comes after it must be in this log, or come to it.
    */
   public synchronized long neededIndex() {
-    return Math.max(Math.max(missing ? missingIndex : 0, checkpointIndex), trimmedIndex());
+    return Math.max(Math.max(missingIndex, checkpointIndex), trimmedIndex());
   }
 
   /** Entries up to here are not in this log any more, or were never. */

@@ -136,6 +136,11 @@ final class ReplicaStorage {
 
   // ---- what another member writes -----------------------------------------------------------
 
+  /** Whether a new grant can have {@code count} slots. */
+  boolean canOffer(int count) {
+    return pool.freeCount() >= count + LEFT;
+  }
+
   /** Gives the leader up to {@code count} slots more, as far as there are any. */
   void offerSlots(Intake intake, int count) {
     int least = intake.isAdopted() ? kept : LEFT;

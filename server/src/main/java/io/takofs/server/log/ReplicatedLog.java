@@ -98,7 +98,8 @@ public final class ReplicatedLog implements Log {
 
   /**
    * Another member knows that the entries up to {@code index} are committed: this leader has them
-   * all. It needs to know of it when it cannot commit more before that member has its state.
+   * all. It needs to know of it when it cannot commit more before that member has its state, or has
+   * room.
    */
   void learn(long index) {
     synchronized (replica) {

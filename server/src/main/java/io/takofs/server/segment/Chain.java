@@ -82,14 +82,11 @@ public final class Chain {
   }
 
   /**
-   * The chain value after {@code index}: of an entry that is here, or of that before the oldest. It
-   * is read from a frame, whose bits may have changed, but for the last one of a segment.
+   * The chain value after the entry {@code index}, which is here. It is read from a frame, whose
+   * bits may have changed, but for the last one of a segment.
    */
   public int chainAfter(long index) {
-    SegmentHeader oldest = segments.get(0).header();
-    return index == oldest.baseIndex() - 1
-        ? oldest.baseChain()
-        : segments.get(placeOf(index)).chainAfter(index);
+    return segments.get(placeOf(index)).chainAfter(index);
   }
 
   /** An entry that another log may have, too, and the chain value after it. */

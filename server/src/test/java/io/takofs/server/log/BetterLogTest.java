@@ -2,31 +2,31 @@ package io.takofs.server.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.base.TakoException;
+import io.takofs.proto.LogPosition;
 import io.takofs.proto.LogSegment;
 import io.takofs.proto.PrepareLog;
 import io.takofs.server.segment.Chain;
 import io.takofs.server.segment.FrameCodec;
+import io.takofs.transport.QueuePair;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class BetterLogTest {
   private static final int ENTRIES = 100;
   private static final int PAYLOAD = 100;
 
+  private static final LogTransport NOWHERE = new LogTransport("none", null, null, null);
+
   private final LogReplica replica;
   private final List<LogSegment> all;
 
   BetterLogTest() throws Exception {
-    replica =
-        LogReplica.open(
-            1,
-            new LogFixture(8, 4096).zone(),
-            new LogTransports(),
-            LogFixture.IDENTITY,
-            0,
-            () -> true);
+    replica = open(0);
     replica.prepare(PrepareLog.newBuilder().setTerm(1).setCandidate(1).build());
     replica.lead(1);
     for (int i = 0; i < ENTRIES; i++) {
@@ -64,5 +64,59 @@ class BetterLogTest {
     List<LogSegment> theirs = new ArrayList<>(all);
     theirs.add(next);
     assertThat(BetterLog.missing(replica.chain(), theirs)).containsExactly(next);
+  }
+
+  /** Nothing that the other member has is known to be committed. */
+  @Test
+  void shouldMakeRoomByACheckpointOfItsOwnWhereItHasNoSlots() {
+    LogSegment last = all.get(all.size() - 1);
+    LogPosition.Builder position = LogPosition.newBuilder();
+    for (int i = 1; i <= 8; i++) {
+      position.addSegments(
+          LogSegment.newBuilder()
+              .setSequence(last.getSequence() + i)
+              .setBaseIndex(last.getLastIndex() + i)
+              .setBaseChain(last.getChain())
+              .setLastIndex(last.getLastIndex() + i));
+    }
+    replica.learnCommitted(all.get(0).getLastIndex());
+
+    assertThat(begins(replica, position.build())).isFalse();
+
+    assertThat(replica.wantedIndex()).isEqualTo(all.get(0).getLastIndex());
+    assertThat(replica.needsCheckpoint()).isFalse();
+  }
+
+  @Test
+  void shouldReadNothingThatItsCheckpointHas() throws Exception {
+    LogReplica other = open(all.get(1).getLastIndex());
+    int free = other.freeSlots();
+    assertThat(begins(other, replica.position(null))).isTrue();
+    assertThat(free - other.freeSlots()).isEqualTo(all.size() - 2);
+  }
+
+  private static LogReplica open(long checkpointIndex) throws TakoException {
+    return LogReplica.open(
+        1,
+        new LogFixture(8, 4096).zone(),
+        new LogTransports(),
+        LogFixture.IDENTITY,
+        checkpointIndex,
+        () -> true);
+  }
+
+  /** Whether {@code candidate} can begin to read what another member has. */
+  private static boolean begins(LogReplica candidate, LogPosition position) {
+    AtomicBoolean failed = new AtomicBoolean();
+    LogPeers peers =
+        new SilentPeers() {
+          @Override
+          public void connect(
+              int server, LogTransport via, long term, long grant, Consumer<QueuePair> answer) {
+            answer.accept(FollowerStreamTest.pair());
+          }
+        };
+    new BetterLog(candidate, peers).begin(2, NOWHERE, position, 2, () -> failed.set(true));
+    return !failed.get();
   }
 }

@@ -129,6 +129,22 @@ class LostFrameTest {
     assertThat(replica.needsCheckpoint()).as("others hold its slots for a while").isFalse();
   }
 
+  /** What it gave before was too little to adopt anything. */
+  @Test
+  void shouldGiveNoGrantWithFewerSlotsThanTheLeaderNeeds() throws Exception {
+    adopt();
+    replica.prepare(prepare(TERM + 1, LEADER));
+    GrantLog.Builder next =
+        GrantLog.newBuilder().setTerm(TERM + 1).setLeader(LEADER).setTransport("tcp");
+    int free = replica.freeSlots();
+    assertThatThrownBy(() -> replica.grant(next.setSegments(free).build()))
+        .isInstanceOfSatisfying(
+            TakoException.class, e -> assertThat(e.status()).isEqualTo(Status.NO_SPACE));
+    assertThat(replica.isGranted()).isFalse();
+    assertThat(replica.grant(next.setSegments(free - 1).build()).getSlotsCount())
+        .isEqualTo(free - 1);
+  }
+
   @Test
   void shouldKnowOfItAfterARestartThatFollowsAtOnce() throws Exception {
     adopt();
