@@ -8,7 +8,8 @@ import java.util.function.Supplier;
 /**
  * Whether a majority of the members has what was acknowledged last, and all before it: a state and
  * the log that continues it. A member whose bits have changed counts, because that is no fault of
- * the log; one that has given its state up does not.
+ * the log; one that has given its state up does not. Of one that is down, or that a leader writes
+ * to, all of its memory counts ({@link SimLogMember#has}).
  */
 final class LogCopies {
   private final List<SimLogMember> members;

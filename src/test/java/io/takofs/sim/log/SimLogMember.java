@@ -765,6 +765,8 @@ final class SimLogMember extends SimMachine implements CheckedMember {
 
   /**
    * Whether its durable state has the entry, or a frame of it is in its log, which continues that.
+   * While it is down, or a leader may write to it, a frame anywhere in its memory counts: what will
+   * be its log is known only when it looks again.
    *
    * @param value of the entry
    */
@@ -772,7 +774,6 @@ final class SimLogMember extends SimMachine implements CheckedMember {
     if (!hasCheckpoint() || trimmedIndex() > checkpoint.index()) {
       return false;
     }
-    // A leader may have stored frames since this member looked, which are in its memory alone.
     boolean looked = isAlive() && !LogEntries.isGranted(replica);
     return checkpoint.index() >= index
         || (looked ? LogEntries.has(replica, index, value) : bits.has(value));
