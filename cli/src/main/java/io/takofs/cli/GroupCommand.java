@@ -44,7 +44,14 @@ final class GroupCommand implements Runnable {
   @Command(description = "Prints the members of the group, and how far each of them is.")
   int status(@Mixin ServerOptions location) throws Exception {
     try (TakoClient client = location.client(location.server(null))) {
-      print(lines(client.administration().clusterStatus()));
+      ClusterStatus cluster;
+      try {
+        cluster = client.administration().clusterStatus();
+      } catch (TakoException e) {
+        print(lines(NamespaceOutage.after(e, client)));
+        return spec.exitCodeOnExecutionException();
+      }
+      print(lines(cluster));
     }
     return 0;
   }
@@ -141,6 +148,15 @@ final class GroupCommand implements Runnable {
     PrintWriter out = spec.commandLine().getOut();
     lines.forEach(out::println);
     out.flush();
+  }
+
+  /** What another server knows while the one that leads does not answer, or none does. */
+  private static List<String> lines(NamespaceOutage outage) {
+    List<String> lines = new ArrayList<>();
+    lines.add("group    " + outage.problem());
+    lines.add("known to " + outage.source());
+    lines.addAll(ClusterText.lines(outage.cluster()).lines().toList());
+    return lines;
   }
 
   /** Lines for people. */

@@ -3,6 +3,7 @@ package io.takofs.server.catalog;
 import com.google.protobuf.ByteString;
 import io.takofs.base.Ownership;
 import io.takofs.base.TakoException;
+import io.takofs.config.ConfigKeys;
 import io.takofs.proto.OpenServerSession;
 import io.takofs.proto.Status;
 import java.io.IOException;
@@ -57,7 +58,8 @@ public final class ServerSecret {
       if (text.length() < MIN) {
         throw new TakoException(
             Status.INVALID_ARGUMENT,
-            path + " has " + text.length() + " characters; a secret has at least " + MIN);
+            "%s (%s) has %d characters; a secret has at least %d"
+                .formatted(path, ConfigKeys.SECRET_FILE, text.length(), MIN));
       }
       return new ServerSecret(text.getBytes(StandardCharsets.UTF_8));
     } catch (TakoException e) {

@@ -34,7 +34,7 @@ public final class ClusterReport {
   private final Clock clock;
   private final Map<Integer, Said> said = new TreeMap<>();
   private ClusterStatus ofGroup = ClusterStatus.getDefaultInstance();
-  private long ofGroupNs;
+  private long ofGroupNs; // of the last answer, or the start
   private Supplier<SpaceUsage> space; // null: that of the status
 
   /** The last status of a server, the time of it, and the refusal that came since. */
@@ -44,6 +44,7 @@ public final class ClusterReport {
   public ClusterReport(ClusterTopology cluster, Clock clock) {
     this.cluster = cluster;
     this.clock = clock;
+    this.ofGroupNs = clock.nanoTime();
   }
 
   /** Takes this server's own space from {@code zone}: its status has the space of its group. */
@@ -122,6 +123,7 @@ public final class ClusterReport {
     } else {
       status.setLeaderAgeMs(ageMs(ofGroupNs));
       addDamage(self, status);
+      leaderless(map, leader).ifPresent(status::addWarnings);
     }
     said.keySet().retainAll(map.getServersList().stream().map(ServerEntry::getId).toList());
     for (ServerEntry each : map.getServersList()) {
@@ -136,15 +138,32 @@ public final class ClusterReport {
         ofGroup.getGroup().getMembersList().stream()
             .filter(each -> !each.getReached() && !each.getLearner())
             .map(MemberStatus::getServer)
+            .sorted()
             .toList();
     return silent.isEmpty()
         ? Optional.empty()
         : Optional.of(
             "of the members that keep the namespace, "
                 + Clusters.names(silent)
-                + " have no copy of what is written now: start what does not run, give what does"
+                + (silent.size() == 1 ? " has" : " have")
+                + " no copy of what is written now: start what does not run, give what does"
                 + " some minutes to get one, or have another server take its place (tako group"
                 + " replace)");
+  }
+
+  /** That nobody leads the namespace, and this server has heard of nobody for a while. */
+  private Optional<String> leaderless(ClusterMap map, int leader) {
+    List<Integer> members =
+        map.getGroupsList().stream()
+            .limit(1)
+            .flatMap(group -> group.getMembersList().stream().sorted())
+            .toList();
+    long silentMs = ageMs(ofGroupNs);
+    return leader != 0 || members.size() < 2 || silentMs < SILENCE.toMillis()
+        ? Optional.empty()
+        : Optional.of(
+            "no server leads the namespace: %s keep it, and %d of them must run for one to lead"
+                .formatted(Clusters.names(members), members.size() / 2 + 1));
   }
 
   /** The servers that are configured, and are not in {@code map}. */

@@ -57,6 +57,34 @@ class ClusterReportTest {
     }
   }
 
+  /** The second of three members of the namespace, of which none leads. */
+  private record Leaderless(int serverId, List<String> listed) implements ClusterTopology {
+    @Override
+    public ClusterMap map() {
+      return ClusterMap.newBuilder()
+          .addGroups(GroupEntry.newBuilder().setId(1).addMembers(3).addMembers(1).addMembers(2))
+          .build();
+    }
+
+    @Override
+    public Optional<ServerEntry> leader(int group) {
+      return Optional.empty();
+    }
+  }
+
+  @Test
+  void shouldWarnWhenNobodyHasLedForAWhile() {
+    ClusterReport report = new ClusterReport(new Leaderless(2, List.of()), clock);
+    assertThat(report.build(OWN).getWarningsList()).as("an election takes less").isEmpty();
+    pass(11);
+    assertThat(report.build(OWN).getWarningsList())
+        .containsExactly(
+            "no server leads the namespace: servers 1, 2, 3 keep it, and 2 of them must run for one"
+                + " to lead");
+    report.leaderAnswered(1, ClusterStatus.getDefaultInstance());
+    assertThat(report.build(OWN).getWarningsList()).isEmpty();
+  }
+
   private static SpaceUsage space(long used) {
     return SpaceUsage.newBuilder().setUsed(used).setCapacity(100).build();
   }

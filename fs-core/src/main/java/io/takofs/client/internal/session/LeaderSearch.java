@@ -24,6 +24,9 @@ final class LeaderSearch {
   /** For the first attempt at each server while there are others; each round has twice as much. */
   private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
 
+  /** What a server that is well may need to answer, where the machines are busy. */
+  static final long LEAST_NS = TimeUnit.MILLISECONDS.toNanos(200);
+
   /** Rounds after which an attempt gets no more time. */
   private static final int ROUNDS_MAX = 10;
 
@@ -105,7 +108,8 @@ final class LeaderSearch {
       return wholeNs;
     }
     int round = Math.min(attempts++ / servers, ROUNDS_MAX);
-    return Math.min(wholeNs, Math.min(FIRST_NS << round, Math.max(1, leftNs / servers)));
+    long partNs = Math.max(Math.min(LEAST_NS, Math.max(1, leftNs)), leftNs / servers);
+    return Math.min(wholeNs, Math.min(FIRST_NS << round, partNs));
   }
 
   /** {@code server} gave the session. */

@@ -41,6 +41,9 @@ final class SessionConnector {
   /** Longest pause while a leader is looked for: another one is there within some 100 ms. */
   static final long SEARCH_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** No attempt but the first one begins in the last one of so many parts of the time. */
+  private static final int LAST_PART = 10;
+
   /** Of the map of a server that has no cluster. */
   private static final long LONE_MAP_EPOCH = 1;
 
@@ -155,6 +158,7 @@ final class SessionConnector {
     // A client that was never connected learns soon that no server is there.
     long patience =
         identity.get() == null ? Math.min(deadlineNs - now, connectTimeoutNs) : deadlineNs - now;
+    long lastBeginNs = now + patience - Math.min(LeaderSearch.LEAST_NS, patience / LAST_PART);
     Backoff pause = null;
     IOException failure = null;
     boolean redirected = false;
@@ -174,12 +178,16 @@ final class SessionConnector {
           failure = failure != null && isRedirection(e) ? failure : e;
           boolean straight = !redirected && leadsElsewhere(e);
           redirected = straight;
+          // One with too little time would say nothing of the server.
+          if (clock.nanoTime() - lastBeginNs >= 0) {
+            throw unconnected(what, failure, now);
+          }
           boolean anew = identity.get() != null && worthRetrying(e) && !asked.contains(server());
           if (straight || anew) {
             continue; // to the leader that was named, or one that was not asked yet
           }
           pause = pause == null ? new Backoff(pauses(), clock) : pause;
-          if (!worthRetrying(e) || !pause.sleep(now + patience)) {
+          if (!worthRetrying(e) || !pause.sleep(lastBeginNs)) {
             throw unconnected(what, failure, now);
           }
           LOG.debug("connecting again to {}: {}", server(), e.getMessage());

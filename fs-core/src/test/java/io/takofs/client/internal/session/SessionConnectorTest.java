@@ -165,6 +165,34 @@ class SessionConnectorTest {
     assertThat(redirected.follower()).isEqualTo("follower:1");
   }
 
+  /** An attempt in the last milliseconds would say nothing, and take the place of what was said. */
+  @Test
+  void shouldGiveEachAttemptATimeInWhichAServerCanAnswer() {
+    HandClock clock = new HandClock();
+    AtomicReference<String> asked = new AtomicReference<>("follower:1");
+    List<Long> times = new ArrayList<>();
+    Connector silent =
+        (Connector)
+            Proxy.newProxyInstance(
+                Connector.class.getClassLoader(),
+                new Class<?>[] {Connector.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("connect")) {
+                    long left = (long) arguments[1] - clock.nanoTime();
+                    times.add(left);
+                    clock.ns.addAndGet(left);
+                    throw new IOException("no answer");
+                  }
+                  return method.invoke(connector(asked, () -> null), arguments);
+                });
+    SessionConnector asking =
+        new SessionConnector(
+            silent, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), clock);
+    asking.learn(led());
+    assertThatThrownBy(() -> asking.get(10 * SECOND, "stat")).hasMessageContaining("no answer");
+    assertThat(times).hasSizeGreaterThan(2).allMatch(ns -> ns >= SECOND / 10);
+  }
+
   /** A pause would only come after all of them were asked. */
   @Test
   void shouldAskTheOtherServerAtOnceWhenThatOfTheSessionIsGone() throws Exception {
