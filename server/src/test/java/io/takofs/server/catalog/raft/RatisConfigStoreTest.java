@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -215,8 +216,10 @@ class RatisConfigStoreTest extends ConfigStoreTests {
     }
     RatisConfigStore store = any();
     long start = System.nanoTime();
-    assertUnavailable(catchThrowable(() -> store.get("a")));
+    CompletableFuture<Throwable> got =
+        CompletableFuture.supplyAsync(() -> catchThrowable(() -> store.get("a")));
     assertUnavailable(catchThrowable(() -> store.compareAndSet("b", 0, bytes(1))));
+    assertUnavailable(got.get(60, TimeUnit.SECONDS));
     assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(60));
     start((last + 1) % PEERS);
     TestServer.await(() -> catchThrowable(() -> store.get("a")) == null);
