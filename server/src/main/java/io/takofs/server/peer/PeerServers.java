@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
+import io.takofs.proto.Status;
 import io.takofs.transport.Transport;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -73,10 +74,18 @@ public final class PeerServers implements DataServers, AutoCloseable {
     }
     ServerEntry entry = expected(serverId).orElse(null);
     if (entry == null) {
-      later(answer, LocalDataServer.unknown(serverId));
+      boolean lost = cluster.server(serverId).isPresent();
+      later(answer, lost ? lost(serverId) : LocalDataServer.unknown(serverId));
       return;
     }
     remote(entry).call(request, reply -> later(answer, reply));
+  }
+
+  private static Reply lost(int serverId) {
+    return Reply.newBuilder()
+        .setStatus(Status.UNAVAILABLE)
+        .setMessage("server " + serverId + " is LOST, so it is not called")
+        .build();
   }
 
   /** Connects to {@code serverId} in the background, so that a call to it need not. */
