@@ -24,8 +24,8 @@ final class LeaderSearch {
   /** For the first attempt at each server while there are others; each round has twice as much. */
   private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** What a server that is well may need to answer, where the machines are busy. */
-  static final long LEAST_NS = TimeUnit.MILLISECONDS.toNanos(200);
+  /** In which a server that is well answers: one that knows no leader waits for half a second. */
+  static final long LEAST_NS = TimeUnit.MILLISECONDS.toNanos(700);
 
   /** Rounds after which an attempt gets no more time. */
   private static final int ROUNDS_MAX = 10;

@@ -42,7 +42,7 @@ final class SessionConnector {
   static final long SEARCH_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** No attempt but the first one begins in the last one of so many parts of the time. */
-  private static final int LAST_PART = 10;
+  private static final int LAST_PART = 5;
 
   /** Of the map of a server that has no cluster. */
   private static final long LONE_MAP_EPOCH = 1;

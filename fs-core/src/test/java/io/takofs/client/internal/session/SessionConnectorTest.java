@@ -190,7 +190,7 @@ class SessionConnectorTest {
             silent, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), clock);
     asking.learn(led());
     assertThatThrownBy(() -> asking.get(10 * SECOND, "stat")).hasMessageContaining("no answer");
-    assertThat(times).hasSizeGreaterThan(2).allMatch(ns -> ns >= SECOND / 10);
+    assertThat(times).hasSizeGreaterThan(1).allMatch(ns -> ns >= SECOND / 5);
   }
 
   /** A pause would only come after all of them were asked. */
