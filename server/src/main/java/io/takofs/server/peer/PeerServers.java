@@ -84,7 +84,8 @@ public final class PeerServers implements DataServers, AutoCloseable {
   private static Reply lost(int serverId) {
     return Reply.newBuilder()
         .setStatus(Status.UNAVAILABLE)
-        .setMessage("server " + serverId + " is LOST, so it is not called")
+        .setMessage(
+            "server " + serverId + " is LOST, and is called again when it starts with its pool")
         .build();
   }
 

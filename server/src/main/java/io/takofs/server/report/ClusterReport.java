@@ -4,6 +4,7 @@ import io.takofs.base.Clock;
 import io.takofs.config.ConfigKeys;
 import io.takofs.proto.ClusterMap;
 import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.GroupStatus;
 import io.takofs.proto.MemberStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
@@ -124,6 +125,9 @@ public final class ClusterReport {
       status.setLeaderAgeMs(ageMs(ofGroupNs));
       addDamage(self, status);
       leaderless(map, leader).ifPresent(status::addWarnings);
+      if (leader == 0 && !ofGroup.hasGroup()) {
+        status.setGroup(unled(map));
+      }
     }
     said.keySet().retainAll(map.getServersList().stream().map(ServerEntry::getId).toList());
     for (ServerEntry each : map.getServersList()) {
@@ -151,19 +155,29 @@ public final class ClusterReport {
                 + " replace)");
   }
 
-  /** That nobody leads the namespace, and this server has heard of nobody for a while. */
+  /** That nobody leads the namespace as far as is known, and no leader has answered for a while. */
   private Optional<String> leaderless(ClusterMap map, int leader) {
-    List<Integer> members =
-        map.getGroupsList().stream()
-            .limit(1)
-            .flatMap(group -> group.getMembersList().stream().sorted())
-            .toList();
+    List<Integer> members = members(map);
     long silentMs = ageMs(ofGroupNs);
     return leader != 0 || members.size() < 2 || silentMs < SILENCE.toMillis()
         ? Optional.empty()
         : Optional.of(
-            "no server leads the namespace: %s keep it, and %d of them must run for one to lead"
-                .formatted(Clusters.names(members), members.size() / 2 + 1));
+            "no server leads the namespace, as far as server %d knows: %s keep it, and %d of them must run for one to lead"
+                .formatted(cluster.serverId(), Clusters.names(members), members.size() / 2 + 1));
+  }
+
+  /** The group, of which no leader has said anything since this server started. */
+  private static GroupStatus unled(ClusterMap map) {
+    GroupStatus.Builder group = GroupStatus.newBuilder().setId(ClusterTopology.NAMESPACE_GROUP);
+    members(map).forEach(each -> group.addMembers(MemberStatus.newBuilder().setServer(each)));
+    return group.build();
+  }
+
+  private static List<Integer> members(ClusterMap map) {
+    return map.getGroupsList().stream()
+        .limit(1)
+        .flatMap(group -> group.getMembersList().stream().sorted())
+        .toList();
   }
 
   /** The servers that are configured, and are not in {@code map}. */

@@ -6,6 +6,7 @@ import io.takofs.proto.ClusterMap;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.FileHealth;
 import io.takofs.proto.GroupEntry;
+import io.takofs.proto.MemberStatus;
 import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.ServerStatus;
@@ -76,11 +77,14 @@ class ClusterReportTest {
   void shouldWarnWhenNobodyHasLedForAWhile() {
     ClusterReport report = new ClusterReport(new Leaderless(2, List.of()), clock);
     assertThat(report.build(OWN).getWarningsList()).as("an election takes less").isEmpty();
+    assertThat(report.build(OWN).getGroup().getMembersList())
+        .extracting(MemberStatus::getServer)
+        .containsExactly(1, 2, 3);
     pass(11);
     assertThat(report.build(OWN).getWarningsList())
         .containsExactly(
-            "no server leads the namespace: servers 1, 2, 3 keep it, and 2 of them must run for one"
-                + " to lead");
+            "no server leads the namespace, as far as server 2 knows: servers 1, 2, 3 keep it, and 2"
+                + " of them must run for one to lead");
     report.leaderAnswered(1, ClusterStatus.getDefaultInstance());
     assertThat(report.build(OWN).getWarningsList()).isEmpty();
   }

@@ -108,8 +108,8 @@ final class LeaderSearch {
       return wholeNs;
     }
     int round = Math.min(attempts++ / servers, ROUNDS_MAX);
-    long partNs = Math.max(Math.min(LEAST_NS, Math.max(1, leftNs)), leftNs / servers);
-    return Math.min(wholeNs, Math.min(FIRST_NS << round, partNs));
+    long leastNs = round == 0 ? 1 : Math.max(1, Math.min(LEAST_NS, leftNs)); // all were asked
+    return Math.min(wholeNs, Math.min(FIRST_NS << round, Math.max(leastNs, leftNs / servers)));
   }
 
   /** {@code server} gave the session. */

@@ -178,8 +178,8 @@ final class SessionConnector {
           failure = failure != null && isRedirection(e) ? failure : e;
           boolean straight = !redirected && leadsElsewhere(e);
           redirected = straight;
-          // One with too little time would say nothing of the server.
-          if (clock.nanoTime() - lastBeginNs >= 0) {
+          // One with too little time would say nothing of a server that was not just named.
+          if (!straight && clock.nanoTime() - lastBeginNs >= 0) {
             throw unconnected(what, failure, now);
           }
           boolean anew = identity.get() != null && worthRetrying(e) && !asked.contains(server());

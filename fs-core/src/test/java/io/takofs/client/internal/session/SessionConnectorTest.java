@@ -28,6 +28,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the calls of one thread while another one connects. */
 @Timeout(60)
@@ -166,12 +168,49 @@ class SessionConnectorTest {
   }
 
   /** An attempt in the last milliseconds would say nothing, and take the place of what was said. */
-  @Test
-  void shouldGiveEachAttemptATimeInWhichAServerCanAnswer() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldGiveEachAttemptATimeInWhichAServerCanAnswer(boolean silent) {
     HandClock clock = new HandClock();
     AtomicReference<String> asked = new AtomicReference<>("follower:1");
+    List<Long> times = attempts(silent, clock, asked);
+    assertThat(times).hasSizeGreaterThan(2).allMatch(ns -> ns >= SECOND / 5);
+  }
+
+  /** Of one that answered while the time was running out. */
+  @Test
+  void shouldGoToTheLeaderThatWasJustNamed() throws Exception {
+    HandClock clock = new HandClock();
+    AtomicReference<String> asked = new AtomicReference<>("follower:1");
+    Connector ways =
+        connector(
+            asked,
+            () ->
+                connection(
+                    request -> {
+                      if (!request.hasOpenSession()) {
+                        return Reply.newBuilder().setClusterMap(led()).build();
+                      }
+                      if (asked.get().equals("leader:1")) {
+                        return Reply.newBuilder()
+                            .setSession(SessionTerms.newBuilder().setClientId(7))
+                            .build();
+                      }
+                      clock.ns.addAndGet(SECOND * 9 / 10);
+                      return Reply.newBuilder().setStatus(Status.NOT_LEADER).setLeader(1).build();
+                    }));
+    SessionConnector late =
+        new SessionConnector(
+            ways, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), clock);
+    late.get(10 * SECOND, "stat");
+    assertThat(asked).hasValue("leader:1");
+  }
+
+  /** The time that each attempt was given, at servers that are silent or refuse at once. */
+  private static List<Long> attempts(
+      boolean silent, HandClock clock, AtomicReference<String> asked) {
     List<Long> times = new ArrayList<>();
-    Connector silent =
+    Connector failing =
         (Connector)
             Proxy.newProxyInstance(
                 Connector.class.getClassLoader(),
@@ -180,17 +219,17 @@ class SessionConnectorTest {
                   if (method.getName().equals("connect")) {
                     long left = (long) arguments[1] - clock.nanoTime();
                     times.add(left);
-                    clock.ns.addAndGet(left);
+                    clock.ns.addAndGet(silent ? left : 1);
                     throw new IOException("no answer");
                   }
                   return method.invoke(connector(asked, () -> null), arguments);
                 });
     SessionConnector asking =
         new SessionConnector(
-            silent, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), clock);
+            failing, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), clock);
     asking.learn(led());
     assertThatThrownBy(() -> asking.get(10 * SECOND, "stat")).hasMessageContaining("no answer");
-    assertThat(times).hasSizeGreaterThan(1).allMatch(ns -> ns >= SECOND / 5);
+    return times;
   }
 
   /** A pause would only come after all of them were asked. */
