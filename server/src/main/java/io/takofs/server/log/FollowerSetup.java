@@ -41,7 +41,8 @@ final class FollowerSetup {
   private long refusedTerm;
   private boolean ended;
   private Chain.End lacked; // it needs a checkpoint up to here; null for none
-  private int segments; // that need slots at once; 0 when it is not known
+  private int segments; // that need slots at once; 0 for one
+  private Chain.End room; // a checkpoint up to here makes room for them; null with 0
   private int refusedSlots; // in a row
   private boolean notWhole; // what was written in the present attempt, as the member says
   private String lastRefusal = "";
@@ -157,7 +158,8 @@ final class FollowerSetup {
       return;
     }
     step = Step.GRANT;
-    Chain.End committed = replica.chain().lastEnd(log.commitIndex());
+    // A checkpoint is asked for that stays the same while it is made, or taken over.
+    Chain.End committed = room == null ? replica.chain().lastEnd(log.commitIndex()) : room;
     Request request =
         Request.newBuilder()
             .setGrantLog(
@@ -181,13 +183,11 @@ final class FollowerSetup {
       if (isOver() || step != Step.GRANT) {
         return;
       }
-      segments = 0; // a checkpoint may have changed that
       if (reply.getStatus() != Status.OK) {
         refused(reply);
         rest();
         return;
       }
-      lastRefusal = "";
       LogGrant grant = reply.getLogGrant();
       log.learn(grant.getPosition().getCommitIndex());
       long first = firstSequence(grant.getPosition());
@@ -196,6 +196,8 @@ final class FollowerSetup {
         return;
       }
       lacked = null;
+      segments = 0;
+      room = null;
       step = Step.CONNECT;
       peers.connect(server, via, term, grant.getGrant(), pair -> onConnected(grant, first, pair));
     }
@@ -283,6 +285,7 @@ final class FollowerSetup {
         // What it has given is of no use: it is asked for all at once, and does what makes room.
         log.detach(server);
         segments = needed;
+        room = replica.chain().lastEnd(log.commitIndex());
         rest();
       }
     }

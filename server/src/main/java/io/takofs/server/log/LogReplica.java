@@ -448,7 +448,9 @@ public class LogReplica {
       throw lack(request.getFirstIndex() - 1, request.getBaseChain());
     }
     pool.poll();
-    int count = Math.max(1, request.getSegments());
+    // With the checkpoint that was asked for it may need fewer.
+    boolean made = checkpointIndex >= request.getCommittedIndex();
+    int count = made ? 1 : Math.max(1, request.getSegments());
     if (!storage.canOffer(count)) {
       throw lackRoom(count, request.getCommittedIndex(), request.getCommittedChain());
     }
@@ -864,7 +866,7 @@ public class LogReplica {
       return lack(index, chainAfter);
     }
     return new TakoException(
-        Status.NO_SPACE, "no slot of the log of member " + server() + " is free");
+        Status.NO_SPACE, "member %d has no %d free slots of its log".formatted(server(), count));
   }
 
   /** Whether the entry {@code index} is here as another log has it, and so are those before it. */

@@ -11,6 +11,7 @@ import io.takofs.proto.LogSlot;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
+import io.takofs.proto.Status;
 import io.takofs.server.segment.FrameCodec;
 import io.takofs.transport.QueuePair;
 import io.takofs.transport.tcp.TcpSettings;
@@ -76,11 +77,20 @@ class FollowerSetupTest {
   @Test
   void shouldAskForAllSlotsThatAreNeededWhenTheMemberHasTooFew() {
     slots = segments() - 1;
+    log.learn(endOf(0));
     setUp();
-    assertThat(asked.size()).isGreaterThan(1);
-    GrantLog again = asked.get(1);
-    assertThat(again.getSegments()).isEqualTo(segments());
-    assertThat(again.getFirstIndex()).isZero();
+    assertThat(asked.size()).isGreaterThan(3);
+    for (GrantLog again : asked.subList(1, asked.size())) {
+      assertThat(again.getSegments()).isEqualTo(segments());
+      assertThat(again.getFirstIndex()).isZero();
+      assertThat(again.getCommittedIndex())
+          .as("the checkpoint that it makes will do, whatever is committed meanwhile")
+          .isEqualTo(endOf(0));
+    }
+  }
+
+  private long endOf(int segment) {
+    return replica.chain().segments().get(segment).lastIndex();
   }
 
   /** The log that it has ends before the checkpoint that it has taken over. */
@@ -115,6 +125,11 @@ class FollowerSetupTest {
       LogGrant.Builder grant = LogGrant.newBuilder().setGrant(1).setPosition(position);
       if (request.hasGrantLog()) {
         asked.add(request.getGrantLog());
+        if (request.getGrantLog().getSegments() > 0) {
+          log.learn(endOf(1));
+          answer.accept(Reply.newBuilder().setStatus(Status.NO_SPACE).build());
+          return;
+        }
         for (int i = 0; i < slots; i++) {
           grant.addSlots(LogSlot.getDefaultInstance());
         }
