@@ -866,7 +866,9 @@ public class LogReplica {
       return lack(index, chainAfter);
     }
     return new TakoException(
-        Status.NO_SPACE, "member %d has no %d free slots of its log".formatted(server(), count));
+        Status.NO_SPACE,
+        "member %d has %d free slots of its log, and more than %d are needed"
+            .formatted(server(), pool.freeCount(), count));
   }
 
   /** Whether the entry {@code index} is here as another log has it, and so are those before it. */
