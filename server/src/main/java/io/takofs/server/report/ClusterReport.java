@@ -290,15 +290,17 @@ public final class ClusterReport {
           "its pool is gone; when all copies are there again: tako cluster remove "
               + entry.getId());
     }
-    if (!entry.getDamage().isEmpty()) {
+    String damage = entry.getDamage().isEmpty() ? "" : entry.getDamage() + "; ";
+    if (!damage.isEmpty()) {
       health.setTrouble(entry.getDamage());
     }
     boolean silent = health.getHeardAgeMs() >= SILENCE.toMillis();
     if (silent && (!hearsay || entry.getId() == leader)) {
       String since = "silent for " + Spans.clock(Duration.ofMillis(health.getHeardAgeMs()));
-      return health.setTrouble(last.refusal().isEmpty() ? since : since + ": " + last.refusal());
+      return health.setTrouble(
+          damage + (last.refusal().isEmpty() ? since : since + ": " + last.refusal()));
     }
-    return last.refusal().isEmpty() ? health : health.setTrouble(last.refusal());
+    return last.refusal().isEmpty() ? health : health.setTrouble(damage + last.refusal());
   }
 
   private ServerHealth.Builder ofLeader(int server) {

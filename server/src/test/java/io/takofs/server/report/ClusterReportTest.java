@@ -73,6 +73,34 @@ class ClusterReportTest {
     }
   }
 
+  /** A server that does not lead asks the others nothing, so all are silent to it. */
+  @Test
+  void shouldSayThatAServerIsDamagedThoughItIsSilent() {
+    ClusterMap map =
+        ClusterMap.newBuilder()
+            .addServers(ServerEntry.newBuilder().setId(1))
+            .addServers(ServerEntry.newBuilder().setId(2).setDamage("CORRUPT"))
+            .build();
+    ClusterReport report = new ClusterReport(new Known(1, map), clock);
+    assertThat(trouble(report)).isEqualTo("CORRUPT");
+    pass(11);
+    assertThat(trouble(report)).isEqualTo("CORRUPT; silent for 00:00:11");
+    report.refused(2, "no");
+    assertThat(trouble(report)).startsWith("CORRUPT; silent for ").endsWith("no");
+  }
+
+  private static String trouble(ClusterReport report) {
+    return report.build(OWN).getServers(1).getTrouble();
+  }
+
+  /** A server of {@code map}. */
+  private record Known(int serverId, ClusterMap map) implements ClusterTopology {
+    @Override
+    public List<String> listed() {
+      return List.of();
+    }
+  }
+
   @Test
   void shouldWarnWhenNobodyHasLedForAWhile() {
     ClusterReport report = new ClusterReport(new Leaderless(2, List.of()), clock);
