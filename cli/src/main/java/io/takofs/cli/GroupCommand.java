@@ -150,7 +150,7 @@ final class GroupCommand implements Runnable {
     out.flush();
   }
 
-  /** What another server knows while the one that leads does not answer, or none does. */
+  /** Lines with the knowledge of another server, while none that leads answers. */
   private static List<String> lines(NamespaceOutage outage) {
     List<String> lines = new ArrayList<>();
     lines.add("group    " + outage.problem());

@@ -282,7 +282,8 @@ final class FollowerSetup {
       }
       int needed = stream.isAdopted() ? 0 : stream.segmentsTo(requiredIndex);
       if (refusedSlots > REFUSALS_MAX && stream.slotCount() < needed) {
-        // What it has given is of no use: it is asked for all at once, and does what makes room.
+        // The member is asked for all slots at once, and makes room: those that it gave are
+        // useless.
         log.detach(server);
         segments = needed;
         room = replica.chain().lastEnd(log.commitIndex());

@@ -155,7 +155,7 @@ public final class ClusterReport {
                 + " replace)");
   }
 
-  /** That nobody leads the namespace as far as is known, and no leader has answered for a while. */
+  /** A warning when this server knows no leader, and none has answered it for a while. */
   private Optional<String> leaderless(ClusterMap map, int leader) {
     List<Integer> members = members(map);
     long silentMs = ageMs(ofGroupNs);
@@ -290,17 +290,17 @@ public final class ClusterReport {
           "its pool is gone; when all copies are there again: tako cluster remove "
               + entry.getId());
     }
-    String damage = entry.getDamage().isEmpty() ? "" : entry.getDamage() + "; ";
-    if (!damage.isEmpty()) {
-      health.setTrouble(entry.getDamage());
-    }
+    List<String> trouble = new ArrayList<>();
+    trouble.add(entry.getDamage());
     boolean silent = health.getHeardAgeMs() >= SILENCE.toMillis();
     if (silent && (!hearsay || entry.getId() == leader)) {
       String since = "silent for " + Spans.clock(Duration.ofMillis(health.getHeardAgeMs()));
-      return health.setTrouble(
-          damage + (last.refusal().isEmpty() ? since : since + ": " + last.refusal()));
+      trouble.add(last.refusal().isEmpty() ? since : since + ": " + last.refusal());
+    } else {
+      trouble.add(last.refusal());
     }
-    return last.refusal().isEmpty() ? health : health.setTrouble(damage + last.refusal());
+    trouble.removeIf(String::isEmpty);
+    return trouble.isEmpty() ? health : health.setTrouble(String.join("; ", trouble));
   }
 
   private ServerHealth.Builder ofLeader(int server) {

@@ -129,7 +129,7 @@ class LostFrameTest {
     assertThat(replica.needsCheckpoint()).as("others hold its slots for a while").isFalse();
   }
 
-  /** What it gave before was too little to adopt anything. */
+  /** The leader needs a slot for each segment that the member has to adopt. */
   @Test
   void shouldGiveNoGrantWithFewerSlotsThanTheLeaderNeeds() throws Exception {
     adopt();

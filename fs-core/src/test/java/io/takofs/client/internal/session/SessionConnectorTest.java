@@ -78,17 +78,7 @@ class SessionConnectorTest {
   @Test
   void shouldLeaveTimeForAnotherAttemptWhileTheSessionLives() throws Exception {
     List<Long> timeouts = new ArrayList<>();
-    Connector asked =
-        (Connector)
-            Proxy.newProxyInstance(
-                Connector.class.getClassLoader(),
-                new Class<?>[] {Connector.class},
-                (proxy, method, arguments) -> {
-                  if (method.getName().equals("connect")) {
-                    timeouts.add((long) arguments[1] - System.nanoTime());
-                  }
-                  return method.invoke(server, arguments);
-                });
+    Connector asked = watched(server, deadlineNs -> timeouts.add(deadlineNs - System.nanoTime()));
     SessionConnector resuming =
         new SessionConnector(
             asked,
@@ -113,6 +103,25 @@ class SessionConnectorTest {
     CompletableFuture.runAsync(() -> connector.forget(open)).get(10, TimeUnit.SECONDS);
     server.refuseConnections(0);
     assertThat(connecting.get(10, TimeUnit.SECONDS).identity()).isNotSameAs(open.identity());
+  }
+
+  /** Sees an attempt before it is made. */
+  @FunctionalInterface
+  private interface Attempt {
+    void begins(long deadlineNs) throws IOException;
+  }
+
+  private static Connector watched(Connector connector, Attempt attempt) {
+    return (Connector)
+        Proxy.newProxyInstance(
+            Connector.class.getClassLoader(),
+            new Class<?>[] {Connector.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("connect")) {
+                attempt.begins((long) arguments[1]);
+              }
+              return method.invoke(connector, arguments);
+            });
   }
 
   /** A time that passes when it is told to. */
@@ -211,19 +220,14 @@ class SessionConnectorTest {
       boolean silent, HandClock clock, AtomicReference<String> asked) {
     List<Long> times = new ArrayList<>();
     Connector failing =
-        (Connector)
-            Proxy.newProxyInstance(
-                Connector.class.getClassLoader(),
-                new Class<?>[] {Connector.class},
-                (proxy, method, arguments) -> {
-                  if (method.getName().equals("connect")) {
-                    long left = (long) arguments[1] - clock.nanoTime();
-                    times.add(left);
-                    clock.ns.addAndGet(silent ? left : 1);
-                    throw new IOException("no answer");
-                  }
-                  return method.invoke(connector(asked, () -> null), arguments);
-                });
+        watched(
+            connector(asked, () -> null),
+            deadlineNs -> {
+              long left = deadlineNs - clock.nanoTime();
+              times.add(left);
+              clock.ns.addAndGet(silent ? left : 1);
+              throw new IOException("no answer");
+            });
     SessionConnector asking =
         new SessionConnector(
             failing, "alice", "test", SECOND, new Backoff.Limits(1_000_000, 5_000_000), clock);
