@@ -3,6 +3,7 @@ package io.takofs.system;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.takofs.base.FreePorts;
 import io.takofs.base.TakoException;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
@@ -17,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Random;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -91,10 +93,7 @@ class BadInputTest {
   @Test
   void shouldNameTheServerThatCannotBeReached() throws Exception {
     assertUnreachable(URI.create("tako://no-such-host.invalid:7420"), "no-such-host.invalid");
-    int port;
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = socket.getLocalPort();
-    }
+    int port = new FreePorts(new Random()).onLoopback(1).get(0);
     assertUnreachable(URI.create("tako://127.0.0.1:" + port), "127.0.0.1:" + port);
   }
 

@@ -3,10 +3,12 @@ package io.takofs.system;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.takofs.base.FreePorts;
 import io.takofs.client.TakoClient;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -89,8 +91,6 @@ class ClusterNameTest {
   }
 
   private static String nobody() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return "127.0.0.1:" + socket.getLocalPort();
-    }
+    return "127.0.0.1:" + new FreePorts(new Random()).onLoopback(1).get(0);
   }
 }

@@ -27,7 +27,7 @@ final class LocalServer implements TestedFileSystem {
     config =
         new TakoConfig()
             .set("fs.tako.server.host", ServerAddress.host())
-            .set("fs.tako.server.port", "0")
+            .set("fs.tako.server.port", ServerAddress.freePorts(1).get(0).toString())
             .set("fs.tako.server.pool.path", directory.resolve("pool").toString())
             .set("fs.tako.server.state.dir", directory.resolve("state").toString())
             .set("fs.tako.server.pool.size", poolSize)
@@ -56,7 +56,6 @@ final class LocalServer implements TestedFileSystem {
 
   /** Stops it and starts it again at the same place. */
   void restart() throws IOException {
-    config.set("fs.tako.server.port", Integer.toString(uri().getPort()));
     server.close();
     server = RunningServer.start(config, USER);
   }

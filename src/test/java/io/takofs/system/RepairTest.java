@@ -2,6 +2,7 @@ package io.takofs.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.takofs.base.FreePorts;
 import io.takofs.client.CreateOptions;
 import io.takofs.client.TakoClient;
 import io.takofs.client.TakoOutputStream;
@@ -9,8 +10,6 @@ import io.takofs.config.TakoConfig;
 import io.takofs.layout.Layout;
 import io.takofs.server.RunningServer;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -46,14 +45,7 @@ class RepairTest {
   @BeforeEach
   void start() throws IOException {
     directory = Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-");
-    List<ServerSocket> sockets = new ArrayList<>();
-    for (int i = 0; i < SERVERS; i++) {
-      sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-      ports.add(sockets.get(i).getLocalPort());
-    }
-    for (ServerSocket socket : sockets) {
-      socket.close();
-    }
+    ports.addAll(new FreePorts(random).onLoopback(SERVERS));
     for (int i = 0; i < SERVERS; i++) {
       servers.add(start(i, true));
     }

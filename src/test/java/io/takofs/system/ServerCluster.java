@@ -1,8 +1,6 @@
 package io.takofs.system;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -117,23 +115,10 @@ public final class ServerCluster implements TestedFileSystem {
     return settings.toArray(String[]::new);
   }
 
-  /** All different, and free a moment ago. */
   private static List<ServerPlace> freePlaces(int count) throws Exception {
-    List<ServerSocket> held = new ArrayList<>();
-    List<ServerPlace> places = new ArrayList<>();
-    InetAddress host = InetAddress.getByName(ServerAddress.host());
-    try {
-      for (int index = 0; index < count; index++) {
-        ServerSocket socket = new ServerSocket(0, 1, host);
-        held.add(socket);
-        places.add(new ServerPlace(ServerAddress.host(), socket.getLocalPort(), List.of()));
-      }
-    } finally {
-      for (ServerSocket socket : held) {
-        socket.close();
-      }
-    }
-    return places;
+    return ServerAddress.freePorts(count).stream()
+        .map(port -> new ServerPlace(ServerAddress.host(), port, List.of()))
+        .toList();
   }
 
   @Override

@@ -72,7 +72,9 @@ public final class ServerProcess implements AutoCloseable {
     server.environment.putAll(environment);
     server.options.addAll(options);
     server.settings.put("fs.tako.server.host", ServerAddress.host());
-    server.settings.put("fs.tako.server.port", "0");
+    // A restart comes back at the same place, as a service does.
+    String port = ServerAddress.freePorts(1).get(0).toString();
+    server.settings.put("fs.tako.server.port", port);
     server.settings.put("fs.tako.server.pool.path", server.directory.resolve("pool").toString());
     server.settings.put("fs.tako.server.state.dir", server.directory.resolve("state").toString());
     server.settings.put("fs.tako.server.pool.size", "160m");
@@ -82,8 +84,6 @@ public final class ServerProcess implements AutoCloseable {
       server.settings.put(keysAndValues[i], keysAndValues[i + 1]);
     }
     server.launch();
-    // A restart comes back at the same place, as a service does.
-    server.settings.put("fs.tako.server.port", Integer.toString(server.uri.getPort()));
     return server;
   }
 

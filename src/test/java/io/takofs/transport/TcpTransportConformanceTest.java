@@ -1,11 +1,11 @@
 package io.takofs.transport;
 
+import io.takofs.base.FreePorts;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.util.Random;
 
 class TcpTransportConformanceTest extends TransportConformanceTest {
   @Override
@@ -40,8 +40,8 @@ class TcpTransportConformanceTest extends TransportConformanceTest {
 
       @Override
       public String unreachableEndpoint() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-          return "127.0.0.1:" + socket.getLocalPort();
+        try {
+          return "127.0.0.1:" + new FreePorts(new Random()).onLoopback(1).get(0);
         } catch (IOException e) {
           throw new UncheckedIOException(e);
         }

@@ -1,6 +1,7 @@
 package io.takofs.cli;
 
 import io.takofs.base.Clock;
+import io.takofs.base.FreePorts;
 import io.takofs.client.ServerUri;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.ServerList;
@@ -8,7 +9,6 @@ import io.takofs.config.TakoConfig;
 import io.takofs.config.Units;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -226,25 +227,19 @@ final class DevCommand implements Callable<Integer> {
   }
 
   /**
-   * Ports that were free a moment ago, each at a loopback address of its own: Hadoop takes the
-   * servers for hosts of their own then.
+   * Each at a loopback address of its own: Hadoop takes the servers for hosts of their own then.
    */
   private static List<String> freeAddresses(int count) throws IOException {
-    List<ServerSocket> held = new ArrayList<>();
-    List<String> addresses = new ArrayList<>();
-    try {
-      for (int server = 0; server < count; server++) {
-        String host = "127.0.0." + (server + 1);
-        ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host));
-        held.add(socket);
-        addresses.add(host + ":" + socket.getLocalPort());
-      }
-      return addresses;
-    } finally {
-      for (ServerSocket socket : held) {
-        socket.close();
-      }
+    List<InetAddress> hosts = new ArrayList<>();
+    for (int server = 1; server <= count; server++) {
+      hosts.add(InetAddress.getByName("127.0.0." + server));
     }
+    List<Integer> ports = new FreePorts(new Random()).at(hosts);
+    List<String> addresses = new ArrayList<>();
+    for (int server = 0; server < count; server++) {
+      addresses.add(hosts.get(server).getHostAddress() + ":" + ports.get(server));
+    }
+    return addresses;
   }
 
   /**

@@ -1,18 +1,18 @@
 package io.takofs.cli;
 
 import io.takofs.base.Clock;
+import io.takofs.base.FreePorts;
 import io.takofs.client.TakoClient;
 import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.GroupStatus;
 import io.takofs.server.RunningServer;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -97,7 +97,7 @@ final class GroupTraining {
 
   /** All at once, because the servers of a cluster wait for each other. */
   private void startAll() throws IOException, InterruptedException {
-    List<Integer> ports = freePorts();
+    List<Integer> ports = new FreePorts(new Random()).onLoopback(SERVERS);
     ExecutorService threads = Executors.newFixedThreadPool(SERVERS);
     try {
       List<Future<RunningServer>> starting = new ArrayList<>();
@@ -134,23 +134,5 @@ final class GroupTraining {
         .set("fs.tako.server.pool.pages.size", "8m")
         .set("fs.tako.server.pool.log.size", "64m")
         .set("fs.tako.cluster.servers", String.join(",", addresses));
-  }
-
-  /** Ports that were free a moment ago. */
-  private static List<Integer> freePorts() throws IOException {
-    List<ServerSocket> held = new ArrayList<>();
-    List<Integer> ports = new ArrayList<>();
-    try {
-      for (int number = 0; number < SERVERS; number++) {
-        ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        held.add(socket);
-        ports.add(socket.getLocalPort());
-      }
-      return ports;
-    } finally {
-      for (ServerSocket socket : held) {
-        socket.close();
-      }
-    }
   }
 }

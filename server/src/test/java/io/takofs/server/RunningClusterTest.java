@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.Clock;
+import io.takofs.base.FreePorts;
 import io.takofs.base.TakoException;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.ClusterMap;
@@ -19,9 +20,9 @@ import io.takofs.rpc.RpcTarget;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,11 +40,9 @@ class RunningClusterTest {
 
   @BeforeEach
   void choosePorts() throws IOException {
-    try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        ServerSocket two = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      first = one.getLocalPort();
-      second = two.getLocalPort();
-    }
+    List<Integer> ports = new FreePorts(new Random()).onLoopback(2);
+    first = ports.get(0);
+    second = ports.get(1);
   }
 
   @AfterEach

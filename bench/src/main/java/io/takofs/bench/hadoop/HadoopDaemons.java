@@ -2,8 +2,6 @@ package io.takofs.bench.hadoop;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -110,26 +108,6 @@ final class HadoopDaemons implements AutoCloseable {
             what + " was not ready in time; the logs end with: " + logTails(), reason);
       }
       Thread.sleep(200);
-    }
-  }
-
-  /** A free port of the loopback. */
-  static int freePort() throws IOException {
-    return freePorts(1).get(0);
-  }
-
-  /** Different free ports of the loopback. */
-  static List<Integer> freePorts(int count) throws IOException {
-    List<ServerSocket> sockets = new ArrayList<>();
-    try {
-      for (int i = 0; i < count; i++) {
-        sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-      }
-      return sockets.stream().map(ServerSocket::getLocalPort).toList();
-    } finally {
-      for (ServerSocket socket : sockets) {
-        socket.close();
-      }
     }
   }
 

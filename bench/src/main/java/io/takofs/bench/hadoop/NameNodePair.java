@@ -1,11 +1,13 @@
 package io.takofs.bench.hadoop;
 
+import io.takofs.base.FreePorts;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ha.HAServiceProtocol;
@@ -41,7 +43,7 @@ final class NameNodePair implements NameNodes {
 
   NameNodePair() throws IOException {
     int pair = IDS.size();
-    List<Integer> free = HadoopDaemons.freePorts(2 * pair + JOURNALS);
+    List<Integer> free = new FreePorts(new Random()).onLoopback(2 * pair + JOURNALS);
     ports = free.subList(0, pair);
     pages = free.subList(pair, 2 * pair);
     journals = free.subList(2 * pair, free.size());

@@ -1,8 +1,10 @@
 package io.takofs.bench.hadoop;
 
+import io.takofs.base.FreePorts;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
 
@@ -12,7 +14,7 @@ import org.apache.hadoop.hdfs.server.namenode.NameNode;
  * <p>Thread rule: one thread.
  */
 final class SingleNameNode implements NameNodes {
-  private final int port = HadoopDaemons.freePort();
+  private final int port = new FreePorts(new Random()).onLoopback(1).get(0);
 
   SingleNameNode() throws IOException {}
 

@@ -1,13 +1,14 @@
 package io.takofs.bench.hadoop;
 
-import static io.takofs.bench.hadoop.HadoopDaemons.freePort;
-
+import io.takofs.base.FreePorts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.fs.FileSystem;
@@ -32,6 +33,20 @@ import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
 public final class YarnCluster implements AutoCloseable {
   private static final String CLASS_PATH = System.getProperty("java.class.path").replace(':', ',');
 
+  private static final List<String> RESOURCE_MANAGER =
+      List.of(
+          YarnConfiguration.RM_ADDRESS,
+          YarnConfiguration.RM_SCHEDULER_ADDRESS,
+          YarnConfiguration.RM_RESOURCE_TRACKER_ADDRESS,
+          YarnConfiguration.RM_ADMIN_ADDRESS,
+          YarnConfiguration.RM_WEBAPP_ADDRESS);
+
+  private static final List<String> HISTORY_SERVER =
+      List.of(
+          JHAdminConfig.MR_HISTORY_ADDRESS,
+          JHAdminConfig.MR_HISTORY_WEBAPP_ADDRESS,
+          JHAdminConfig.JHS_ADMIN_ADDRESS);
+
   /** A job's master does little more than start. */
   private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ";
 
@@ -39,6 +54,10 @@ public final class YarnCluster implements AutoCloseable {
   private final HadoopDaemons daemons;
   private final Map<String, Process> nodes = new LinkedHashMap<>(); // by host
   private final Configuration configuration = new YarnConfiguration();
+  private final Iterator<Integer> ports =
+      new FreePorts(new Random())
+          .onLoopback(RESOURCE_MANAGER.size() + HISTORY_SERVER.size())
+          .iterator();
 
   /**
    * The hosts that YARN has.
@@ -132,17 +151,9 @@ public final class YarnCluster implements AutoCloseable {
     return site;
   }
 
-  private static Configuration yarn(org.apache.hadoop.fs.Path base, int nodes) throws IOException {
+  private Configuration yarn(org.apache.hadoop.fs.Path base, int nodes) {
     Configuration site = new Configuration(false);
-    for (String address :
-        List.of(
-            YarnConfiguration.RM_ADDRESS,
-            YarnConfiguration.RM_SCHEDULER_ADDRESS,
-            YarnConfiguration.RM_RESOURCE_TRACKER_ADDRESS,
-            YarnConfiguration.RM_ADMIN_ADDRESS,
-            YarnConfiguration.RM_WEBAPP_ADDRESS)) {
-      site.set(address, "localhost:" + freePort());
-    }
+    listen(site, RESOURCE_MANAGER);
     site.set(YarnConfiguration.NM_AUX_SERVICES, ShuffleHandler.MAPREDUCE_SHUFFLE_SERVICEID);
     site.set(
         String.format(
@@ -162,7 +173,7 @@ public final class YarnCluster implements AutoCloseable {
     return site;
   }
 
-  private static Configuration mapReduce(org.apache.hadoop.fs.Path base) throws IOException {
+  private Configuration mapReduce(org.apache.hadoop.fs.Path base) {
     Configuration site = new Configuration(false);
     site.set(MRConfig.FRAMEWORK_NAME, MRConfig.YARN_FRAMEWORK_NAME);
     site.set(MRJobConfig.MR_AM_STAGING_DIR, child(base, "staging"));
@@ -176,14 +187,14 @@ public final class YarnCluster implements AutoCloseable {
     site.setInt(ShuffleHandler.SHUFFLE_PORT_CONFIG_KEY, 0);
     // A job's history is moved to its place soon after its end, and not every three minutes.
     site.setLong(JHAdminConfig.MR_HISTORY_MOVE_INTERVAL_MS, 1000);
-    for (String address :
-        List.of(
-            JHAdminConfig.MR_HISTORY_ADDRESS,
-            JHAdminConfig.MR_HISTORY_WEBAPP_ADDRESS,
-            JHAdminConfig.JHS_ADMIN_ADDRESS)) {
-      site.set(address, "localhost:" + freePort());
-    }
+    listen(site, HISTORY_SERVER);
     return site;
+  }
+
+  private void listen(Configuration site, List<String> addresses) {
+    for (String address : addresses) {
+      site.set(address, "localhost:" + ports.next());
+    }
   }
 
   private static Configuration scheduler() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.takofs.base.Clock;
+import io.takofs.base.FreePorts;
 import io.takofs.base.TakoException;
 import io.takofs.proto.Status;
 import io.takofs.server.ManualClock;
@@ -16,8 +17,6 @@ import io.takofs.server.catalog.ServerSecret;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -26,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -54,13 +54,8 @@ class RatisConfigStoreTest extends ConfigStoreTests {
 
   @BeforeEach
   void start() throws Exception {
-    List<ServerSocket> held = new ArrayList<>();
-    for (int i = 0; i < PEERS; i++) {
-      held.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-      peers.add("127.0.0.1:" + held.get(i).getLocalPort());
-    }
-    for (ServerSocket socket : held) {
-      socket.close();
+    for (int port : new FreePorts(new Random()).onLoopback(PEERS)) {
+      peers.add("127.0.0.1:" + port);
     }
     secret = secret("secret", "the cluster's secret");
     for (int i = 0; i < PEERS; i++) {

@@ -3,16 +3,16 @@ package io.takofs.server.catalog.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.takofs.base.FreePorts;
 import io.takofs.server.ManualClock;
 import io.takofs.server.catalog.ServerSecret;
 import io.takofs.transport.tcp.TcpSettings;
 import io.takofs.transport.tcp.TcpTransport;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -21,9 +21,7 @@ class SilentPeersTest {
   private static final String UNKNOWN = "no-such-host.invalid:7421";
 
   private static String free() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return "127.0.0.1:" + socket.getLocalPort();
-    }
+    return "127.0.0.1:" + new FreePorts(new Random()).onLoopback(1).get(0);
   }
 
   /** Runs {@code what} with a store of {@code peers} that uses {@code clock}. */
