@@ -45,7 +45,7 @@ class RepairTest {
   @BeforeEach
   void start() throws IOException {
     directory = Files.createTempDirectory(Path.of("/dev/shm"), "tako-test-");
-    ports.addAll(new FreePorts(random).onLoopback(SERVERS));
+    ports.addAll(new FreePorts(new Random()).onLoopback(SERVERS));
     for (int i = 0; i < SERVERS; i++) {
       servers.add(start(i, true));
     }

@@ -16,7 +16,8 @@ import java.util.random.RandomGenerator;
 /**
  * TCP ports for servers that start soon and that others must know before. They are below those that
  * the kernel gives to outgoing connections: a connection of any process could take one of these
- * before its server listens, or while it is away.
+ * before its server listens, or while it is away. They are even, because a server of Tako takes the
+ * next one for its pages.
  *
  * <p>Thread rule: any thread.
  */
@@ -70,8 +71,8 @@ public final class FreePorts {
 
   private ServerSocket listen(InetAddress host, List<ServerSocket> held) throws IOException {
     IntPredicate isHeld = port -> held.stream().anyMatch(socket -> socket.getLocalPort() == port);
-    for (int attempt = 0; attempt < ATTEMPTS && FIRST < end; attempt++) {
-      int port = random.nextInt(FIRST, end);
+    for (int attempt = 0; attempt < ATTEMPTS && FIRST / 2 < end / 2; attempt++) {
+      int port = 2 * random.nextInt(FIRST / 2, end / 2);
       try {
         if (!isHeld.test(port)) {
           return new ServerSocket(port, 1, host);

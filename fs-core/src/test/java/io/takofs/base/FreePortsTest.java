@@ -20,6 +20,9 @@ class FreePortsTest {
   void shouldNotBeThoseOfOutgoingConnections() throws IOException {
     List<Integer> ports = new FreePorts(new Random(1)).onLoopback(50);
     assertThat(ports).doesNotHaveDuplicates().hasSize(50);
+    assertThat(ports)
+        .as("the next ones are for the servers' pages")
+        .allMatch(port -> port % 2 == 0);
     try (ServerSocket listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         Socket outgoing = new Socket(listening.getInetAddress(), listening.getLocalPort())) {
       assertThat(ports).allMatch(port -> port >= FIRST && port < outgoing.getLocalPort());
@@ -28,7 +31,7 @@ class FreePortsTest {
 
   @Test
   void shouldNotBeTaken() throws IOException {
-    FreePorts one = new FreePorts(FIRST + 1, new Random(1));
+    FreePorts one = new FreePorts(FIRST + 2, new Random(1));
     int port = one.onLoopback(1).get(0);
     try (ServerSocket taken = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
       assertThat(one.onLoopback(2)).doesNotContain(taken.getLocalPort()).doesNotHaveDuplicates();
