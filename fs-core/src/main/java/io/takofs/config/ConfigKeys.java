@@ -349,7 +349,8 @@ public final class ConfigKeys {
               "1t",
               "64m",
               "Bytes of log after which a checkpoint is written; it bounds the work of a"
-                  + " restart."));
+                  + " restart. Servers that keep a namespace together write one after 1g at the"
+                  + " latest."));
 
   /** Time that a session outlives its connection. */
   public static final ConfigKey<Duration> SESSION_TTL =

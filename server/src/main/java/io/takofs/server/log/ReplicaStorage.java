@@ -43,6 +43,9 @@ final class ReplicaStorage {
   /** Slots are scarce when fewer than one of so many are free. */
   private static final int SCARCE = 3;
 
+  /** A log with more segments is short, one with twice as many scarce: a call names all of them. */
+  static final int SEGMENTS_MAX = 128;
+
   /** A zone too small for that is a group's only member's, to which nobody writes. */
   private final int kept;
 
@@ -82,14 +85,16 @@ final class ReplicaStorage {
     return pool;
   }
 
-  /** Whether so few slots are free that a checkpoint should take segments. */
+  /** Whether so few slots are free, or so many in use, that a checkpoint should take segments. */
   boolean isShort() {
-    return 2 * pool.freeCount() <= zone.slotCount();
+    return 2 * pool.freeCount() <= zone.slotCount() || chain.segments().size() > SEGMENTS_MAX;
   }
 
-  /** Whether so few are free that {@link #append} has no segment more, or soon will not. */
+  /** Whether that is so in earnest: {@link #append} has no segment more, or soon will not. */
   boolean isScarce() {
-    return SCARCE * pool.freeCount() < zone.slotCount() || pool.freeCount() <= kept;
+    return SCARCE * pool.freeCount() < zone.slotCount()
+        || pool.freeCount() <= kept
+        || chain.segments().size() > 2 * SEGMENTS_MAX;
   }
 
   // ---- closing ------------------------------------------------------------------------------

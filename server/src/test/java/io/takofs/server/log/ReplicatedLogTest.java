@@ -1,17 +1,21 @@
 package io.takofs.server.log;
 
+import static io.takofs.server.log.ReplicaStorage.SEGMENTS_MAX;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.takofs.base.TakoException;
 import io.takofs.layout.Layout;
+import io.takofs.proto.AdoptLog;
 import io.takofs.proto.LogGrant;
+import io.takofs.proto.LogSegment;
 import io.takofs.proto.PrepareLog;
 import io.takofs.proto.Status;
 import io.takofs.server.segment.FrameCodec;
 import io.takofs.server.segment.Segment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -80,6 +84,38 @@ class ReplicatedLogTest {
 
     assertThat(delivered).hasSize(5 * slots + 1);
     assertThat(stream.hasFailed()).as("it comes back by a new grant").isTrue();
+  }
+
+  /** A message that says what a member has, or is to have, names all segments. */
+  @Test
+  void shouldKeepNoMoreSegmentsThanACallCanName() throws Exception {
+    LogReplica replica = replica(new LogFixture(8 * SEGMENTS_MAX, 4 * ENTRY_BYTES));
+    ReplicatedLog log = leader(replica, new ReplicatedLog(replica, 0), Set.of(1));
+    FollowerStream stream = streamFrom(replica.chain().tail(), replica);
+    stream.setAdopted();
+    log.attach(stream);
+    int most = 0;
+    while (!stream.hasFailed()) {
+      log.propose(ByteBuffer.allocate(ENTRY_BYTES));
+      log.poll((index, term, payload) -> {});
+      most = Math.max(most, log.segmentCount());
+      if (log.wantsTrim()) {
+        log.trim(log.commitIndex());
+      }
+    }
+    assertThat(most).isBetween(SEGMENTS_MAX, 2 * SEGMENTS_MAX + 1);
+    LogSegment widest =
+        LogSegment.newBuilder()
+            .setSequence(Long.MAX_VALUE)
+            .setTerm(Long.MAX_VALUE)
+            .setBaseIndex(Long.MAX_VALUE)
+            .setBaseChain(-1)
+            .setLastIndex(Long.MAX_VALUE)
+            .setChain(-1)
+            .setLength(Layout.SEGMENT_SIZE)
+            .build();
+    AdoptLog all = AdoptLog.newBuilder().addAllSegments(Collections.nCopies(most, widest)).build();
+    assertThat(all.getSerializedSize()).isLessThan(Layout.RPC_REQUEST_SLOT_SIZE);
   }
 
   /** It would be no copy of what came before its log. */
