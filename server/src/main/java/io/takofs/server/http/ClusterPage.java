@@ -52,12 +52,15 @@ final class ClusterPage implements HtmlPage {
     if (now.hasFiles() && now.getServersCount() > 1) {
       files(html, now.getFiles());
     }
-    if (now.getLeader() != now.getServer()) {
+    String age = Spans.clock(Duration.ofMillis(now.getLeaderAgeMs()));
+    if (now.getLeader() == 0 && now.hasRepair()) {
+      html.paragraph("No server leads: what stands here of slabs was said " + age + " ago.");
+    } else if (now.getLeader() != 0 && now.getLeader() != now.getServer()) {
       html.paragraph(
           "Server "
               + now.getLeader()
               + " leads: what stands here of slabs is what it said "
-              + Spans.clock(Duration.ofMillis(now.getLeaderAgeMs()))
+              + age
               + " ago.");
     }
     return 200;

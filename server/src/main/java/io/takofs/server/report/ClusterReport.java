@@ -291,12 +291,14 @@ public final class ClusterReport {
               + entry.getId());
     }
     List<String> trouble = new ArrayList<>();
-    trouble.add(entry.getDamage());
+    // What the leader says of a server names its damage, too.
+    boolean told = hearsay && !health.getTrouble().isEmpty();
+    trouble.add(told ? health.getTrouble() : entry.getDamage());
     boolean silent = health.getHeardAgeMs() >= SILENCE.toMillis();
     if (silent && (!hearsay || entry.getId() == leader)) {
       String since = "silent for " + Spans.clock(Duration.ofMillis(health.getHeardAgeMs()));
       trouble.add(last.refusal().isEmpty() ? since : since + ": " + last.refusal());
-    } else {
+    } else if (!told) {
       trouble.add(last.refusal());
     }
     trouble.removeIf(String::isEmpty);

@@ -13,6 +13,7 @@ import io.takofs.proto.ConnectionStatus;
 import io.takofs.proto.LeaseInfo;
 import io.takofs.proto.Leases;
 import io.takofs.proto.Listing;
+import io.takofs.proto.RepairStatus;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerEntry;
@@ -174,6 +175,12 @@ class HttpEndpointTest {
         .contains("<td>2 (this one)</td><td>a:7420</td><td class=\"number\">up</td><td>well</td>")
         .contains("Server 1 leads: what stands here of slabs is what it said 00:00:03 ago.")
         .doesNotContain("javascript:");
+
+    view.cluster = view.cluster.toBuilder().setLeader(0).build();
+    assertThat(get("cluster").body()).doesNotContain("Server 0", "what stands here of slabs");
+    view.cluster = view.cluster.toBuilder().setRepair(RepairStatus.getDefaultInstance()).build();
+    assertThat(get("cluster").body())
+        .contains("No server leads: what stands here of slabs was said 00:00:03 ago.");
   }
 
   private static ServerHealth server(int id, String http, String trouble) {

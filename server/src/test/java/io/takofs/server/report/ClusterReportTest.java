@@ -89,6 +89,23 @@ class ClusterReportTest {
     assertThat(trouble(report)).startsWith("CORRUPT; silent for ").endsWith("no");
   }
 
+  /** The leader has asked it, and knows for how long it is silent. */
+  @Test
+  void shouldPassOnWhatTheLeaderSaysOfADamagedServer() {
+    ClusterMap map =
+        ClusterMap.newBuilder()
+            .addServers(ServerEntry.newBuilder().setId(1))
+            .addServers(ServerEntry.newBuilder().setId(2).setDamage("CORRUPT"))
+            .addServers(ServerEntry.newBuilder().setId(3))
+            .build();
+    ClusterReport report = new ClusterReport(new Known(3, map), clock);
+    String words = "CORRUPT; silent for 00:00:40: refused";
+    report.leaderAnswered(
+        1,
+        ClusterStatus.newBuilder().addServers(heard(2, 5).toBuilder().setTrouble(words)).build());
+    assertThat(trouble(report)).isEqualTo(words);
+  }
+
   private static String trouble(ClusterReport report) {
     return report.build(OWN).getServers(1).getTrouble();
   }
