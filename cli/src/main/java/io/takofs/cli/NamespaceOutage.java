@@ -71,7 +71,7 @@ record NamespaceOutage(ClusterStatus cluster, TakoException failure) {
             .orElse("a server that server " + cluster.getServer() + " does not know");
     List<Integer> members = ClusterText.members(cluster.getGroup());
     if (cluster.getLeader() == 0 && members.size() > 1) {
-      return "%s keep it, and %d of them must run for one to lead: start those that do not (%s)"
+      return "%s keep the namespace, and %d of them must run for one to lead: start those that do not (%s)"
           .formatted(Clusters.names(members), members.size() / 2 + 1, failure.getMessage());
     }
     return server

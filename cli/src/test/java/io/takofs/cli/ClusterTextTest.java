@@ -96,7 +96,7 @@ class ClusterTextTest {
             new NamespaceOutage(known, new TakoException(Status.UNAVAILABLE, "no answer"))
                 .problem())
         .isEqualTo(
-            "servers 1, 2, 3 keep it, and 2 of them must run for one to lead: start those that do"
+            "servers 1, 2, 3 keep the namespace, and 2 of them must run for one to lead: start those that do"
                 + " not (no answer)");
   }
 

@@ -1,5 +1,6 @@
 package io.takofs.server;
 
+import io.takofs.layout.Layout;
 import io.takofs.rpc.IncomingCall;
 import io.takofs.rpc.RpcConnection;
 import java.util.ArrayDeque;
@@ -16,8 +17,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: the owner of the group.
  */
 final class WaitingSessions {
-  /** The longest wait: less than the time of a client's first attempt at a server. */
-  private static final long WAIT_NS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long WAIT_NS = TimeUnit.MILLISECONDS.toNanos(Layout.SESSION_WAIT_MS);
 
   private static final int WAITING_MAX = 4096;
 

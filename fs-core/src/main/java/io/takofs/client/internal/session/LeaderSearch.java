@@ -1,6 +1,7 @@
 package io.takofs.client.internal.session;
 
 import io.takofs.base.Clock;
+import io.takofs.layout.Layout;
 import io.takofs.proto.ClusterMap;
 import io.takofs.proto.GroupEntry;
 import io.takofs.proto.ServerEntry;
@@ -24,8 +25,8 @@ final class LeaderSearch {
   /** For the first attempt at each server while there are others; each round has twice as much. */
   private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** In which a server that is well answers: one that knows no leader waits for half a second. */
-  static final long LEAST_NS = TimeUnit.MILLISECONDS.toNanos(700);
+  /** In which a server that is well answers, although it waits for a leader. */
+  static final long LEAST_NS = TimeUnit.MILLISECONDS.toNanos(Layout.SESSION_WAIT_MS + 200);
 
   /** Rounds after which an attempt gets no more time. */
   private static final int ROUNDS_MAX = 10;
@@ -108,7 +109,8 @@ final class LeaderSearch {
       return wholeNs;
     }
     int round = Math.min(attempts++ / servers, ROUNDS_MAX);
-    long leastNs = round == 0 ? 1 : Math.max(1, Math.min(LEAST_NS, leftNs)); // all were asked
+    // In the first round all are asked, however little time each has.
+    long leastNs = round == 0 ? 1 : Math.max(1, Math.min(LEAST_NS, leftNs));
     return Math.min(wholeNs, Math.min(FIRST_NS << round, Math.max(leastNs, leftNs / servers)));
   }
 

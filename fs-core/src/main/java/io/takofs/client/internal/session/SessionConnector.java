@@ -41,7 +41,10 @@ final class SessionConnector {
   /** Longest pause while a leader is looked for: another one is there within some 100 ms. */
   static final long SEARCH_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** No attempt but the first one begins in the last one of so many parts of the time. */
+  /**
+   * But for the first attempt, and one at a leader that was just named, none begins in the last one
+   * of so many parts of the time, or {@link LeaderSearch#LEAST_NS} before its end.
+   */
   private static final int LAST_PART = 5;
 
   /** Of the map of a server that has no cluster. */

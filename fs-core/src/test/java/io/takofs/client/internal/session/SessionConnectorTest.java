@@ -179,7 +179,7 @@ class SessionConnectorTest {
   /** An attempt in the last milliseconds would say nothing, and take the place of what was said. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void shouldGiveEachAttemptATimeInWhichAServerCanAnswer(boolean silent) {
+  void shouldBeginNoAttemptInTheLastFifthOfTheTime(boolean silent) {
     HandClock clock = new HandClock();
     AtomicReference<String> asked = new AtomicReference<>("follower:1");
     List<Long> times = attempts(silent, clock, asked);
