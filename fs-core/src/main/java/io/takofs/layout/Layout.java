@@ -18,8 +18,6 @@ public final class Layout {
   public static final int RPC_REQUEST_SLOT_SIZE = 24576;
   /** bytes of one reply slot, header included. */
   public static final int RPC_REPLY_SLOT_SIZE = 65536;
-  /** milliseconds at most for which a server that knows no leader keeps a call for a session. */
-  public static final int SESSION_WAIT_MS = 500;
   /** bytes, of UTF-8, of what a client is called at most. */
   public static final int CLIENT_NAME_MAX = 255;
 
@@ -828,7 +826,7 @@ public final class Layout {
   public static final int SPIN_MISSES_MAX = 32;
 
   /** Hash of the layouts; peers and pools compare it. */
-  public static final long LAYOUT_HASH = 0xb80f937ac8151478L;
+  public static final long LAYOUT_HASH = 0xfcb9a075f4a58149L;
 
   private Layout() {}
 }

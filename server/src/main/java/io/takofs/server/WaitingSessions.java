@@ -1,13 +1,12 @@
 package io.takofs.server;
 
-import io.takofs.layout.Layout;
 import io.takofs.rpc.IncomingCall;
+import io.takofs.rpc.LeaderWait;
 import io.takofs.rpc.RpcConnection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Calls that open or resume a session at a server that does not know who leads. They wait a while
@@ -17,8 +16,6 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread rule: the owner of the group.
  */
 final class WaitingSessions {
-  private static final long WAIT_NS = TimeUnit.MILLISECONDS.toNanos(Layout.SESSION_WAIT_MS);
-
   private static final int WAITING_MAX = 4096;
 
   private final Queue<Waiting> waiting = new ArrayDeque<>();
@@ -50,7 +47,7 @@ final class WaitingSessions {
    */
   List<IncomingCall> take(boolean all, long nowNs) {
     List<IncomingCall> taken = new ArrayList<>();
-    while (!waiting.isEmpty() && (all || nowNs - waiting.peek().sinceNs >= WAIT_NS)) {
+    while (!waiting.isEmpty() && (all || nowNs - waiting.peek().sinceNs >= LeaderWait.NS)) {
       taken.add(waiting.poll().call);
     }
     return taken;

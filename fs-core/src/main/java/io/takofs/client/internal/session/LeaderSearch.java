@@ -1,10 +1,10 @@
 package io.takofs.client.internal.session;
 
 import io.takofs.base.Clock;
-import io.takofs.layout.Layout;
 import io.takofs.proto.ClusterMap;
 import io.takofs.proto.GroupEntry;
 import io.takofs.proto.ServerEntry;
+import io.takofs.rpc.LeaderWait;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -26,7 +26,7 @@ final class LeaderSearch {
   private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
 
   /** In which a server that is well answers, although it waits for a leader. */
-  static final long LEAST_NS = TimeUnit.MILLISECONDS.toNanos(Layout.SESSION_WAIT_MS + 200);
+  static final long LEAST_NS = LeaderWait.NS + TimeUnit.MILLISECONDS.toNanos(200);
 
   /** Rounds after which an attempt gets no more time. */
   private static final int ROUNDS_MAX = 10;
