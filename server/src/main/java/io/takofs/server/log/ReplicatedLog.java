@@ -389,8 +389,9 @@ public final class ReplicatedLog implements Log {
 
   /**
    * A leader can give no slot to a member that has none, and no member makes room for another one.
-   * The oldest segments may be covered already ({@link #trimCovered}). A member that {@link
-   * #needsCheckpoint} wants one also when its own segments are not short.
+   * The oldest segments may be covered already ({@link #trimCovered}), and a checkpoint gives up
+   * none while a member is waited for. A member that {@link #needsCheckpoint} wants one also when
+   * its own segments are not short.
    */
   @Override
   public boolean wantsTrim() {
@@ -401,6 +402,7 @@ public final class ReplicatedLog implements Log {
       List<Segment> segments = replica.chain().segments();
       int uncovered = replica.chain().placeOf(replica.checkpointIndex() + 1);
       return replica.isShort()
+          && !waits()
           && uncovered < segments.size() - 1
           && segments.get(uncovered).lastIndex() <= deliveredIndex;
     }
@@ -437,7 +439,17 @@ public final class ReplicatedLog implements Log {
     return replica.isScarce() && isAdopted();
   }
 
-  /** Segments that a stream still needs stay, unless this leader waits for nobody that lags. */
+  /** Whether this leader keeps all for a member that is away, which may come back with its log. */
+  private boolean waits() {
+    return term != 0 && !isScarce() && members.stream().anyMatch(this::isAway);
+  }
+
+  private boolean isAway(int member) {
+    FollowerStream stream = streams.get(member);
+    return member != replica.server() && (stream == null || stream.hasFailed());
+  }
+
+  /** Segments that another member needs stay, unless this leader waits for nobody that lags. */
   @Override
   public void trim(long index) {
     Invariant.check(index <= deliveredIndex, "only applied entries are in a checkpoint");
@@ -456,7 +468,9 @@ public final class ReplicatedLog implements Log {
           }
         }
       }
-      replica.trim(limit);
+      if (!waits()) {
+        replica.trim(limit);
+      }
     }
   }
 

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -179,6 +180,40 @@ class ReplicatedLogTest {
     assertThat(stream.hasFailed()).isFalse();
   }
 
+  /** A member that is started again goes on with its log, and needs no checkpoint of another. */
+  @Test
+  void shouldKeepWhatAMemberMayNeedThatIsAway() throws Exception {
+    LogReplica replica = replica(new LogFixture(20, 4 * ENTRY_BYTES));
+    ReplicatedLog log = leader(replica, new ReplicatedLog(replica, 0), Set.of(1));
+    fill(log, replica::isShort);
+    int segments = log.segmentCount();
+    log.setMembers(Set.of(1, 2));
+    log.attach(followerAt(replica.chain().tail(), replica));
+    assertThat(log.wantsTrim()).isTrue();
+
+    log.setMembers(Set.of(1, 2, 3));
+    assertThat(log.wantsTrim()).as("it would give up nothing").isFalse();
+    log.trim(log.commitIndex());
+    assertThat(log.segmentCount()).isEqualTo(segments);
+
+    log.setMembers(Set.of(1, 2));
+    log.trim(log.commitIndex());
+    assertThat(log.segmentCount()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldWaitForNoMemberThatIsAwayWhenSegmentsAreScarce() throws Exception {
+    LogReplica replica = replica(new LogFixture(20, 4 * ENTRY_BYTES));
+    ReplicatedLog log = fullLeader(replica);
+    log.setMembers(Set.of(1, 2, 3));
+    log.attach(followerAt(replica.chain().tail(), replica));
+
+    assertThat(log.wantsTrim()).isTrue();
+    log.trim(log.commitIndex());
+
+    assertThat(log.segmentCount()).isEqualTo(1);
+  }
+
   @Test
   void shouldKeepWhatAMemberNeedsWithoutWhichThereIsNoMajority() throws Exception {
     LogReplica replica = replica(new LogFixture(8, 4 * ENTRY_BYTES));
@@ -202,11 +237,23 @@ class ReplicatedLogTest {
   /** A leader alone that has applied all that it has, and can open no other segment. */
   private static ReplicatedLog fullLeader(LogReplica replica) throws TakoException {
     ReplicatedLog log = leader(replica, new ReplicatedLog(replica, 0), Set.of(1));
-    while (!replica.isScarce()) {
+    fill(log, replica::isScarce);
+    return log;
+  }
+
+  private static void fill(ReplicatedLog log, BooleanSupplier full) throws TakoException {
+    while (!full.getAsBoolean()) {
       log.propose(ByteBuffer.allocate(ENTRY_BYTES));
       log.poll((index, term, payload) -> {});
     }
-    return log;
+  }
+
+  /** Member 2, which has a state, and all before {@code tail}. */
+  private static FollowerStream followerAt(Segment tail, LogReplica replica) {
+    FollowerStream stream = streamFrom(tail, replica);
+    stream.setAdopted();
+    stream.setStateful();
+    return stream;
   }
 
   /** Writes to member 2, which gives no slots, all from {@code first} on. */
