@@ -8,6 +8,7 @@ import io.takofs.proto.MemberStatus;
 import io.takofs.proto.Status;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /** What the leader of the namespace says of the servers that keep it. */
@@ -61,6 +62,15 @@ final class GroupHealth {
           }
           return false;
         });
+  }
+
+  /** Waits until another server than {@code id} leads. */
+  static void awaitLeadOfAnother(TakoClient client, int id, Duration limit) throws Exception {
+    Poll.until(
+        "another server than " + id + " leads",
+        limit,
+        MOVE_PAUSE_NS,
+        () -> !Set.of(0, id).contains(client.administration().clusterStatus().getLeader()));
   }
 
   /** Whether the leader has said this since: another server only passes it on. */
