@@ -44,10 +44,11 @@ class PartitionTest {
     }
   }
 
-  /** One kind after the other; each befalls the leader first, and a follower the next time. */
+  /** One kind after the other, which befalls the leader and a follower by turns. */
   private LinkFault draw(ClusterNetwork network, int leader, Random random) {
-    Kind kind = kinds.get(drawn / 2 % kinds.size());
-    boolean leads = drawn++ % 2 == 0;
+    Kind kind = kinds.get(drawn % kinds.size());
+    boolean leads = (drawn % kinds.size() + drawn / kinds.size()) % 2 == 0;
+    drawn++;
     int victim = leads ? leader : another(leader, random);
     return new LinkFault(kind, network, victim, another(victim, random), leads);
   }
