@@ -47,8 +47,7 @@ public final class GoChecker {
 
   private static Optional<GoChecker> buildNow() throws Exception {
     if (!isGoThere()) {
-      System.out.println("left out: the checker of histories in Go: there is no go on the PATH");
-      return Optional.empty();
+      return leftOut("the checker of histories in Go: there is no go on the PATH");
     }
     Path program = Files.createDirectories(Path.of("target/histories")).resolve("go-checker");
     Answer answer =
@@ -56,7 +55,10 @@ public final class GoChecker {
     if (answer.code() == 0) {
       return Optional.of(new GoChecker(program.toAbsolutePath()));
     }
-    String what = "the checker of histories in Go cannot be built: " + answer.output();
+    return leftOut("the checker of histories in Go cannot be built: " + answer.output());
+  }
+
+  private static Optional<GoChecker> leftOut(String what) {
     if (System.getenv("TAKO_TEST_ALL") != null) {
       throw new AssertionError(what);
     }
