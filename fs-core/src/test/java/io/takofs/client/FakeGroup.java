@@ -273,6 +273,11 @@ final class FakeGroup implements Connector {
 
     @Override
     public DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException {
+      synchronized (FakeGroup.this) {
+        if (member.id != leader) {
+          throw new TakoException(Status.NOT_LEADER, notLeader(member.id).getMessage());
+        }
+      }
       ServerConnection made = member.connect(terms.getClientId());
       OpenDataSession hello =
           OpenDataSession.newBuilder()

@@ -227,6 +227,24 @@ class LeaderMoveTest {
     assertThat(group.sent(OperationCase.MKDIRS)).hasSize(2);
   }
 
+  /** Its data is reached under the session that it refuses now. */
+  @Test
+  void shouldReadOnWhenTheLeaderLosesTheLeadBeforeItsDataIsReached() throws Exception {
+    byte[] content = new byte[300_001];
+    new Random(7).nextBytes(content);
+    try (TakoOutputStream out = client.create("/f", CreateOptions.DEFAULT)) {
+      out.write(content);
+    }
+    for (int leads = 2; leads <= 4; leads++) {
+      group.lead(leads);
+      try (TakoClient reader = connect("10s");
+          TakoInputStream in = reader.open("/f")) {
+        group.lead(leads == 4 ? 2 : leads + 1);
+        assertThat(in.readAllBytes()).isEqualTo(content);
+      }
+    }
+  }
+
   @Test
   void shouldWriteOnWhileTheSessionMoves() throws Exception {
     byte[] content = new byte[700_001];

@@ -78,6 +78,12 @@ public final class OpenSession implements AutoCloseable {
     try (Interrupts interrupts = new Interrupts()) {
       interrupts.putOff(); // it would end the attempt, and each further one
       return connection.openZone(terms, deadlineNs);
+    } catch (TakoException e) {
+      if (e.status() != Status.NOT_LEADER) {
+        throw e;
+      }
+      close(); // the session is resumed elsewhere by the next connection, and this is tried again
+      throw new TakoException(Status.DISCONNECTED, e.getMessage(), e);
     } catch (UncheckedIOException e) {
       // Memory or another resource of the machine is short, which may end.
       throw new TakoException(Status.UNAVAILABLE, e.getMessage(), e);
