@@ -1,6 +1,7 @@
 package io.takofs.client.internal.session;
 
 import io.takofs.base.Clock;
+import io.takofs.proto.SessionTerms;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -18,14 +19,8 @@ import org.slf4j.LoggerFactory;
 final class SilenceWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SilenceWatch.class);
 
-  /**
-   * Calls that wait for so long without an answer make a server silent. The other members miss it
-   * within one to two of their election time-outs, which are shorter as a rule; and where none of
-   * them leads the client stays, so an early question costs little.
-   */
-  private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(1);
-
-  private static final int LOOKS = 4; // in that time
+  /** Looks while a server may be silent before it counts as silent. */
+  private static final int LOOKS = 4;
 
   /** For each server that is asked; who closes the client may have to wait for it. */
   private static final long ASK_NS = TimeUnit.SECONDS.toNanos(1);
@@ -93,13 +88,14 @@ final class SilenceWatch implements AutoCloseable {
     int idle = 0;
     while (!closed) {
       OpenSession open = watched;
-      clock.parkNanos(this, SILENCE_NS / LOOKS);
+      long silenceNs = silenceNs(open);
+      clock.parkNanos(this, silenceNs / LOOKS);
       boolean ignored = Thread.interrupted(); // nothing ends this thread so, but no park would wait
       idle = hasCalls() ? 0 : idle + 1;
       if (idle >= IDLE_LOOKS && end()) {
         return;
       }
-      if (open != null && open.waiting().silentNs(clock.nanoTime()) >= SILENCE_NS) {
+      if (open != null && open.waiting().silentNs(clock.nanoTime()) >= silenceNs) {
         inquire(open);
       }
     }
@@ -113,6 +109,11 @@ final class SilenceWatch implements AutoCloseable {
       LOG.warn("it is not known whether another server leads: {}", e.toString(), e);
     }
     open.waiting().asked(clock.nanoTime());
+  }
+
+  private static long silenceNs(OpenSession open) {
+    return SessionConnector.shareOfLife(
+        open == null ? SessionTerms.getDefaultInstance() : open.terms());
   }
 
   private boolean hasCalls() {
