@@ -184,7 +184,8 @@ final class HadoopDaemons implements AutoCloseable {
     return process;
   }
 
-  private String logTails() throws IOException {
+  /** The last lines of all logs, each after its name. */
+  String logTails() throws IOException {
     StringBuilder tails = new StringBuilder();
     try (DirectoryStream<Path> logs = Files.newDirectoryStream(directory, "*.log")) {
       for (Path log : logs) {

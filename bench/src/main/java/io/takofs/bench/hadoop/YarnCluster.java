@@ -117,6 +117,11 @@ public final class YarnCluster implements AutoCloseable {
         "nodemanager-" + host, NodeManager.class.getName(), arguments.toArray(String[]::new));
   }
 
+  /** The last lines of the daemons' logs, for a failure. */
+  public String logTails() throws IOException {
+    return daemons.logTails();
+  }
+
   /** The configuration for a client of the cluster. */
   public Configuration configuration() {
     return new Configuration(configuration);

@@ -2,6 +2,7 @@ package io.takofs.bench.jobs;
 
 import io.takofs.bench.hadoop.ApplicationRecords;
 import io.takofs.bench.hadoop.YarnCluster;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -102,12 +103,21 @@ public final class JobsMain implements Callable<Integer> {
         new YarnCluster(java.nio.file.Path.of(work, "yarn"), directory, nodes)) {
       Configuration conf = yarn.configuration();
       run(conf, new Path(directory, "jobs"));
-      int applications = new ApplicationRecords(conf).check();
+      int applications = records(yarn, conf);
       out.printf("==> history and logs of %d applications read back%n", applications);
       // Last, because a node that ends takes its logs along.
       if (!hosts.isEmpty()) {
         new MapLocality(yarn, new Path(directory, "locality"), hosts, out).check();
       }
+    }
+  }
+
+  /** Reads back what YARN keeps of each application; a daemon's log says why one has none. */
+  private static int records(YarnCluster yarn, Configuration conf) throws Exception {
+    try {
+      return new ApplicationRecords(conf).check();
+    } catch (IOException e) {
+      throw new IOException(e.getMessage() + "\nthe logs end with: " + yarn.logTails(), e);
     }
   }
 
