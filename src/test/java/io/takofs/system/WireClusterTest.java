@@ -97,7 +97,7 @@ class WireClusterTest {
     directory = "/" + test.getTestMethod().orElseThrow().getName();
   }
 
-  /** What befalls a leader; a client says who leads then. */
+  /** An event that befalls a leader; a client says who leads then. */
   @FunctionalInterface
   private interface LeaderDisturbance {
     void happen(TakoClient client) throws Exception;

@@ -291,7 +291,7 @@ public final class ClusterReport {
               + entry.getId());
     }
     List<String> trouble = new ArrayList<>();
-    // What the leader says of a server names its damage, too.
+    // The leader's words of a server name its damage, too.
     boolean told = hearsay && !health.getTrouble().isEmpty();
     trouble.add(told ? health.getTrouble() : entry.getDamage());
     boolean silent = health.getHeardAgeMs() >= SILENCE.toMillis();

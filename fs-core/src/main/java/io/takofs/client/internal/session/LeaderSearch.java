@@ -25,7 +25,7 @@ final class LeaderSearch {
   /** For the first attempt at each server while there are others; each round has twice as much. */
   private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** In which a server that is well answers, although it waits for a leader. */
+  /** A server that is well answers in this time, although it waits for a leader. */
   static final long LEAST_NS = LeaderWait.NS + TimeUnit.MILLISECONDS.toNanos(200);
 
   /** Rounds after which an attempt gets no more time. */
