@@ -350,7 +350,7 @@ public final class ConfigKeys {
               "64m",
               "Bytes of log after which a checkpoint is written; it bounds the work of a"
                   + " restart. Servers that keep a namespace together write one after 1g at the"
-                  + " latest."));
+                  + " latest, or 2g while one of them is away."));
 
   /** Time that a session outlives its connection. */
   public static final ConfigKey<Duration> SESSION_TTL =
