@@ -14,7 +14,7 @@ vm_cpu=max
 vm_jvm_options="-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
 # rxe asks the kernel's crypto interface for "crc32", which crc32_generic gives; netem loses packets.
-vm_modules=(crc32_generic crc32-pclmul virtio_pci virtio_net 9pnet_virtio 9p overlay
+vm_modules=(crc32_generic crc32-pclmul virtio_pci e1000 9pnet_virtio 9p overlay
   ib_uverbs rdma_ucm rdma_rxe sch_netem)
 
 # Sets vm_kernel and vm_initramfs; the arguments are further modules. False when there is no kernel.
