@@ -52,7 +52,7 @@ class WireTest {
             "fs.tako.server.quarantine",
             "200ms",
             "fs.tako.server.pool.size",
-            "384m",
+            "256m",
             "fs.tako.server.pool.pages.size",
             "32m",
             "fs.tako.server.pool.log.size",
