@@ -467,13 +467,19 @@ public final class TakoClient implements Closeable {
     return new BlockLookup(session, path, blockSize).run(start, end);
   }
 
-  /** Replication of files whose creator names none, as configured, or as the server says. */
+  /**
+   * Replication of files whose creator names none, as configured, or as the server says. Connects
+   * when there was no call yet; afterwards it is what the server said last, so that a caller who
+   * asks before each file does not wait twice for a server that is gone.
+   */
   public int defaultReplication() throws TakoException {
     int configured = config.get(ConfigKeys.REPLICATION);
     if (configured > 0) {
       return configured;
     }
-    session.open("replication", "");
+    if (session.terms().getClientId() == 0) {
+      session.open("replication", "");
+    }
     return Math.max(1, session.terms().getReplication());
   }
 

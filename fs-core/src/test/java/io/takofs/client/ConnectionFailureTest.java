@@ -206,6 +206,19 @@ class ConnectionFailureTest {
     assertThat(zoneFailures).hasValue(0);
   }
 
+  /** Hadoop asks for it before each file: the wait for a server that is gone would be twice. */
+  @Test
+  void shouldKnowTheDefaultReplicationWhileTheServerIsGone() throws Exception {
+    client.mkdirs("/d");
+    int known = client.defaultReplication();
+    failure = () -> new UncheckedIOException(new IOException("gone"));
+    failures.set(Integer.MAX_VALUE);
+    server.disconnectAll();
+    assertThat(client.defaultReplication()).isEqualTo(known);
+    assertThat(failures).as("it has not tried to connect").hasValue(Integer.MAX_VALUE);
+    failures.set(0);
+  }
+
   @Test
   void shouldHaveNoThreadWithoutAConnection() throws Exception {
     List<Thread> threads = new CopyOnWriteArrayList<>();
