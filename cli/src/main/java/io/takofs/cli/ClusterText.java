@@ -174,7 +174,7 @@ final class ClusterText {
     return List.of(
         Integer.toString(entry.getId()),
         ClusterMaps.address(entry),
-        Clusters.state(entry),
+        Clusters.state(server),
         entry.getRack(),
         entry.getVersion(),
         server.getHeard() ? Clusters.used(server.getUsage()) : "-",
