@@ -14,7 +14,6 @@ import io.takofs.server.metrics.LatencyBuckets;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -46,6 +45,12 @@ public final class MetricsText {
     text.space(status);
     text.log(status);
     text.clients(status);
+    if (cluster.getServersCount() > 1) {
+      text.single(
+          "tako_cluster_leader",
+          "Number of the server that leads, as far as this one knows; 0 for none.",
+          cluster.getLeader());
+    }
     if (cluster.hasRepair() && cluster.getLeader() == cluster.getServer()) {
       text.cluster(cluster);
     }
@@ -179,7 +184,7 @@ public final class MetricsText {
     gauge("tako_cluster_servers", "Servers in the map by state; those without trouble are well.");
     Map<String, Long> servers = new TreeMap<>();
     for (ServerHealth each : cluster.getServersList()) {
-      String state = each.getEntry().getState().name().toLowerCase(Locale.ROOT);
+      String state = Clusters.state(each.getEntry());
       servers.merge(
           labels("state", state, "well", Boolean.toString(each.getTrouble().isEmpty())),
           1L,

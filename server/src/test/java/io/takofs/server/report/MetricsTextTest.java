@@ -65,6 +65,15 @@ class MetricsTextTest {
   }
 
   @Test
+  void shouldLetEachServerOfAClusterSayWhoLeads() {
+    ServerStatus status = ServerStatus.getDefaultInstance();
+    assertThat(MetricsText.of(status, cluster(2))).contains("tako_cluster_leader 2\n");
+    assertThat(MetricsText.of(status, cluster(0))).contains("tako_cluster_leader 0\n");
+    assertThat(MetricsText.of(status, ClusterStatus.getDefaultInstance()))
+        .doesNotContain("tako_cluster_leader");
+  }
+
+  @Test
   void shouldDeclareEachFamilyOnceBeforeItsSamples() {
     Set<String> declared = new HashSet<>();
     String family = "";
