@@ -10,6 +10,7 @@ import io.takofs.proto.ServerEntry;
 import io.takofs.proto.ServerHealth;
 import io.takofs.proto.Status;
 import io.takofs.server.catalog.ClusterMaps;
+import io.takofs.server.report.Counts;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -204,13 +205,17 @@ final class GroupCommand implements Runnable {
         .orElse("");
   }
 
+  private static String lack(long entries) {
+    return entries == 0 ? "has all entries" : "lacks " + Counts.text(entries, "entry", "entries");
+  }
+
   private static String line(ClusterStatus cluster, MemberStatus member) {
     GroupStatus group = cluster.getGroup();
     String state;
     if (member.getServer() == group.getLeader()) {
       state = "leads";
     } else if (member.getReached()) {
-      state = "lacks " + (group.getLastIndex() - member.getWrittenIndex()) + " entries";
+      state = lack(group.getLastIndex() - member.getWrittenIndex());
     } else {
       state = "is not reached" + (member.getProblem().isEmpty() ? "" : ": " + member.getProblem());
     }

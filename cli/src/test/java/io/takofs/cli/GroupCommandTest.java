@@ -54,7 +54,7 @@ class GroupCommandTest {
             "group    1, led by server 2 in term 5, configuration 3",
             "log      100 entries, 2 of them not committed yet",
             "member   2 h2:7420 leads",
-            "member   3 h3:7420 lacks 1 entries",
+            "member   3 h3:7420 lacks 1 entry",
             "member   1 is not reached: it is away",
             "learner  4 lacks 40 entries",
             "damaged  5 h5:7420 CORRUPT: a promise");
