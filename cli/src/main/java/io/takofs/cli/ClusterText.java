@@ -174,7 +174,7 @@ final class ClusterText {
     return List.of(
         Integer.toString(entry.getId()),
         ClusterMaps.address(entry),
-        Clusters.state(server),
+        Clusters.state(entry),
         entry.getRack(),
         entry.getVersion(),
         server.getHeard() ? Clusters.used(server.getUsage()) : "-",

@@ -36,7 +36,7 @@ class ClusterTextTest {
                 .setHeard(true)
                 .setReplicas(12)
                 .setUsage(SpaceUsage.newBuilder().setUsed(25 * MIB).setCapacity(100 * MIB)))
-        .addServers(server(2, "longer").setTrouble("silent for 00:00:11").setSilent(true));
+        .addServers(server(2, "longer").setTrouble("silent for 00:00:11"));
   }
 
   @Test
@@ -67,9 +67,9 @@ class ClusterTextTest {
         .containsExactly(
             "warning      fewer servers than copies",
             "servers      2, of which 1 in trouble",
-            "  ID ADDRESS     STATE       RACK VERSION USED          OF      SLABS HEALTH",
-            "  1  a:7420      up          /r1  1.0     25 MiB (25 %) 100 MiB 12    well",
-            "  2  longer:7420 up (silent) /r2  1.0     -             -       0     silent for 00:00:11",
+            "  ID ADDRESS     STATE RACK VERSION USED          OF      SLABS HEALTH",
+            "  1  a:7420      up    /r1  1.0     25 MiB (25 %) 100 MiB 12    well",
+            "  2  longer:7420 up    /r2  1.0     -             -       0     silent for 00:00:11",
             "slabs        3 open, 1 short",
             "repair       1 slab waits, 0 copied now, 20 MiB left at 10 MiB/s, done in 00:00:02",
             "files        0 corrupt, 4 missing: see tako fsck");

@@ -76,7 +76,7 @@ final class ClusterPage implements HtmlPage {
       html.row(
           entry.getId() + (entry.getId() == now.getServer() ? " (this one)" : ""),
           Html.isPageAddress(entry.getHttp()) ? new Html.Link(address, entry.getHttp()) : address,
-          new Html.Figure(Clusters.state(each)),
+          new Html.Figure(Clusters.state(entry)),
           each.getTrouble().isEmpty() ? "well" : new Html.Alert(each.getTrouble()),
           entry.getRack(),
           entry.getVersion(),

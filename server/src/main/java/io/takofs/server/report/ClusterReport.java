@@ -296,7 +296,6 @@ public final class ClusterReport {
     trouble.add(told ? health.getTrouble() : entry.getDamage());
     boolean silent = health.getHeardAgeMs() >= SILENCE.toMillis();
     if (silent && (!hearsay || entry.getId() == leader)) {
-      health.setSilent(true);
       String since = "silent for " + Spans.clock(Duration.ofMillis(health.getHeardAgeMs()));
       trouble.add(last.refusal().isEmpty() ? since : since + ": " + last.refusal());
     } else if (!told) {

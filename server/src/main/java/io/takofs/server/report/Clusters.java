@@ -2,7 +2,6 @@ package io.takofs.server.report;
 
 import io.takofs.proto.RepairStatus;
 import io.takofs.proto.ServerEntry;
-import io.takofs.proto.ServerHealth;
 import io.takofs.proto.SpaceUsage;
 import java.time.Duration;
 import java.util.List;
@@ -15,12 +14,7 @@ public final class Clusters {
 
   private Clusters() {}
 
-  /** Such as {@code decommissioning} or {@code up (silent)}. */
-  public static String state(ServerHealth server) {
-    return state(server.getEntry()) + (server.getSilent() ? " (silent)" : "");
-  }
-
-  /** What the catalog says of it, such as {@code decommissioning}. */
+  /** Such as {@code decommissioning}. */
   public static String state(ServerEntry server) {
     return server.getState().name().toLowerCase(Locale.ROOT);
   }
