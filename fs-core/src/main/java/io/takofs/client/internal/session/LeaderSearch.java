@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 /**
  * Whom to ask for the session: the servers that may lead, and what each of them said last. Those
@@ -90,22 +89,6 @@ final class LeaderSearch {
   /** Whether the group has several members, so that another one may come to lead. */
   synchronized boolean hasSeveralMembers() {
     return map.getGroupsCount() > 0 && map.getGroups(0).getMembersCount() > 1;
-  }
-
-  /** What a group of several members needs to have a leader; empty for a group of one. */
-  synchronized String need() {
-    if (!hasSeveralMembers()) {
-      return "";
-    }
-    int members = map.getGroups(0).getMembersCount();
-    return ("; of the servers that keep the namespace, %s, %d must run for one to lead"
-            + " (`tako group status` says which do)")
-        .formatted(
-            map.getGroups(0).getMembersList().stream()
-                .sorted()
-                .map(this::address)
-                .collect(Collectors.joining(", ")),
-            members / 2 + 1);
   }
 
   /** Whether there is another server to ask than {@code server}. */

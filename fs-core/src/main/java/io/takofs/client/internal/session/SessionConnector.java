@@ -207,10 +207,8 @@ final class SessionConnector {
   private TakoException unconnected(String what, IOException failure, long beganNs) {
     long triedMs = TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - beganNs);
     String message = failure.getMessage() + tried(triedMs);
-    Status status = statusOf(failure);
-    String need = status == Status.UNAVAILABLE ? search.need() : "";
     return new TakoException(
-        status, what + ": " + message + search.others(beganNs, message) + need, failure);
+        statusOf(failure), what + ": " + message + search.others(beganNs, message), failure);
   }
 
   /** The time that all attempts took, where the message of the last one says less. */
@@ -394,7 +392,7 @@ final class SessionConnector {
     String leader = search.address(refusal.getLeader());
     named = leader;
     String text =
-        (leader.isEmpty() ? "it knows no server that leads" : "it names " + leader)
+        (leader.isEmpty() ? "it does not know which server has sessions" : "it names " + leader)
             + (refusal.getMessage().isEmpty() ? "" : ": " + refusal.getMessage());
     search.follow(asked, leader, text);
     return new TakoException(Status.NOT_LEADER, asked + " has no sessions; " + text);

@@ -19,7 +19,14 @@ class LeaderSearchTest {
   /** So members stand for election when their leader is gone. */
   @Test
   void shouldAskMembersInTheOrderOfTheirNumbersFromTheOneThatFailedOn() {
-    search.learn(map(3, 1, 2));
+    search.learn(
+        ClusterMap.newBuilder()
+            .setEpoch(1)
+            .addServers(server(1))
+            .addServers(server(2))
+            .addServers(server(3))
+            .addGroups(GroupEntry.newBuilder().setId(1).addMembers(3).addMembers(1).addMembers(2))
+            .build());
     List<String> order = new ArrayList<>();
     for (int leader : List.of(1, 3, 2)) {
       asked.set("member-" + leader + ":9");
@@ -32,25 +39,6 @@ class LeaderSearchTest {
     assertThat(order)
         .containsExactly(
             "member-2:9", "member-3:9", "configured:9", "member-1:9", "member-3:9", "configured:9");
-  }
-
-  @Test
-  void shouldSayHowManyMembersMustRun() {
-    assertThat(search.need()).isEmpty();
-    search.learn(map(1));
-    assertThat(search.need()).isEmpty();
-    search.learn(map(3, 1, 2));
-    assertThat(search.need()).contains("member-1:9, member-2:9, member-3:9, 2 must run");
-  }
-
-  private static ClusterMap map(Integer... members) {
-    return ClusterMap.newBuilder()
-        .setEpoch(1)
-        .addServers(server(1))
-        .addServers(server(2))
-        .addServers(server(3))
-        .addGroups(GroupEntry.newBuilder().setId(1).addAllMembers(List.of(members)))
-        .build();
   }
 
   private static ServerEntry server(int id) {
