@@ -23,6 +23,7 @@ import io.takofs.proto.RecoverLease;
 import io.takofs.proto.Rename;
 import io.takofs.proto.Request;
 import io.takofs.proto.ServerStatus;
+import io.takofs.proto.SessionTerms;
 import io.takofs.proto.SetAttributes;
 import io.takofs.proto.SpaceUsage;
 import io.takofs.proto.Status;
@@ -469,18 +470,20 @@ public final class TakoClient implements Closeable {
 
   /**
    * Replication of files whose creator names none, as configured, or as the server says. Connects
-   * when there was no call yet; afterwards it is what the server said last, so that a caller who
-   * asks before each file does not wait twice for a server that is gone.
+   * when there is no session; else it is what the server said last, though the connection may have
+   * failed since, so that a caller who asks before each file does not wait twice for a server that
+   * is gone.
    */
   public int defaultReplication() throws TakoException {
     int configured = config.get(ConfigKeys.REPLICATION);
     if (configured > 0) {
       return configured;
     }
-    if (session.terms().getClientId() == 0) {
-      session.open("replication", "");
+    SessionTerms terms = session.terms();
+    if (terms.getClientId() == 0) {
+      terms = session.open("replication", "").terms();
     }
-    return Math.max(1, session.terms().getReplication());
+    return Math.max(1, terms.getReplication());
   }
 
   /** Whether the server is alone; else data may be on others. */

@@ -210,11 +210,10 @@ class ConnectionFailureTest {
   @Test
   void shouldKnowTheDefaultReplicationWhileTheServerIsGone() throws Exception {
     client.mkdirs("/d");
-    int known = client.defaultReplication();
     failure = () -> new UncheckedIOException(new IOException("gone"));
     failures.set(Integer.MAX_VALUE);
     server.disconnectAll();
-    assertThat(client.defaultReplication()).isEqualTo(known);
+    assertThat(client.defaultReplication()).isEqualTo(FakeServer.REPLICATION);
     assertThat(failures).as("it has not tried to connect").hasValue(Integer.MAX_VALUE);
     failures.set(0);
   }

@@ -50,6 +50,7 @@ import java.util.Set;
  */
 public final class FakeServer implements Connector {
   static final int INLINE_MAX = 2048;
+  static final int REPLICATION = 3;
   static final int LEASE_SOFT_LIMIT_MS = 60;
 
   /** Kinds of connection failure. */
@@ -391,6 +392,7 @@ public final class FakeServer implements Connector {
         SessionTerms.newBuilder()
             .setClientId(id)
             .setInlineMax(INLINE_MAX)
+            .setReplication(REPLICATION)
             .setSuperuser(superuser)
             .addGroups("people")
             .setLeaseSoftLimitMs(LEASE_SOFT_LIMIT_MS)
