@@ -45,12 +45,7 @@ public final class MetricsText {
     text.space(status);
     text.log(status);
     text.clients(status);
-    if (cluster.getServersCount() > 1) {
-      text.single(
-          "tako_cluster_leader",
-          "Number of the server that leads, as far as this one knows; 0 for none.",
-          cluster.getLeader());
-    }
+    text.leader(cluster);
     if (cluster.hasRepair() && cluster.getLeader() == cluster.getServer()) {
       text.cluster(cluster);
     }
@@ -177,6 +172,15 @@ public final class MetricsText {
     status.getConnectionsLeftOutMap().forEach((name, n) -> byTransport.merge(name, n, Long::sum));
     byTransport.forEach(
         (name, count) -> sample("tako_connections", labels("transport", name), count));
+  }
+
+  /** A server alone has no sample, because 0 would say that nobody leads. */
+  private void leader(ClusterStatus cluster) {
+    String leader = "tako_cluster_leader";
+    gauge(leader, "Number of the server that leads, as far as this one knows; 0 for none.");
+    if (cluster.getServersCount() > 1) {
+      sample(leader, "", cluster.getLeader());
+    }
   }
 
   /** One server says it, so that sums over servers count nothing twice. */

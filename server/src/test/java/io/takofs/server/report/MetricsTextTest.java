@@ -70,7 +70,8 @@ class MetricsTextTest {
     assertThat(MetricsText.of(status, cluster(2))).contains("tako_cluster_leader 2\n");
     assertThat(MetricsText.of(status, cluster(0))).contains("tako_cluster_leader 0\n");
     assertThat(MetricsText.of(status, ClusterStatus.getDefaultInstance()))
-        .doesNotContain("tako_cluster_leader");
+        .contains("# TYPE tako_cluster_leader gauge\n")
+        .doesNotContain("\ntako_cluster_leader");
   }
 
   @Test
