@@ -205,8 +205,9 @@ final class GroupCommand implements Runnable {
         .orElse("");
   }
 
+  /** A member may have an entry that was written after the last index was read. */
   private static String lack(long entries) {
-    return entries == 0 ? "has all entries" : "lacks " + Counts.text(entries, "entry", "entries");
+    return entries <= 0 ? "has all entries" : "lacks " + Counts.text(entries, "entry", "entries");
   }
 
   private static String line(ClusterStatus cluster, MemberStatus member) {

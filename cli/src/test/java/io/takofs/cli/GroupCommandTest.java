@@ -22,6 +22,7 @@ class GroupCommandTest {
           .addMembers(member(2).setReached(true).setWrittenIndex(100))
           .addMembers(member(3).setReached(true).setWrittenIndex(99))
           .addMembers(member(6).setReached(true).setWrittenIndex(100))
+          .addMembers(member(7).setReached(true).setWrittenIndex(101))
           .addMembers(member(1).setProblem("it is away"))
           .addMembers(member(4).setLearner(true).setReached(true).setWrittenIndex(60))
           .build();
@@ -57,6 +58,7 @@ class GroupCommandTest {
             "member   2 h2:7420 leads",
             "member   3 h3:7420 lacks 1 entry",
             "member   6 has all entries",
+            "member   7 has all entries",
             "member   1 is not reached: it is away",
             "learner  4 lacks 40 entries",
             "damaged  5 h5:7420 CORRUPT: a promise");
