@@ -47,6 +47,8 @@ class VerbsClusterTest {
             SERVERS,
             "fs.tako.server.pool.size",
             "256m",
+            "fs.tako.group.election.timeout",
+            "2s", // the servers and the client share one emulated processor
             "fs.tako.replication.min", // waits until the servers have joined
             Integer.toString(SERVERS));
   }
