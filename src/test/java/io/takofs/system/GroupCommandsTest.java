@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.takofs.client.TakoClient;
 import io.takofs.proto.ClusterStatus;
+import io.takofs.proto.ServerHealth;
+import io.takofs.server.catalog.ClusterMaps;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
@@ -53,6 +55,15 @@ class GroupCommandsTest {
     return client.administration().clusterStatus();
   }
 
+  private static String address(ClusterStatus status, int id) {
+    return status.getServersList().stream()
+        .map(ServerHealth::getEntry)
+        .filter(entry -> entry.getId() == id)
+        .map(ClusterMaps::address)
+        .findFirst()
+        .orElseThrow();
+  }
+
   private static int spare(ClusterStatus status) {
     return status.getServersList().stream()
         .map(server -> server.getEntry().getId())
@@ -79,8 +90,7 @@ class GroupCommandsTest {
     assertThat(any.code()).as(any.output()).isZero();
     assertThat(any.output()).containsPattern("server \\d leads").doesNotContain(former + " leads");
 
-    steady();
-    CommandLineRun back = group("move-leader", Integer.toString(former));
+    CommandLineRun back = group("move-leader", address(steady(), former));
     assertThat(back.code()).as(back.output()).isZero();
     assertThat(back.output()).contains("server " + former + " leads");
     assertThat(steady().getLeader()).isEqualTo(former);

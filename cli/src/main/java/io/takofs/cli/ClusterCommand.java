@@ -210,23 +210,36 @@ final class ClusterCommand implements Runnable {
 
   /** Returns the number of the server that is named by its number, or by its address. */
   private static int number(ClusterMap map, String name) throws TakoException {
-    if (name.matches("[0-9]{1,9}")) {
-      return ClusterMaps.server(map, Integer.parseInt(name)).getId();
-    }
+    return isNumber(name)
+        ? ClusterMaps.server(map, Integer.parseInt(name)).getId()
+        : numberAt(map.getServersList(), name);
+  }
+
+  /** Whether a server is named by its number, and not by its address. */
+  static boolean isNumber(String name) {
+    return name.matches("[0-9]{1,9}");
+  }
+
+  /**
+   * Returns the number of the one of {@code servers} that is at {@code address}.
+   *
+   * @throws TakoException NOT_FOUND if none is, INVALID_ARGUMENT if several are
+   */
+  static int numberAt(List<ServerEntry> servers, String address) throws TakoException {
     List<Integer> found =
-        map.getServersList().stream()
-            .filter(server -> ClusterMaps.address(server).equals(name))
+        servers.stream()
+            .filter(server -> ClusterMaps.address(server).equals(address))
             .map(ServerEntry::getId)
             .toList();
     if (found.isEmpty()) {
       throw new TakoException(
           Status.NOT_FOUND,
-          "no server of the cluster is at %s; tako cluster status names them".formatted(name));
+          "no server of the cluster is at %s; tako cluster status names them".formatted(address));
     }
     if (found.size() > 1) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          "servers %s are at %s; name one by its number".formatted(found, name));
+          "servers %s are at %s; name one by its number".formatted(found, address));
     }
     return found.get(0);
   }

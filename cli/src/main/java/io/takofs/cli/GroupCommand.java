@@ -64,11 +64,13 @@ final class GroupCommand implements Runnable {
               arity = "0..1",
               paramLabel = "SERVER",
               defaultValue = "0",
-              description = "Its number; any other member unless it is named.")
-          int server)
+              description = "Its number, or HOST:PORT; any other member unless it is named.")
+          String name)
       throws Exception {
     try (TakoClient client = location.client(location.server(null))) {
-      int former = client.administration().clusterStatus().getLeader();
+      ClusterStatus before = client.administration().clusterStatus();
+      int former = before.getLeader();
+      int server = number(before, name);
       client.administration().moveLeader(server);
       ClusterStatus now =
           await(
@@ -78,6 +80,14 @@ final class GroupCommand implements Runnable {
       print(List.of("server " + now.getLeader() + " leads"));
     }
     return 0;
+  }
+
+  /** Returns the number of the server that is named by its number, or by its address. */
+  static int number(ClusterStatus cluster, String name) throws TakoException {
+    return ClusterCommand.isNumber(name)
+        ? Integer.parseInt(name) // the leader says what is wrong with it
+        : ClusterCommand.numberAt(
+            cluster.getServersList().stream().map(ServerHealth::getEntry).toList(), name);
   }
 
   private static boolean moved(ClusterStatus status, int former) {
@@ -90,12 +100,21 @@ final class GroupCommand implements Runnable {
               + " (superusers alone).")
   int replace(
       @Mixin ServerOptions location,
-      @Parameters(index = "0", paramLabel = "LEAVES", description = "Number of the member.")
-          int leaves,
-      @Parameters(index = "1", paramLabel = "COMES", description = "Number of the other server.")
-          int comes)
+      @Parameters(
+              index = "0",
+              paramLabel = "LEAVES",
+              description = "The member: its number, or HOST:PORT.")
+          String leaving,
+      @Parameters(
+              index = "1",
+              paramLabel = "COMES",
+              description = "The other server: its number, or HOST:PORT.")
+          String coming)
       throws Exception {
     try (TakoClient client = location.client(location.server(null))) {
+      ClusterStatus before = client.administration().clusterStatus();
+      int leaves = number(before, leaving);
+      int comes = number(before, coming);
       client.administration().replaceMember(leaves, comes);
       ClusterStatus now =
           await(

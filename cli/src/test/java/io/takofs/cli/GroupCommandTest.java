@@ -1,7 +1,9 @@
 package io.takofs.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.takofs.base.TakoException;
 import io.takofs.proto.ClusterStatus;
 import io.takofs.proto.GroupStatus;
 import io.takofs.proto.MemberStatus;
@@ -62,6 +64,17 @@ class GroupCommandTest {
             "member   1 is not reached: it is away",
             "learner  4 lacks 40 entries",
             "damaged  5 h5:7420 CORRUPT: a promise");
+  }
+
+  @Test
+  void shouldTakeTheNumberOfAServerOrItsAddress() throws TakoException {
+    ClusterStatus cluster =
+        ClusterStatus.newBuilder().addServers(server(2, "")).addServers(server(3, "")).build();
+    assertThat(GroupCommand.number(cluster, "3")).isEqualTo(3);
+    assertThat(GroupCommand.number(cluster, "77")).isEqualTo(77);
+    assertThat(GroupCommand.number(cluster, "h3:7420")).isEqualTo(3);
+    assertThatThrownBy(() -> GroupCommand.number(cluster, "h3"))
+        .hasMessage("no server of the cluster is at h3; tako cluster status names them");
   }
 
   @Test
