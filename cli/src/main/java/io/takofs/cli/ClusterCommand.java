@@ -202,44 +202,36 @@ final class ClusterCommand implements Runnable {
       throws IOException {
     return inCatalog(
         (catalog, store) -> {
-          int server = number(catalog.requireMap(), name);
+          int server = number(catalog.requireMap().getServersList(), name);
           catalog.change(map -> takenBack(map, server));
           out().println("server " + server + " is UP");
         });
   }
 
-  /** Returns the number of the server that is named by its number, or by its address. */
-  private static int number(ClusterMap map, String name) throws TakoException {
-    return isNumber(name)
-        ? ClusterMaps.server(map, Integer.parseInt(name)).getId()
-        : numberAt(map.getServersList(), name);
-  }
-
-  /** Whether a server is named by its number, and not by its address. */
-  static boolean isNumber(String name) {
-    return name.matches("[0-9]{1,9}");
-  }
-
   /**
-   * Returns the number of the one of {@code servers} that is at {@code address}.
+   * Returns the number of the one of {@code servers} that is named by its number, or by its
+   * address. Whether there is a server of that number is for whoever uses it to say.
    *
-   * @throws TakoException NOT_FOUND if none is, INVALID_ARGUMENT if several are
+   * @throws TakoException NOT_FOUND if none is at the address, INVALID_ARGUMENT if several are
    */
-  static int numberAt(List<ServerEntry> servers, String address) throws TakoException {
+  static int number(List<ServerEntry> servers, String name) throws TakoException {
+    if (name.matches("[0-9]{1,9}")) {
+      return Integer.parseInt(name);
+    }
     List<Integer> found =
         servers.stream()
-            .filter(server -> ClusterMaps.address(server).equals(address))
+            .filter(server -> ClusterMaps.address(server).equals(name))
             .map(ServerEntry::getId)
             .toList();
     if (found.isEmpty()) {
       throw new TakoException(
           Status.NOT_FOUND,
-          "no server of the cluster is at %s; tako cluster status names them".formatted(address));
+          "no server of the cluster is at %s; tako cluster status names them".formatted(name));
     }
     if (found.size() > 1) {
       throw new TakoException(
           Status.INVALID_ARGUMENT,
-          "servers %s are at %s; name one by its number".formatted(found, address));
+          "servers %s are at %s; name one by its number".formatted(found, name));
     }
     return found.get(0);
   }
@@ -266,7 +258,7 @@ final class ClusterCommand implements Runnable {
       throws IOException {
     return inCatalog(
         (catalog, store) -> {
-          int server = number(catalog.requireMap(), name);
+          int server = number(catalog.requireMap().getServersList(), name);
           if (lost && catalog.lives(server)) {
             throw new TakoException(
                 Status.INVALID_ARGUMENT,

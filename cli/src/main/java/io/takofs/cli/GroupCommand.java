@@ -84,10 +84,8 @@ final class GroupCommand implements Runnable {
 
   /** Returns the number of the server that is named by its number, or by its address. */
   static int number(ClusterStatus cluster, String name) throws TakoException {
-    return ClusterCommand.isNumber(name)
-        ? Integer.parseInt(name) // the leader says what is wrong with it
-        : ClusterCommand.numberAt(
-            cluster.getServersList().stream().map(ServerHealth::getEntry).toList(), name);
+    return ClusterCommand.number(
+        cluster.getServersList().stream().map(ServerHealth::getEntry).toList(), name);
   }
 
   private static boolean moved(ClusterStatus status, int former) {

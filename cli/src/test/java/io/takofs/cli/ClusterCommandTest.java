@@ -142,5 +142,7 @@ class ClusterCommandTest {
     assertThat(run(1, "remove", "two:1")).contains("servers [2, 3] are at two:1");
     assertThat(run(0, "remove", "2")).contains("server 2 is removed");
     assertThat(run(1, "remove", "2")).contains("cluster bay has no server 2", "NOT_FOUND");
+    assertThat(run(1, "remove", "2", "--lost")).contains("cluster bay has no server 2");
+    assertThat(run(1, "add", "2")).contains("cluster bay has no server 2");
   }
 }
