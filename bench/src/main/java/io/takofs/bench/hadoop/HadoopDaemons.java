@@ -10,6 +10,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 
@@ -23,6 +25,9 @@ final class HadoopDaemons implements AutoCloseable {
   private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
   private static final long END_TIMEOUT_S = 30;
   private static final int LOG_TAIL_LINES = 30;
+  private static final int LOG_LINES_MAX = 300;
+  private static final Pattern EXCEPTION =
+      Pattern.compile("^[\\w.$]+(Exception|Error)\\b|^Caused by: |^\\s+at |^\\s+\\.\\.\\. ");
 
   private final Path directory;
   private final List<String> launcher;
@@ -184,17 +189,30 @@ final class HadoopDaemons implements AutoCloseable {
     return process;
   }
 
-  /** The last lines of all logs, each after its name. */
+  /** What all logs say of exceptions, and their last lines, each log after its name. */
   String logTails() throws IOException {
     StringBuilder tails = new StringBuilder();
     try (DirectoryStream<Path> logs = Files.newDirectoryStream(directory, "*.log")) {
       for (Path log : logs) {
         List<String> lines = Files.readAllLines(log);
-        int first = Math.max(0, lines.size() - LOG_TAIL_LINES);
+        int tail = Math.max(0, lines.size() - LOG_TAIL_LINES);
+        List<Integer> shown =
+            IntStream.range(0, lines.size())
+                .filter(i -> i >= tail || isOfException(lines, i))
+                .boxed()
+                .toList();
         tails.append('\n').append(log.getFileName()).append(":\n");
-        tails.append(String.join("\n", lines.subList(first, lines.size())));
+        shown.stream()
+            .skip(Math.max(0, shown.size() - LOG_LINES_MAX))
+            .forEach(i -> tails.append(lines.get(i)).append('\n'));
       }
     }
     return tails.toString();
+  }
+
+  /** Whether a line names an exception, is of its stack, or says what was done when it came. */
+  private static boolean isOfException(List<String> lines, int i) {
+    return EXCEPTION.matcher(lines.get(i)).find()
+        || (i + 1 < lines.size() && EXCEPTION.matcher(lines.get(i + 1)).find());
   }
 }
