@@ -18,19 +18,24 @@ final class Background {
 
   static CompletableFuture<Void> run(Work work) {
     CompletableFuture<Void> done = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                work.run();
-                done.complete(null);
-              } catch (IOException | RuntimeException e) {
-                done.completeExceptionally(e);
-              }
-            });
-    thread.setDaemon(true);
-    thread.start();
+    Runnable guarded =
+        () -> {
+          try {
+            work.run();
+            done.complete(null);
+          } catch (IOException | RuntimeException e) {
+            done.completeExceptionally(e);
+          }
+        };
+    daemon(guarded).start();
     return done;
+  }
+
+  /** A thread that ends with the JVM at the latest; not started yet. */
+  static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work);
+    thread.setDaemon(true);
+    return thread;
   }
 
   /** Returns once {@code condition} holds; fails after 20 s. */

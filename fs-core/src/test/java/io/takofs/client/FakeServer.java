@@ -52,6 +52,7 @@ public final class FakeServer implements Connector {
   static final int INLINE_MAX = 2048;
   static final int REPLICATION = 3;
   static final int LEASE_SOFT_LIMIT_MS = 60;
+  static final int SESSION_TTL_MS = 4000;
 
   /** Kinds of connection failure. */
   enum Fault {
@@ -396,7 +397,7 @@ public final class FakeServer implements Connector {
             .setSuperuser(superuser)
             .addGroups("people")
             .setLeaseSoftLimitMs(LEASE_SOFT_LIMIT_MS)
-            .setSessionTtlMs(LEASE_SOFT_LIMIT_MS);
+            .setSessionTtlMs(SESSION_TTL_MS);
     if (slabs != null) {
       slabs.addTo(terms);
     }

@@ -34,6 +34,7 @@ class LeaderMoveTest {
   private final List<FakeDataServer> servers = new ArrayList<>();
   private FakeServer state;
   private FakeSlabs slabs;
+  private final ShiftedClock clock = new ShiftedClock();
   private FakeGroup group;
   private TakoClient client;
 
@@ -64,7 +65,8 @@ class LeaderMoveTest {
             .set("fs.tako.client.timeout", timeout)
             .set("fs.tako.client.connect.timeout", "2s")
             .set("fs.tako.client.backoff.min", "1ms");
-    return new TakoClient(URI.create("tako://group"), config, "alice", group);
+    return new TakoClient(
+        URI.create("tako://group"), config, "alice", group, clock, Background::daemon);
   }
 
   private FakeDataServer server(int id) {
@@ -90,6 +92,43 @@ class LeaderMoveTest {
     assertThat(sent.get(1).server()).isEqualTo(server(2).name());
     assertThat(sent.get(2).server()).isEqualTo(server(3).name());
     assertThat(state.sessionCount()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldKnowThatAChangeWasNotExecutedAtAServerThatCeasedToLeadLongAgo() throws TakoException {
+    client.mkdirs("/a");
+    moveWhileTheClientIsIdle(3);
+    client.mkdirs("/b");
+    assertThat(made()).isEqualTo(3);
+    assertThat(askedFor(OperationCase.MKDIRS))
+        .containsExactly(server(2).name(), server(2).name(), server(3).name());
+    assertThat(askedFor(OperationCase.OPEN_SESSION).get(1)).isEqualTo(server(2).name());
+  }
+
+  @Test
+  void shouldKnowThatAChangeWasNotExecutedAtALeaderThatFrozeLongAgo() throws Exception {
+    moveWhileTheClientIsIdle(4);
+    group.become(2, Condition.FROZEN);
+    CompletableFuture<Void> call = Background.run(() -> client.mkdirs("/a"));
+    call.get(8, TimeUnit.SECONDS); // of 10
+    assertThat(made()).isEqualTo(2);
+    assertThat(askedFor(OperationCase.MKDIRS)).containsExactly(server(2).name(), server(4).name());
+  }
+
+  /** Long enough for its session to end, of which it learns nothing. */
+  private void moveWhileTheClientIsIdle(int leader) {
+    group.lead(leader);
+    clock.pass(FakeServer.SESSION_TTL_MS);
+    state.expireSessions();
+  }
+
+  @Test
+  void shouldNotAskForTheSessionWhileItIsUsed() throws TakoException {
+    for (int i = 0; i < 8; i++) {
+      clock.pass(FakeServer.SESSION_TTL_MS / 4);
+      client.mkdirs("/" + i);
+    }
+    assertThat(group.sent(OperationCase.OPEN_SESSION)).hasSize(1);
   }
 
   @Test

@@ -6,6 +6,7 @@ import io.takofs.client.internal.zone.DataZone;
 import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import java.io.UncheckedIOException;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,11 +24,19 @@ public final class OpenSession implements AutoCloseable {
   private final Object opening = new Object();
   private volatile DataZone zone;
   private final CallsUnderWay waiting = new CallsUnderWay();
+  private volatile long seenNs; // the session was at the server then
 
-  OpenSession(ServerConnection connection, SessionIdentity identity, SessionTerms terms) {
+  /**
+   * A session that the server has just opened or resumed.
+   *
+   * @param askedNs when it was asked to, by the client's clock
+   */
+  OpenSession(
+      ServerConnection connection, SessionIdentity identity, SessionTerms terms, long askedNs) {
     this.connection = connection;
     this.identity = identity;
     this.terms = terms;
+    this.seenNs = askedNs;
   }
 
   ServerConnection connection() {
@@ -41,6 +50,19 @@ public final class OpenSession implements AutoCloseable {
 
   public SessionIdentity identity() {
     return identity;
+  }
+
+  /** The server has executed a call that was sent at {@code sentNs}. */
+  void seen(long sentNs) {
+    seenNs = sentNs;
+  }
+
+  /**
+   * Whether the session may be about to end, or have ended, because another server leads and has
+   * not seen the client: nothing has shown for half of a session's life that it is still here.
+   */
+  boolean isInDoubt(long nowNs) {
+    return nowNs - seenNs > TimeUnit.MILLISECONDS.toNanos(terms.getSessionTtlMs()) / 2;
   }
 
   /** The session's terms, as the server gave them last on this connection. */

@@ -273,11 +273,36 @@ public final class Session implements AutoCloseable {
   private Reply send(Attempt attempt, OpenSession open, long deadline) throws TakoException {
     boolean watched = silence.began(open);
     try {
-      return attempt.send(open, deadline);
+      long sentNs = clock.nanoTime();
+      boolean ask = attempt.changing && open.isInDoubt(sentNs);
+      Reply refusal = ask ? refusalOfSession(open, deadline) : null;
+      if (refusal != null) {
+        return refusal;
+      }
+      Reply reply = attempt.send(open, deadline);
+      if (reply.getStatus() == Status.OK) {
+        open.seen(sentNs);
+      }
+      return reply;
     } finally {
       if (watched) {
         silence.ended(open);
       }
+    }
+  }
+
+  /**
+   * Asks whether the session is still at its server. If it has ended, the outcome of a change that
+   * is sent there and gets no answer, or that of a server which leads no more, stays unknown.
+   *
+   * @return null if it is there
+   */
+  private Reply refusalOfSession(OpenSession open, long deadline) {
+    try {
+      connector.renewTerms(open, deadline);
+      return null;
+    } catch (TakoException e) {
+      return Reply.newBuilder().setStatus(e.status()).setMessage(e.getMessage()).build();
     }
   }
 

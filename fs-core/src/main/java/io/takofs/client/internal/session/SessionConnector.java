@@ -341,6 +341,7 @@ final class SessionConnector {
    * @throws TakoException when the server refuses it or cannot be reached
    */
   void renewTerms(OpenSession open, long deadlineNs) throws TakoException {
+    long askedNs = clock.nanoTime();
     Reply reply =
         open.connection()
             .call(open.identity().clientId(), CallNumbers.UNRECORDED, opening(), deadlineNs);
@@ -352,11 +353,13 @@ final class SessionConnector {
       throw new TakoException(reply.getStatus(), server() + ": " + reply.getMessage());
     }
     open.take(reply.getSession());
+    open.seen(askedNs);
   }
 
   private OpenSession resume(ServerConnection connection, SessionIdentity resumed, long deadlineNs)
       throws TakoException {
     long clientId = resumed == null ? 0 : resumed.clientId();
+    long askedNs = clock.nanoTime();
     Reply reply = connection.call(clientId, CallNumbers.UNRECORDED, opening(), deadlineNs);
     if (reply.getStatus() == Status.SESSION_EXPIRED) {
       identity.set(null);
@@ -371,7 +374,7 @@ final class SessionConnector {
         resumed != null
             ? resumed
             : new SessionIdentity(reply.getSession().getClientId(), new CallNumbers(clock));
-    OpenSession open = new OpenSession(connection, opened, reply.getSession());
+    OpenSession open = new OpenSession(connection, opened, reply.getSession(), askedNs);
     if (reply.getMapEpoch() > Math.max(LONE_MAP_EPOCH, search.mapEpoch())) {
       try {
         inquiry.learnFrom(
