@@ -79,4 +79,10 @@ public final class Operations {
           false;
     };
   }
+
+  /** Whether any server answers it, with a session or without, so that its answer shows none. */
+  public static boolean isForAnyServer(OperationCase operation) {
+    return operation == OperationCase.GET_CLUSTER_MAP
+        || operation == OperationCase.GET_CLUSTER_STATUS;
+  }
 }

@@ -115,6 +115,16 @@ class LeaderMoveTest {
     assertThat(askedFor(OperationCase.MKDIRS)).containsExactly(server(2).name(), server(4).name());
   }
 
+  @Test
+  void shouldNotTakeWhatAnyServerAnswersForASignOfItsSession() throws TakoException {
+    group.lead(3);
+    clock.pass(FakeServer.SESSION_TTL_MS);
+    client.administration().clusterStatus();
+    state.expireSessions();
+    client.mkdirs("/a");
+    assertThat(made()).isEqualTo(2);
+  }
+
   /** Long enough for its session to end, of which it learns nothing. */
   private void moveWhileTheClientIsIdle(int leader) {
     group.lead(leader);

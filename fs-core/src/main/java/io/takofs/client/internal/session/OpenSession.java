@@ -52,7 +52,7 @@ public final class OpenSession implements AutoCloseable {
     return identity;
   }
 
-  /** The server has executed a call that was sent at {@code sentNs}. */
+  /** The server has executed a call of the session that was sent at {@code sentNs}. */
   void seen(long sentNs) {
     seenNs = sentNs;
   }

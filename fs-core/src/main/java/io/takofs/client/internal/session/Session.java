@@ -280,7 +280,8 @@ public final class Session implements AutoCloseable {
         return refusal;
       }
       Reply reply = attempt.send(open, deadline);
-      if (reply.getStatus() == Status.OK) {
+      if (reply.getStatus() == Status.OK
+          && !Operations.isForAnyServer(attempt.request.getOperationCase())) {
         open.seen(sentNs);
       }
       return reply;
