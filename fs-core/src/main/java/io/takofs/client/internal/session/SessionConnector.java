@@ -225,6 +225,11 @@ final class SessionConnector {
     return failure instanceof TakoException e && e.status() == Status.NOT_LEADER;
   }
 
+  /** Whether the server that leads has ended the session: it opens another one. */
+  private static boolean hasEnded(IOException failure) {
+    return failure instanceof TakoException e && e.status() == Status.SESSION_EXPIRED;
+  }
+
   /** The status of a call that could not be sent and so has had no effect. */
   private static Status statusOf(IOException failure) {
     boolean known =
@@ -276,7 +281,7 @@ final class SessionConnector {
       search.found();
       return open;
     } catch (IOException e) {
-      if (!isRedirection(e)) {
+      if (!isRedirection(e) && !hasEnded(e)) {
         search.failed(asked, e.getMessage());
       }
       throw e;
@@ -341,7 +346,6 @@ final class SessionConnector {
    * @throws TakoException when the server refuses it or cannot be reached
    */
   void renewTerms(OpenSession open, long deadlineNs) throws TakoException {
-    long askedNs = clock.nanoTime();
     Reply reply =
         open.connection()
             .call(open.identity().clientId(), CallNumbers.UNRECORDED, opening(), deadlineNs);
@@ -353,7 +357,6 @@ final class SessionConnector {
       throw new TakoException(reply.getStatus(), server() + ": " + reply.getMessage());
     }
     open.take(reply.getSession());
-    open.seen(askedNs);
   }
 
   private OpenSession resume(ServerConnection connection, SessionIdentity resumed, long deadlineNs)
