@@ -36,6 +36,26 @@ class IdleClientTest {
     }
   }
 
+  /** Its connection stands, and nobody answers there. */
+  @Test
+  void shouldMakeAChangeAfterTheLeaderHasFrozen() throws Exception {
+    try (ServerCluster cluster = ServerCluster.start(3, TTL);
+        TakoClient other = ClusterClients.connect(cluster, "tcp");
+        TakoClient idle = ClusterClients.connect(cluster, "tcp")) {
+      GroupHealth.awaitMembers(other, 3, LIMIT);
+      idle.mkdirs("/before");
+      ServerProcess frozen = ClusterHealth.awaitLeader(other, cluster, LIMIT);
+      frozen.signal("STOP");
+      try {
+        Poll.until("one session is left", LIMIT, () -> sessions(other) == 1);
+        idle.mkdirs("/after");
+        assertThat(other.getStatus("/after").directory()).isTrue();
+      } finally {
+        frozen.signal("CONT");
+      }
+    }
+  }
+
   private static int follower(TakoClient client) throws Exception {
     ClusterStatus status = client.administration().clusterStatus();
     return GroupHealth.members(status).stream()

@@ -1,5 +1,6 @@
 package io.takofs.client;
 
+import io.takofs.base.Clock;
 import io.takofs.base.TakoException;
 import io.takofs.client.internal.session.Connector;
 import io.takofs.client.internal.session.ServerConnection;
@@ -40,6 +41,7 @@ final class FakeGroup implements Connector {
   /** A call that came to a member. */
   record Sent(Request.OperationCase operation, long sequence, String server) {}
 
+  private final Clock clock;
   private final FakeServer state;
   private final FakeSlabs slabs;
   private final Map<Integer, FakeDataServer> members = new HashMap<>();
@@ -53,8 +55,15 @@ final class FakeGroup implements Connector {
   private String current;
   private int leader;
   private int successor; // leads after the next change was executed; 0 for none
+  private boolean forgetful;
 
-  FakeGroup(FakeServer state, FakeSlabs slabs, List<FakeDataServer> members) {
+  /**
+   * Its first member leads.
+   *
+   * @param clock of its clients, which their deadlines are of
+   */
+  FakeGroup(FakeServer state, FakeSlabs slabs, List<FakeDataServer> members, Clock clock) {
+    this.clock = clock;
     this.state = state;
     this.slabs = slabs;
     for (FakeDataServer member : members) {
@@ -90,6 +99,11 @@ final class FakeGroup implements Connector {
   /** The leader executes the next change and then answers that it does not lead. */
   synchronized void deposeAfterNext(int next) {
     successor = next;
+  }
+
+  /** A leader that is deposed takes all sessions along. */
+  synchronized void beForgetful() {
+    forgetful = true;
   }
 
   /** Answers these only once this is called for others, or for none. */
@@ -192,9 +206,10 @@ final class FakeGroup implements Connector {
     }
   }
 
-  private Reply notLeader(int id) {
+  private Reply notLeader(int id, boolean executed) {
     return Reply.newBuilder()
         .setStatus(Status.NOT_LEADER)
+        .setNotExecuted(!executed)
         .setLeader(believed.get(id))
         .setMessage("server " + id + " takes server " + believed.get(id) + " for the leader")
         .build();
@@ -226,13 +241,16 @@ final class FakeGroup implements Connector {
               .build();
         }
         if (member.id != leader) {
-          return notLeader(member.id);
+          return notLeader(member.id, false);
         }
         Reply reply = session.call(clientId, sequence, request, deadlineNs);
         if (successor != 0 && !request.hasOpenSession()) {
           lead(successor);
           successor = 0;
-          return notLeader(member.id);
+          if (forgetful) {
+            state.expireSessions();
+          }
+          return notLeader(member.id, true);
         }
         Reply.Builder shown = reply.toBuilder().setMapEpoch(2);
         if (reply.hasSession()) {
@@ -246,7 +264,7 @@ final class FakeGroup implements Connector {
       while (open
           && (condition(member.id) == Condition.FROZEN
               || slow.contains(request.getOperationCase()))) {
-        if (System.nanoTime() - deadlineNs >= 0) {
+        if (clock.nanoTime() - deadlineNs >= 0) {
           throw new TakoException(Status.DEADLINE_EXCEEDED, member.name() + " did not answer");
         }
         try {
@@ -275,7 +293,7 @@ final class FakeGroup implements Connector {
     public DataZone openZone(SessionTerms terms, long deadlineNs) throws TakoException {
       synchronized (FakeGroup.this) {
         if (member.id != leader) {
-          throw new TakoException(Status.NOT_LEADER, notLeader(member.id).getMessage());
+          throw new TakoException(Status.NOT_LEADER, notLeader(member.id, false).getMessage());
         }
       }
       ServerConnection made = member.connect(terms.getClientId());

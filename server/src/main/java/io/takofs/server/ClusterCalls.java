@@ -97,7 +97,18 @@ final class ClusterCalls {
     }
   }
 
-  /** Names the server to ask instead, because this one does not lead the group. */
+  /** Refuses a call that came while this server did not lead the group: nothing was executed. */
+  static Reply notExecuted(ClusterTopology cluster) {
+    Reply refusal = notLeader(cluster);
+    return refusal.getStatus() == Status.NOT_LEADER
+        ? refusal.toBuilder().setNotExecuted(true).build()
+        : refusal;
+  }
+
+  /**
+   * Names the server to ask instead, because this one does not lead the group, or has ceased to
+   * lead with the call under way.
+   */
   static Reply notLeader(ClusterTopology cluster) {
     if (cluster.serverId() == 0) {
       return notJoined(cluster);

@@ -361,7 +361,7 @@ final class DataServerCore {
       return ClusterCalls.map(cluster);
     }
     if (term == 0) {
-      return request.hasGetClusterStatus() ? status() : ClusterCalls.notLeader(cluster);
+      return request.hasGetClusterStatus() ? status() : ClusterCalls.notExecuted(cluster);
     }
     if (request.hasOpenSession()) {
       return openSession(call, request.getOpenSession());

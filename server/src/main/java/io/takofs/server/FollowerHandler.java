@@ -37,7 +37,7 @@ final class FollowerHandler implements RpcHandler {
     }
     return call.request().hasGetClusterMap()
         ? ClusterCalls.map(cluster)
-        : ClusterCalls.notLeader(cluster);
+        : ClusterCalls.notExecuted(cluster);
   }
 
   @Override

@@ -43,6 +43,7 @@ class StatelessServerTest {
       server.server.giveUpState();
       Reply refusal = client.call(TestClient.mkdirs("/refused"));
       assertThat(refusal.getStatus()).isEqualTo(Status.NOT_LEADER);
+      assertThat(refusal.getNotExecuted()).isTrue();
       assertThat(refusal.getLeader()).as("it does not send the client to itself").isZero();
       assertThat(refusal.getMessage()).contains("its leader is not known here");
       assertThat(ask(client, Request.newBuilder().setGetClusterMap(map()).build()).hasClusterMap())

@@ -52,7 +52,7 @@ public final class OpenSession implements AutoCloseable {
     return identity;
   }
 
-  /** The server has executed a call of the session that was sent at {@code sentNs}. */
+  /** The answer to a call that was sent at {@code sentNs} shows that the session was here. */
   void seen(long sentNs) {
     seenNs = sentNs;
   }

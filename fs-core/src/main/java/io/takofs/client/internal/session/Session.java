@@ -10,6 +10,7 @@ import io.takofs.config.ConfigKeys;
 import io.takofs.config.TakoConfig;
 import io.takofs.proto.CloseSession;
 import io.takofs.proto.ClusterMap;
+import io.takofs.proto.RenewLeases;
 import io.takofs.proto.Reply;
 import io.takofs.proto.Request;
 import io.takofs.proto.SessionTerms;
@@ -270,18 +271,31 @@ public final class Session implements AutoCloseable {
     }
   }
 
+  /**
+   * Sends once. Before the first time it asks whether the session is still at its server, if that
+   * is in doubt: when the session has ended, a change that gets no answer has an unknown outcome.
+   */
   private Reply send(Attempt attempt, OpenSession open, long deadline) throws TakoException {
+    if (attempt.isUnsentChange() && open.isInDoubt(clock.nanoTime())) {
+      Attempt question =
+          new Attempt(
+              attempt.what + " was not sent, because its session may be gone",
+              Request.newBuilder().setRenewLeases(RenewLeases.getDefaultInstance()),
+              null);
+      Reply answer = sendWatched(question, open, deadline);
+      if (answer.getStatus() != Status.OK) {
+        return answer;
+      }
+    }
+    return sendWatched(attempt, open, deadline);
+  }
+
+  private Reply sendWatched(Attempt attempt, OpenSession open, long deadline) throws TakoException {
     boolean watched = silence.began(open);
     try {
       long sentNs = clock.nanoTime();
-      boolean ask = attempt.changing && open.isInDoubt(sentNs);
-      Reply refusal = ask ? refusalOfSession(open, deadline) : null;
-      if (refusal != null) {
-        return refusal;
-      }
       Reply reply = attempt.send(open, deadline);
-      if (reply.getStatus() == Status.OK
-          && !Operations.isForAnyServer(attempt.request.getOperationCase())) {
+      if (attempt.isOfSession() && isOfSession(reply.getStatus())) {
         open.seen(sentNs);
       }
       return reply;
@@ -292,19 +306,12 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /**
-   * Asks whether the session is still at its server. If it has ended, the outcome of a change that
-   * is sent there and gets no answer, or that of a server which leads no more, stays unknown.
-   *
-   * @return null if it is there
-   */
-  private Reply refusalOfSession(OpenSession open, long deadline) {
-    try {
-      connector.renewTerms(open, deadline);
-      return null;
-    } catch (TakoException e) {
-      return Reply.newBuilder().setStatus(e.status()).setMessage(e.getMessage()).build();
-    }
+  /** Whether only a server that has the caller's session answers so. */
+  private static boolean isOfSession(Status status) {
+    return switch (status) {
+      case NOT_LEADER, SESSION_EXPIRED, DISCONNECTED, UNAVAILABLE, INTERNAL -> false;
+      default -> true;
+    };
   }
 
   private OpenSession connect(Attempt attempt, long deadline) throws TakoException {
@@ -393,6 +400,16 @@ public final class Session implements AutoCloseable {
       this.changing = Operations.isMutation(request.getOperationCase());
     }
 
+    /** Whether it has a number, and no server can have executed it yet. */
+    boolean isUnsentChange() {
+      return changing && doubt == null;
+    }
+
+    /** Whether only the server that has the session answers it. */
+    boolean isOfSession() {
+      return !Operations.isForAnyServer(request.getOperationCase());
+    }
+
     /**
      * Sends once; a connection that breaks makes a reply that says so. A server that ceased to lead
      * may have executed the call, and its successor know of that.
@@ -407,7 +424,7 @@ public final class Session implements AutoCloseable {
       try {
         Reply reply =
             open.connection().call(identity.clientId(), sequence, request.build(), deadline);
-        if (reply.getStatus() == Status.NOT_LEADER) {
+        if (reply.getStatus() == Status.NOT_LEADER && !reply.getNotExecuted()) {
           doubt = new TakoException(Status.NOT_LEADER, reply.getMessage());
         }
         return reply;
