@@ -56,6 +56,8 @@ final class FakeGroup implements Connector {
   private int leader;
   private int successor; // leads after the next change was executed; 0 for none
   private boolean forgetful;
+  private int mapEpoch = 2;
+  private List<Integer> shown; // as members in the map
 
   /**
    * Its first member leads.
@@ -72,6 +74,7 @@ final class FakeGroup implements Connector {
     }
     configured = members.stream().map(FakeDataServer::name).toList();
     current = configured.get(0);
+    shown = ids;
     lead(ids.get(0));
   }
 
@@ -104,6 +107,12 @@ final class FakeGroup implements Connector {
   /** A leader that is deposed takes all sessions along. */
   synchronized void beForgetful() {
     forgetful = true;
+  }
+
+  /** The cluster has another map, with these members. */
+  synchronized void show(Integer... members) {
+    shown = List.of(members);
+    mapEpoch++;
   }
 
   /** Answers these only once this is called for others, or for none. */
@@ -196,12 +205,12 @@ final class FakeGroup implements Connector {
     return conditions.getOrDefault(id, Condition.RUNNING);
   }
 
-  private ClusterMap map() {
+  private synchronized ClusterMap map() {
     synchronized (state) {
       return slabs.map().toBuilder()
-          .setEpoch(2)
+          .setEpoch(mapEpoch)
           .clearGroups()
-          .addGroups(GroupEntry.newBuilder().setId(1).addAllMembers(ids))
+          .addGroups(GroupEntry.newBuilder().setId(1).addAllMembers(shown))
           .build();
     }
   }
@@ -252,7 +261,7 @@ final class FakeGroup implements Connector {
           }
           return notLeader(member.id, true);
         }
-        Reply.Builder shown = reply.toBuilder().setMapEpoch(2);
+        Reply.Builder shown = reply.toBuilder().setMapEpoch(mapEpoch);
         if (reply.hasSession()) {
           shown.getSessionBuilder().setServer(member.id);
         }

@@ -267,6 +267,22 @@ class LeaderMoveTest {
   }
 
   @Test
+  void shouldLeaveAFrozenLeaderForMembersThatCameAfterTheClient() throws Exception {
+    client.close();
+    group.configure(List.of(server(2).name()));
+    group.show(2);
+    client = connect("10s");
+    client.mkdirs("/a");
+    group.show(2, 3, 4);
+    client.mkdirs("/b");
+    group.become(2, Condition.FROZEN);
+    group.lead(4);
+    CompletableFuture<Void> call = Background.run(() -> client.mkdirs("/c"));
+    call.get(8, TimeUnit.SECONDS); // of 10
+    assertThat(made()).isEqualTo(4);
+  }
+
+  @Test
   void shouldNotWaitForAFrozenServerWhileOthersMayLead() throws Exception {
     group.become(2, Condition.FROZEN);
     group.lead(3);

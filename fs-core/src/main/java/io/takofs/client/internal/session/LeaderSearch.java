@@ -34,7 +34,7 @@ final class LeaderSearch {
   private final Connector connector;
   private final Clock clock;
   private final Map<String, Answer> answers = new LinkedHashMap<>();
-  private ClusterMap map = ClusterMap.getDefaultInstance();
+  private volatile ClusterMap map = ClusterMap.getDefaultInstance(); // changed under the lock
   private final Set<String> failed = new HashSet<>(); // servers, since one gave the session
   private int attempts;
 
@@ -54,7 +54,7 @@ final class LeaderSearch {
   }
 
   /** Epoch of the known map; 0 when there is none. */
-  synchronized long mapEpoch() {
+  long mapEpoch() {
     return map.getEpoch();
   }
 

@@ -238,6 +238,9 @@ public final class Session implements AutoCloseable {
         if (reply.getStatus() == Status.OK) {
           slabs.add(reply.getSlabsList());
           cluster.told(reply.getMapEpoch());
+          if (connector.told(open, reply.getMapEpoch())) {
+            silence.connected(open);
+          }
           return new SessionReply(reply, open.identity(), open.terms());
         }
         switch (reply.getStatus()) {

@@ -378,15 +378,34 @@ final class SessionConnector {
             ? resumed
             : new SessionIdentity(reply.getSession().getClientId(), new CallNumbers(clock));
     OpenSession open = new OpenSession(connection, opened, reply.getSession(), askedNs);
-    if (reply.getMapEpoch() > Math.max(LONE_MAP_EPOCH, search.mapEpoch())) {
-      try {
-        inquiry.learnFrom(
-            connection, deadlineNs); // whom to ask when this server does not answer any more
-      } catch (TakoException e) {
-        open.failed(e);
-      }
+    if (isNews(reply.getMapEpoch())) {
+      learnFrom(open, deadlineNs);
     }
     return open;
+  }
+
+  /**
+   * The server of {@code open} has told that it has the map of this epoch: asks for it if it is a
+   * newer one, for whom to ask when that server does not answer any more.
+   *
+   * @return whether another map is known now
+   */
+  boolean told(OpenSession open, long mapEpoch) {
+    return isNews(mapEpoch) && learnFrom(open, clock.nanoTime() + SHARE_MIN_NS);
+  }
+
+  private boolean isNews(long mapEpoch) {
+    return mapEpoch > Math.max(LONE_MAP_EPOCH, search.mapEpoch());
+  }
+
+  private boolean learnFrom(OpenSession open, long deadlineNs) {
+    try {
+      inquiry.learnFrom(open.connection(), deadlineNs);
+      return true;
+    } catch (TakoException e) {
+      open.failed(e); // the next call tries again
+      return false;
+    }
   }
 
   /** A server that has no sessions says which one has; the next attempt goes there. */
@@ -444,13 +463,9 @@ final class SessionConnector {
   private String leader(OpenSession open, Reply refusal, long deadlineNs) {
     int named = refusal.getLeader();
     if (named != 0 && search.address(named).isEmpty()) {
-      try {
-        long now = clock.nanoTime();
-        long askNs = Math.min(deadlineNs - now, SHARE_MIN_NS);
-        inquiry.learnFrom(open.connection(), now + askNs);
-      } catch (TakoException e) {
-        open.failed(e); // others know the map, too
-      }
+      long now = clock.nanoTime();
+      boolean ignored = // others know the map, too
+          learnFrom(open, now + Math.min(deadlineNs - now, SHARE_MIN_NS));
     }
     return search.address(named);
   }
