@@ -32,9 +32,9 @@ class LeaderMoveTest {
   private static final ByteBuffer[] ARENAS = new ByteBuffer[3];
 
   private final List<FakeDataServer> servers = new ArrayList<>();
+  private final ShiftedClock clock = new ShiftedClock();
   private FakeServer state;
   private FakeSlabs slabs;
-  private final ShiftedClock clock = new ShiftedClock();
   private FakeGroup group;
   private TakoClient client;
 

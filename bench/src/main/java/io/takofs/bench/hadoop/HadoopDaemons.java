@@ -189,7 +189,7 @@ final class HadoopDaemons implements AutoCloseable {
     return process;
   }
 
-  /** What all logs say of exceptions, and their last lines, each log after its name. */
+  /** Returns what each log says of exceptions, and its last lines, after the log's name. */
   String logTails() throws IOException {
     StringBuilder tails = new StringBuilder();
     try (DirectoryStream<Path> logs = Files.newDirectoryStream(directory, "*.log")) {

@@ -10,33 +10,22 @@ import io.takofs.proto.SessionTerms;
 import io.takofs.proto.Status;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The cluster's servers, as the session's server shows them: asked for when they are first wanted,
- * and again when a reply tells of a newer map or a server is not in this one. A server that shows
- * none is alone: then it is every server.
+ * The cluster's servers, as the newest map has them that the session has been shown. Without one
+ * the server is asked when they are first wanted, and again when a server is not in the map. A
+ * server that shows none is alone: then it is every server.
  *
  * <p>Thread rule: any thread; a query may make a call.
  */
 public final class ClusterView {
   private final Session session;
 
-  /** Epoch of the newest map that a reply told of. */
-  private final AtomicLong told = new AtomicLong();
-
-  /** Null before it is first asked for. */
-  private volatile ClusterMap map;
+  /** The server's answer when it was last asked here; null before. */
+  private volatile ClusterMap asked;
 
   ClusterView(Session session) {
     this.session = session;
-  }
-
-  /** A reply tells that its sender has the map of this epoch. */
-  void told(long epoch) {
-    if (epoch > told.get()) {
-      told.accumulateAndGet(epoch, Math::max);
-    }
   }
 
   /** The entry of server {@code id} as far as is known; null when the map does not have it. */
@@ -109,19 +98,26 @@ public final class ClusterView {
 
   /** As {@link #isSessions}, as far as is known without a call. */
   boolean isKnownAsSessions(int id) {
-    ClusterMap known = map;
+    ClusterMap known = newest();
     return id == 0 || (known != null && isSessions(known, id, session.terms()));
   }
 
   private ClusterMap present() throws TakoException {
-    ClusterMap known = map;
-    return known == null || told.get() > known.getEpoch() ? refresh() : known;
+    ClusterMap known = newest();
+    return known == null ? refresh() : known;
+  }
+
+  /** The newest map that there is without a call; null for none. */
+  private ClusterMap newest() {
+    ClusterMap shown = session.map();
+    ClusterMap answer = asked;
+    return shown.getEpoch() > (answer == null ? 0 : answer.getEpoch()) ? shown : answer;
   }
 
   private ClusterMap refresh() throws TakoException {
-    ClusterMap asked;
+    ClusterMap answer;
     try {
-      asked =
+      answer =
           session
               .call(
                   "look up the cluster",
@@ -132,11 +128,11 @@ public final class ClusterView {
       if (!isUnknownCall(e.status())) {
         throw e;
       }
-      asked = ClusterMap.getDefaultInstance();
+      answer = ClusterMap.getDefaultInstance();
     }
-    map = asked;
-    session.learn(asked);
-    return asked;
+    asked = answer;
+    session.learn(answer);
+    return answer;
   }
 
   /** Whether a server that does not know the call answers so: it is alone. */

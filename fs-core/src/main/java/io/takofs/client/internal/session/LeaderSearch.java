@@ -53,9 +53,9 @@ final class LeaderSearch {
     }
   }
 
-  /** Epoch of the known map; 0 when there is none. */
-  long mapEpoch() {
-    return map.getEpoch();
+  /** The known map; its epoch is 0 when there is none. */
+  ClusterMap map() {
+    return map;
   }
 
   /** {@code host:port} of {@code server}; empty when the known map does not have it. */

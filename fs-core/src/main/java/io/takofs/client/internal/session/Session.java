@@ -137,9 +137,19 @@ public final class Session implements AutoCloseable {
     connector.renewTerms(open, deadlineNs);
   }
 
+  /** The newest map of the cluster that a server has shown; without an epoch when none has. */
+  ClusterMap map() {
+    return connector.map();
+  }
+
   /** A server has shown its map of the cluster. */
   void learn(ClusterMap shown) {
     connector.learn(shown);
+    watchAgain();
+  }
+
+  /** Another map is known, so another server may lead where none could, or none any more. */
+  private void watchAgain() {
     OpenSession open;
     do {
       open = lastOpen;
@@ -237,9 +247,8 @@ public final class Session implements AutoCloseable {
         Reply reply = send(attempt, open, deadline);
         if (reply.getStatus() == Status.OK) {
           slabs.add(reply.getSlabsList());
-          cluster.told(reply.getMapEpoch());
           if (connector.told(open, reply.getMapEpoch())) {
-            silence.connected(open);
+            watchAgain();
           }
           return new SessionReply(reply, open.identity(), open.terms());
         }
@@ -279,27 +288,28 @@ public final class Session implements AutoCloseable {
    * is in doubt: when the session has ended, a change that gets no answer has an unknown outcome.
    */
   private Reply send(Attempt attempt, OpenSession open, long deadline) throws TakoException {
-    if (attempt.isUnsentChange() && open.isInDoubt(clock.nanoTime())) {
+    long nowNs = clock.nanoTime();
+    if (attempt.isUnsentChange() && open.isInDoubt(nowNs)) {
       Attempt question =
           new Attempt(
               attempt.what + " was not sent, because its session may be gone",
               Request.newBuilder().setRenewLeases(RenewLeases.getDefaultInstance()),
               null);
-      Reply answer = sendWatched(question, open, deadline);
+      Reply answer = sendWatched(question, open, deadline, nowNs);
       if (answer.getStatus() != Status.OK) {
         return answer;
       }
     }
-    return sendWatched(attempt, open, deadline);
+    return sendWatched(attempt, open, deadline, nowNs);
   }
 
-  private Reply sendWatched(Attempt attempt, OpenSession open, long deadline) throws TakoException {
+  private Reply sendWatched(Attempt attempt, OpenSession open, long deadline, long nowNs)
+      throws TakoException {
     boolean watched = silence.began(open);
     try {
-      long sentNs = clock.nanoTime();
       Reply reply = attempt.send(open, deadline);
-      if (attempt.isOfSession() && isOfSession(reply.getStatus())) {
-        open.seen(sentNs);
+      if (attempt.showsSession(reply)) {
+        open.seen(nowNs);
       }
       return reply;
     } finally {
@@ -307,14 +317,6 @@ public final class Session implements AutoCloseable {
         silence.ended(open);
       }
     }
-  }
-
-  /** Whether only a server that has the caller's session answers so. */
-  private static boolean isOfSession(Status status) {
-    return switch (status) {
-      case NOT_LEADER, SESSION_EXPIRED, DISCONNECTED, UNAVAILABLE, INTERNAL -> false;
-      default -> true;
-    };
   }
 
   private OpenSession connect(Attempt attempt, long deadline) throws TakoException {
@@ -408,9 +410,12 @@ public final class Session implements AutoCloseable {
       return changing && doubt == null;
     }
 
-    /** Whether only the server that has the session answers it. */
-    boolean isOfSession() {
-      return !Operations.isForAnyServer(request.getOperationCase());
+    /** Whether only a server that has the caller's session gives such a reply. */
+    boolean showsSession(Reply reply) {
+      return switch (reply.getStatus()) {
+        case NOT_LEADER, SESSION_EXPIRED, DISCONNECTED, UNAVAILABLE, INTERNAL -> false;
+        default -> !Operations.isForAnyServer(request.getOperationCase());
+      };
     }
 
     /**

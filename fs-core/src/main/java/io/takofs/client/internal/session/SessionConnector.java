@@ -90,6 +90,11 @@ final class SessionConnector {
     leaving = listener;
   }
 
+  /** The newest map of the cluster that a server has shown; without an epoch when none has. */
+  ClusterMap map() {
+    return search.map();
+  }
+
   /** A server has shown its map of the cluster. */
   void learn(ClusterMap shown) {
     search.learn(shown);
@@ -391,20 +396,22 @@ final class SessionConnector {
    * @return whether another map is known now
    */
   boolean told(OpenSession open, long mapEpoch) {
-    return isNews(mapEpoch) && learnFrom(open, clock.nanoTime() + SHARE_MIN_NS);
+    if (!isNews(mapEpoch)) {
+      return false;
+    }
+    learnFrom(open, clock.nanoTime() + SHARE_MIN_NS);
+    return !isNews(mapEpoch);
   }
 
   private boolean isNews(long mapEpoch) {
-    return mapEpoch > Math.max(LONE_MAP_EPOCH, search.mapEpoch());
+    return mapEpoch > Math.max(LONE_MAP_EPOCH, search.map().getEpoch());
   }
 
-  private boolean learnFrom(OpenSession open, long deadlineNs) {
+  private void learnFrom(OpenSession open, long deadlineNs) {
     try {
       inquiry.learnFrom(open.connection(), deadlineNs);
-      return true;
     } catch (TakoException e) {
       open.failed(e); // the next call tries again
-      return false;
     }
   }
 
@@ -464,8 +471,7 @@ final class SessionConnector {
     int named = refusal.getLeader();
     if (named != 0 && search.address(named).isEmpty()) {
       long now = clock.nanoTime();
-      boolean ignored = // others know the map, too
-          learnFrom(open, now + Math.min(deadlineNs - now, SHARE_MIN_NS));
+      learnFrom(open, now + Math.min(deadlineNs - now, SHARE_MIN_NS)); // others know it, too
     }
     return search.address(named);
   }
